@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+)
+
+type adminCommand struct {
+	JSON bool `help:"Print JSON." name:"json"`
+
+	Org struct {
+		Create orgCreate `cmd:"" help:"Create an organization with its first business."`
+		Update orgUpdate `cmd:"" help:"Change an organization's name, plan or status."`
+	} `cmd:"" help:"Organizations."`
+	User struct {
+		Create  userCreate  `cmd:"" help:"Add a user to an organization."`
+		List    userList    `cmd:"" help:"List an organization's users."`
+		Disable userDisable `cmd:"" help:"Disable a user."`
+		Enable  userEnable  `cmd:"" help:"Enable a user again."`
+	} `cmd:"" help:"Users."`
+	Agreement struct {
+		Accept agreementAccept `cmd:"" help:"Accept an agreement on behalf of an owner or admin."`
+	} `cmd:"" help:"Agreements."`
+	Key struct {
+		Create keyCreate `cmd:"" help:"Create an API key."`
+		List   keyList   `cmd:"" help:"List an organization's API keys."`
+		Revoke keyRevoke `cmd:"" help:"Revoke an API key."`
+	} `cmd:"" help:"API keys."`
+	Card struct {
+		Add cardAdd `cmd:"" help:"Save a sandbox card and make it the default."`
+	} `cmd:"" help:"Payment cards."`
+	Agent struct {
+		Create     agentCreate     `cmd:"" help:"Create an agent."`
+		List       agentList       `cmd:"" help:"List an organization's agents."`
+		Set        agentSet        `cmd:"" help:"Set what an agent may do."`
+		Activate   agentActivate   `cmd:"" help:"Activate an agent."`
+		Deactivate agentDeactivate `cmd:"" help:"Deactivate an agent."`
+		Delete     agentDelete     `cmd:"" help:"Delete an agent."`
+		Move       agentMove       `cmd:"" help:"Move an agent to another business."`
+	} `cmd:"" help:"Agents."`
+}
+
+// AfterApply tells the commands below how to print.
+func (c *adminCommand) AfterApply(out *streams) error {
+	out.json = c.JSON
+	return nil
+}
+
+// do sends one command to the running server, or runs it on the database, and
+// prints what came of it.
+func do(s *config.Settings, out *streams, q admin.Request, input map[string]any) error {
+	if err := s.Settle(false); err != nil {
+		return err
+	}
+	for k, v := range input {
+		if v == nil || v == "" {
+			delete(input, k)
+		}
+	}
+	var err error
+	if q.Input, err = json.Marshal(input); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	var doer admin.Doer
+	a, err := app.Open(ctx, *s, logger(s, out.err))
+	switch {
+	case errors.Is(err, db.ErrOwned):
+		doer = admin.Dial(s.SocketPath())
+	case err != nil:
+		return err
+	default:
+		defer a.Close()
+		doer = a.Admin
+	}
+	data, err := doer.Do(ctx, q)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(data, []byte("{}")) && q.Noun != "" {
+		if data, err = json.Marshal(map[string]string{"id": q.Ref}); err != nil {
+			return err
+		}
+	}
+	return print(out, data)
+}
+
+// print writes an answer as JSON, or as a line per field.
+func print(out *streams, data json.RawMessage) error {
+	if out.json {
+		var buf bytes.Buffer
+		if err := json.Indent(&buf, data, "", "  "); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out.out, buf.String())
+		return err
+	}
+	if bytes.HasPrefix(data, []byte("[")) {
+		var rows []json.RawMessage
+		if err := json.Unmarshal(data, &rows); err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			fmt.Fprintln(out.out, "There are none.")
+		}
+		for i, row := range rows {
+			if i > 0 {
+				fmt.Fprintln(out.out)
+			}
+			if err := printFields(out.out, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return printFields(out.out, data)
+}
+
+// printFields keeps the order of the fields and leaves out what is null.
+func printFields(w io.Writer, data json.RawMessage) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		text := string(value)
+		if text == "null" {
+			continue
+		}
+		var s string
+		if json.Unmarshal(value, &s) == nil {
+			text = s
+		}
+		if _, err := fmt.Fprintf(w, "%-16s %s\n", name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type orgCreate struct {
+	Name string `required:"" help:"Its name."`
+	Plan string `default:"free" enum:"free,starter,professional,enterprise" help:"free, starter, professional or enterprise."`
+}
+
+func (c *orgCreate) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "organizations.create"}, map[string]any{"name": c.Name, "plan": c.Plan})
+}
+
+type orgUpdate struct {
+	ID     string `arg:"" help:"The organization."`
+	Name   string `help:"A new name."`
+	Plan   string `enum:"free,starter,professional,enterprise," default:"" help:"free, starter, professional or enterprise."`
+	Status string `enum:"active,disabled," default:"" help:"active or disabled."`
+}
+
+func (c *orgUpdate) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "organizations.update", Noun: "organization", Ref: c.ID},
+		map[string]any{"name": c.Name, "plan": c.Plan, "status": c.Status})
+}
+
+type userCreate struct {
+	Org           string `required:"" help:"The organization."`
+	Email         string `required:"" help:"The email to sign in with."`
+	Name          string `required:"" help:"The person's name."`
+	Role          string `default:"member" enum:"owner,admin,member" help:"owner, admin or member."`
+	PasswordStdin bool   `help:"Read the password from the first line of standard input."`
+}
+
+func (c *userCreate) Run(s *config.Settings, out *streams) error {
+	password := ""
+	if c.PasswordStdin {
+		line, err := bufio.NewReader(out.in).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if password = strings.TrimRight(line, "\r\n"); password == "" {
+			return errors.New("no password on standard input")
+		}
+	}
+	return do(s, out, admin.Request{Operation: "users.create", Noun: "organization", Ref: c.Org},
+		map[string]any{"email": c.Email, "name": c.Name, "role": c.Role, "password": password})
+}
+
+// ofOrg is a command about everything of one kind in an organization.
+type ofOrg struct {
+	Org string `required:"" help:"The organization."`
+}
+
+func (c *ofOrg) list(s *config.Settings, out *streams, operation string) error {
+	return do(s, out, admin.Request{Operation: operation, Noun: "organization", Ref: c.Org}, map[string]any{"limit": 100})
+}
+
+type userList struct{ ofOrg }
+
+func (c *userList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "users.list") }
+
+type keyList struct{ ofOrg }
+
+func (c *keyList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "api_keys.list") }
+
+type agentList struct{ ofOrg }
+
+func (c *agentList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "agents.list") }
+
+type userDisable struct {
+	Email string `arg:"" help:"The user's email."`
+}
+
+func (c *userDisable) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "users.disable"}, map[string]any{"email": c.Email})
+}
+
+type userEnable struct {
+	Email string `arg:"" help:"The user's email."`
+}
+
+func (c *userEnable) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "users.enable"}, map[string]any{"email": c.Email})
+}
+
+type agreementAccept struct {
+	Business string `required:"" help:"The business."`
+	Kind     string `required:"" enum:"business,domain" help:"business or domain."`
+	By       string `required:"" help:"The email of the owner or admin who accepts."`
+}
+
+func (c *agreementAccept) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "agreements.accept", Noun: "business", Ref: c.Business},
+		map[string]any{"businessId": c.Business, "kind": c.Kind, "by": c.By})
+}
+
+type keyCreate struct {
+	Business    string   `required:"" help:"The business."`
+	Name        string   `required:"" help:"What the key is for."`
+	Permissions []string `required:"" help:"Like contacts:read,contacts:write, or * for everything."`
+	ExpiresAt   string   `help:"When it ends, like 2027-01-31T00:00:00Z."`
+}
+
+func (c *keyCreate) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "api_keys.create", Noun: "business", Ref: c.Business},
+		map[string]any{"businessId": c.Business, "name": c.Name, "permissions": c.Permissions, "expiresAt": c.ExpiresAt})
+}
+
+type keyRevoke struct {
+	ID string `arg:"" help:"The key's id."`
+}
+
+func (c *keyRevoke) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "api_keys.revoke", Noun: "API key", Ref: c.ID}, map[string]any{"id": c.ID})
+}
+
+type cardAdd struct {
+	Org  string `required:"" help:"The organization."`
+	Test string `required:"" enum:"visa,declined,insufficient,slow" help:"Which sandbox card: visa, declined, insufficient or slow."`
+}
+
+func (c *cardAdd) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "payment_methods.create_test", Noun: "organization", Ref: c.Org}, map[string]any{"test": c.Test})
+}
+
+type agentCreate struct {
+	Business    string `required:"" help:"The business."`
+	Name        string `required:"" help:"The agent's name."`
+	Permissions string `default:"none" enum:"all,read,none" help:"To begin with: all, read or none."`
+}
+
+func (c *agentCreate) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "agents.create", Noun: "business", Ref: c.Business},
+		map[string]any{"businessId": c.Business, "name": c.Name, "preset": c.Permissions})
+}
+
+type agentSet struct {
+	ID    string   `arg:"" help:"The agent."`
+	Cells []string `arg:"" help:"Like contacts.create=allow; allow, ask or deny." placeholder:"RESOURCE.ACTION=LEVEL"`
+}
+
+func (c *agentSet) Run(s *config.Settings, out *streams) error {
+	cells := map[string]string{}
+	for _, cell := range c.Cells {
+		name, level, ok := strings.Cut(cell, "=")
+		if !ok {
+			return fmt.Errorf("%q is not RESOURCE.ACTION=allow|ask|deny", cell)
+		}
+		cells[name] = level
+	}
+	return do(s, out, admin.Request{Operation: "agents.set_permissions", Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID, "permissions": cells})
+}
+
+// oneAgent is a command about one agent.
+type oneAgent struct {
+	ID string `arg:"" help:"The agent."`
+}
+
+func (c *oneAgent) do(s *config.Settings, out *streams, operation string) error {
+	return do(s, out, admin.Request{Operation: operation, Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID})
+}
+
+type agentActivate struct{ oneAgent }
+
+func (c *agentActivate) Run(s *config.Settings, out *streams) error {
+	return c.do(s, out, "agents.activate")
+}
+
+type agentDeactivate struct{ oneAgent }
+
+func (c *agentDeactivate) Run(s *config.Settings, out *streams) error {
+	return c.do(s, out, "agents.deactivate")
+}
+
+type agentDelete struct{ oneAgent }
+
+func (c *agentDelete) Run(s *config.Settings, out *streams) error {
+	return c.do(s, out, "agents.delete")
+}
+
+type agentMove struct {
+	oneAgent
+	Business string `required:"" help:"The business to move to."`
+}
+
+func (c *agentMove) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "agents.move", Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID, "businessId": c.Business})
+}

@@ -1,0 +1,112 @@
+// Command frontdesk is the whole service in one binary: the server, and the
+// commands of whoever operates it.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	config.Settings
+	Config  configFile       `help:"TOML file of settings; a flag or an environment variable wins over it." placeholder:"FILE" type:"existingfile"`
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
+	Serve   serveCommand   `cmd:"" help:"Run the service."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date, while no server runs on it."`
+	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys, agents and agreements, also beside a running server."`
+}
+
+// configFile is a flag whose file resolves the other flags.
+type configFile string
+
+// BeforeResolve reads the file before kong looks for values.
+func (f configFile) BeforeResolve(k *kong.Kong, ctx *kong.Context, trace *kong.Path) error {
+	path := string(ctx.FlagValue(trace.Flag).(configFile))
+	if path == "" {
+		return nil
+	}
+	r, err := config.FromFile(path)
+	if err != nil {
+		return err
+	}
+	ctx.AddResolver(r)
+	return nil
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// streams is where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	json     bool // print answers as JSON
+}
+
+// run is main as a value that a test can call.
+func run(args []string, in io.Reader, out, errOut io.Writer) int {
+	var c commands
+	exit := -1
+	std := &streams{in: in, out: out, err: errOut}
+	parser, err := kong.New(&c, kong.Name("frontdesk"), kong.Description("Frontdesk: a self-hosted backend for business communication."),
+		kong.DefaultEnvars("FRONTDESK"), kong.UsageOnError(), kong.Writers(out, errOut), kong.Bind(std), kong.Exit(func(code int) { exit = code }),
+		kong.Vars{"version": version()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+	if err != nil {
+		fmt.Fprintln(errOut, "frontdesk:", err)
+		return 1
+	}
+	ctx, err := parser.Parse(args)
+	if exit >= 0 { // --help and --version have answered
+		return exit
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "frontdesk:", err)
+		return 2
+	}
+	if err := ctx.Run(&c.Settings); err != nil {
+		fmt.Fprintln(errOut, "frontdesk:", sentence(err))
+		return 1
+	}
+	return 0
+}
+
+// sentence is an error as the operator should read it.
+func sentence(err error) string {
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Kind != fault.Internal {
+		return fmt.Sprintf("%s (%s)", f.Sentence(), f.Code)
+	}
+	return err.Error()
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "frontdesk (development)"
+	}
+	return "frontdesk " + info.Main.Version
+}
+
+// logger writes what the service has to say to w.
+func logger(s *config.Settings, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.Log.Level)); err != nil {
+		level = slog.LevelInfo
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if s.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+)
+
+type serveCommand struct {
+	Demo bool `help:"Run a demonstration with sample data, in a folder of its own."`
+}
+
+// Run serves until SIGINT or SIGTERM.
+func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
+	if err := s.Settle(cmd.Demo); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	log := logger(s, io.err)
+	a, err := app.Open(ctx, *s, log)
+	if errors.Is(err, db.ErrOwned) {
+		return fmt.Errorf("another frontdesk server runs on %s; stop it, or give this one a --data of its own", s.Data)
+	}
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	empty, _, err := a.Accounts.Census(ctx)
+	if err != nil {
+		return err
+	}
+	var demo *app.Demo
+	if cmd.Demo {
+		if demo, err = a.OpenDemo(ctx); err != nil {
+			return err
+		}
+	}
+	return a.Serve(ctx, func(addr string) {
+		if s.Log.Format == "text" {
+			greet(io.out, s, addr, demo, empty)
+		}
+		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "database", a.DB.Engine(), "data", s.Data)
+	})
+}
+
+// greet tells a person what to do next.
+func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, empty bool) {
+	fmt.Fprintf(w, "\nFrontdesk is running.\n\n  API      %s/v1\n  health   %s/readyz\n  metrics  %s/metrics\n", s.BaseURL, s.BaseURL, s.BaseURL)
+	switch {
+	case demo != nil:
+		fmt.Fprintf(w, `
+This is a demonstration: %s, with sample data in %s.
+
+  sign-in  %s
+  API key  %s   (new at each start)
+
+Try it:
+
+  curl -s %s/v1/contacts?limit=3 -H "Authorization: Bearer %s"
+
+Stop with Ctrl-C.
+
+`, demo.Organization, s.Data, demo.SignIn, demo.Key, s.BaseURL, demo.Key)
+	case empty:
+		fmt.Fprintf(w, `
+The database is empty. In another terminal, create an organization, its owner and an API key:
+
+  frontdesk admin org create --name "My company" --plan starter
+  frontdesk admin user create --org ORGANIZATION --email you@example.com --name "You" --role owner --password-stdin
+  frontdesk admin agreement accept --business BUSINESS --kind business --by you@example.com
+  frontdesk admin key create --business BUSINESS --name "First key" --permissions "*"
+
+The first command prints ORGANIZATION and BUSINESS. With another data folder than ./data, add --data.
+
+`)
+	default:
+		fmt.Fprintln(w)
+	}
+}
+
+type migrateCommand struct{}
+
+// Run opens the database, which migrates it.
+func (migrateCommand) Run(s *config.Settings, io *streams) error {
+	if err := s.Settle(false); err != nil {
+		return err
+	}
+	a, err := app.Open(context.Background(), *s, logger(s, io.err))
+	if errors.Is(err, db.ErrOwned) {
+		return fmt.Errorf("a server runs on %s; it migrated at its start. Stop it to migrate by hand", s.Data)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(io.out, "The schema is up to date.")
+	return a.Close()
+}

@@ -1,0 +1,206 @@
+package account
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Agent is an AI agent of a business and what it may do.
+type Agent struct {
+	op.Record
+	BusinessID id.ID  `json:"businessId"`
+	Name       string `json:"name"`
+	Status     string `json:"status" enum:"active,inactive"`
+	// Permissions has "contacts.read" and so on, for every resource and action.
+	Permissions map[string]string `json:"permissions"`
+}
+
+var agents = db.NewTable[Agent]("agents", "agent")
+
+const (
+	allow = "allow"
+	ask   = "ask"
+	deny  = "deny"
+)
+
+// preset fills the permission table: all, read or none.
+func preset(name string) map[string]string {
+	table := map[string]string{}
+	for _, r := range op.Resources {
+		for _, a := range []op.Action{op.See, op.Create, op.Change, op.Delete} {
+			level := deny
+			if name == "all" || name == "read" && a == op.See {
+				level = allow
+			}
+			table[r+"."+a.String()] = level
+		}
+	}
+	return table
+}
+
+// Allowed is what the agent may do unasked.
+func (g *Agent) Allowed() (p op.Permissions) {
+	for cell, level := range g.Permissions {
+		resource, verb, _ := strings.Cut(cell, ".")
+		if a, ok := op.ActionNamed(verb); ok && level == allow {
+			p = p.With(resource, a)
+		}
+	}
+	return p
+}
+
+func (a *Accounts) agentOperations() []*op.Op {
+	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
+	spec := func(name, summary, event, example string) op.Spec {
+		return op.Spec{Name: "agents." + name, Summary: summary, Resource: op.Account, Doors: doors, Events: []string{"agent." + event}, Example: example}
+	}
+	create := spec("create", "Create an agent for a business.", "created", `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant", "preset": "read"}`)
+	create.Status = 201
+	remove := spec("delete", "Delete an agent; its connections end.", "deleted", one)
+	remove.Status = 204
+	list := spec("list", "List the organization's agents.", "", `{}`)
+	list.Events = nil
+	return []*op.Op{
+		op.Write(create, a.createAgent),
+		op.Read(list, a.listAgents),
+		op.Write(spec("set_permissions", "Set what an agent may do.", "updated",
+			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`), a.setAgentPermissions),
+		op.Write(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus("active", "agent.activated")),
+		op.Write(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one), a.setAgentStatus("inactive", "agent.deactivated")),
+		op.Write(spec("move", "Move an agent to another business.", "moved",
+			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "businessId": "7f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`), a.moveAgent),
+		op.Write(remove, a.deleteAgent),
+	}
+}
+
+type agentCreate struct {
+	BusinessID id.ID  `json:"businessId"`
+	Name       string `json:"name" min:"1"`
+	Preset     string `json:"preset" default:"none" enum:"all,read,none"`
+}
+
+func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) (*Agent, error) {
+	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
+		return nil, db.Missing(err, "business")
+	}
+	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: "active", Permissions: preset(in.Preset)}
+	if err := agents.Insert(ctx, c.Tx, g); err != nil {
+		return nil, err
+	}
+	return g, c.Emit("agent.created", g.ID, g)
+}
+
+type agentList struct{ op.Page }
+
+func (a *Accounts) listAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Agent], error) {
+	rows, err := agents.List(ctx, c.Tx, db.In(c.Org), in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type agentPermissions struct {
+	ID          id.ID             `json:"id"`
+	Permissions map[string]string `json:"permissions" doc:"cells to set, like contacts.create, each allow, ask or deny"`
+}
+
+func (in *agentPermissions) Prepare(context.Context, *op.Call) error {
+	known := preset("none")
+	var tree *fault.Tree
+	for cell, level := range in.Permissions {
+		if known[cell] == "" {
+			tree = tree.At([]any{"permissions", cell}, "Unknown; a cell is <resource>.<action> with read, create, update or delete and one of "+strings.Join(op.Resources, ", "))
+		} else if !slices.Contains([]string{allow, ask, deny}, level) {
+			tree = tree.At([]any{"permissions", cell}, "Invalid option: expected one of allow, ask, deny")
+		}
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+func (a *Accounts) setAgentPermissions(ctx context.Context, c *op.Call, in agentPermissions) (*Agent, error) {
+	return a.changeAgent(ctx, c, in.ID, "agent.updated", func(g *Agent) (bool, error) {
+		changed := false
+		for cell, level := range in.Permissions {
+			changed = changed || g.Permissions[cell] != level
+			g.Permissions[cell] = level
+		}
+		return changed, nil
+	})
+}
+
+func (a *Accounts) setAgentStatus(status, event string) func(context.Context, *op.Call, byID) (*Agent, error) {
+	return func(ctx context.Context, c *op.Call, in byID) (*Agent, error) {
+		return a.changeAgent(ctx, c, in.ID, event, func(g *Agent) (bool, error) {
+			changed := g.Status != status
+			g.Status = status
+			return changed, nil
+		})
+	}
+}
+
+// changeAgent locks an agent, changes it, and tells what happened if anything did.
+func (a *Accounts) changeAgent(ctx context.Context, c *op.Call, agent id.ID, event string, change func(*Agent) (bool, error)) (*Agent, error) {
+	g, err := agents.Lock(ctx, c.Tx, c.Org, agent)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := change(g)
+	if err != nil || !changed {
+		return g, err
+	}
+	g.UpdatedAt = c.Now
+	if err := agents.Save(ctx, c.Tx, g); err != nil {
+		return nil, err
+	}
+	a.changed(c)
+	return g, c.Emit(event, g.ID, g)
+}
+
+type agentMove struct {
+	ID         id.ID `json:"id"`
+	BusinessID id.ID `json:"businessId"`
+}
+
+// moveAgent lets the operator move an agent to any business, also to one of
+// another organization; in the console it stays within the organization.
+func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Agent, error) {
+	to, err := db.One[id.ID](ctx, c.Tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL", in.BusinessID)
+	if err == nil && to != c.Org && c.Door != op.Admin {
+		err = db.ErrNone
+	}
+	if err != nil {
+		return nil, db.Missing(err, "business")
+	}
+	g, err := agents.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil || g.BusinessID == in.BusinessID {
+		return g, err
+	}
+	g.BusinessID, g.UpdatedAt = in.BusinessID, c.Now
+	if _, err := db.Exec(ctx, c.Tx, "UPDATE agents SET organization_id = $3, business_id = $4, updated_at = $5 WHERE organization_id = $1 AND id = $2",
+		c.Org, g.ID, to, in.BusinessID, c.Now); err != nil {
+		return nil, err
+	}
+	a.changed(c)
+	if to != c.Org {
+		if err := c.Emit("agent.moved", g.ID, g); err != nil {
+			return nil, err
+		}
+		c.Org = to
+	}
+	moved := *g
+	moved.OrganizationID = to
+	return &moved, c.Emit("agent.moved", g.ID, &moved)
+}
+
+func (a *Accounts) deleteAgent(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
+	g, err := agents.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	a.changed(c)
+	return op.Nothing{}, c.Emit("agent.deleted", g.ID, g)
+}

@@ -1,0 +1,75 @@
+package account
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Acceptance records that a business accepted one version of an agreement.
+type Acceptance struct {
+	op.Record
+	BusinessID id.ID  `json:"businessId"`
+	Kind       string `json:"kind" enum:"business,domain"`
+	Version    string `json:"version"`
+	UserID     id.ID  `json:"userId"`
+	Source     string `json:"source" enum:"console,cli"`
+}
+
+var acceptances = db.NewTable[Acceptance]("agreements", "agreement")
+
+func (a *Accounts) agreementOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{Name: "agreements.accept", Summary: "Accept the current version of an agreement for a business.",
+			Resource: op.Account, Doors: doors, Events: []string{"agreement.accepted"},
+			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "kind": "business", "by": "ada@example.com"}`}, a.accept),
+	}
+}
+
+type agreementAccept struct {
+	BusinessID id.ID   `json:"businessId"`
+	Kind       string  `json:"kind" enum:"business,domain"`
+	By         *string `json:"by" doc:"of the operator: the email of the owner or admin who accepts"`
+}
+
+func (a *Accounts) version(kind string) string {
+	if kind == "domain" {
+		return a.config.DomainAgreement
+	}
+	return a.config.BusinessAgreement
+}
+
+// accept is done by an owner or admin in the console, or by an operator on
+// behalf of a named one. Accepting twice changes nothing.
+func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (*Acceptance, error) {
+	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
+		return nil, db.Missing(err, "business")
+	}
+	row := &Acceptance{Record: c.NewRecord(), BusinessID: in.BusinessID, Kind: in.Kind, Version: a.version(in.Kind), UserID: c.Caller.ID, Source: "console"}
+	if c.Door == op.Admin {
+		if in.By == nil {
+			return nil, fault.Field("by", "Required: the email of the owner or admin who accepts")
+		}
+		who, err := manager(ctx, c, *in.By)
+		if err != nil {
+			return nil, err
+		}
+		row.UserID, row.Source = who.ID, "cli"
+	}
+	before, err := db.All[Acceptance](ctx, c.Tx, `SELECT `+acceptances.Columns()+` FROM agreements
+		WHERE organization_id = $1 AND business_id = $2 AND kind = $3 AND version = $4 AND deleted_at IS NULL`, c.Org, in.BusinessID, in.Kind, row.Version)
+	if err != nil {
+		return nil, err
+	}
+	if len(before) > 0 {
+		return &before[0], nil
+	}
+	if err := acceptances.Insert(ctx, c.Tx, row); err != nil {
+		return nil, err
+	}
+	a.changed(c)
+	return row, c.Emit("agreement.accepted", row.ID, row)
+}

@@ -1,0 +1,196 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// Login is what a key stands for: a caller, and whether it may act now.
+type Login struct {
+	Caller    *op.Caller
+	Disabled  bool // the organization, or the user who made the key, is disabled
+	Agreed    bool // the business accepted the current agreement
+	expiresAt *clock.Time
+}
+
+// Refused says why the caller may not act, or nothing.
+func (l *Login) Refused() error {
+	switch {
+	case l.Disabled:
+		return fault.AccountDisabled.New()
+	case !l.Agreed:
+		return fault.AgreementNeeded.With(map[string]string{"url": l.Caller.AgreementURL})
+	}
+	return nil
+}
+
+// ByKey finds who an API key belongs to. A key that is malformed, unknown,
+// revoked, expired or of a deleted business is Unauthorized.
+func (a *Accounts) ByKey(ctx context.Context, token string) (*Login, error) {
+	hash := secret.Hash(token)
+	l := a.callers.get(hash)
+	if l == nil {
+		if !secret.WellFormed(KeyPrefix, token) {
+			return nil, fault.Unauthorized.New()
+		}
+		generation := a.callers.generation()
+		var err error
+		if l, err = a.lookUp(ctx, hash); err != nil {
+			return nil, err
+		}
+		// On PostgreSQL another process may revoke a key, so it is looked
+		// up at every request.
+		if a.db.Engine() == db.SQLite {
+			a.callers.put(hash, l, generation)
+		}
+	}
+	now := a.clock.Now()
+	if l.expiresAt != nil && *l.expiresAt <= now {
+		return nil, fault.Unauthorized.Say("This API key has expired.")
+	}
+	a.used.note(l.Caller.ID, now)
+	return l, nil
+}
+
+type keyRow struct {
+	ID          id.ID       `db:"id"`
+	Org         id.ID       `db:"organization_id"`
+	Business    id.ID       `db:"business_id"`
+	Permissions []string    `db:"permissions"`
+	ExpiresAt   *clock.Time `db:"expires_at"`
+	Plan        string      `db:"plan"`
+	Status      string      `db:"status"`
+	Orphaned    bool        `db:"orphaned"`
+	Agreed      bool        `db:"agreed"`
+	Domains     bool        `db:"domains"`
+}
+
+// lookUp reads a key with all that decides what it may do, in one statement.
+func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
+	var row keyRow
+	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		row, err = db.One[keyRow](ctx, tx, `
+			SELECT k.id, k.organization_id, k.business_id, k.permissions, k.expires_at, o.plan, o.status,
+				k.created_by_user_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
+					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id AND m.deleted_at IS NULL AND u.status = 'active'),
+				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
+					AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL),
+				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
+					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL)
+			FROM api_keys k JOIN organizations o ON o.id = k.organization_id JOIN businesses b ON b.id = k.business_id
+			WHERE k.hash = $1 AND k.revoked_at IS NULL AND k.deleted_at IS NULL AND b.deleted_at IS NULL AND o.deleted_at IS NULL`,
+			hash[:], a.config.BusinessAgreement, a.config.DomainAgreement)
+		return err
+	})
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.Unauthorized.New()
+	}
+	if err != nil {
+		return nil, err
+	}
+	grants, err := op.ParseGrants(row.Permissions)
+	if err != nil {
+		return nil, err
+	}
+	return &Login{
+		Caller: &op.Caller{Kind: op.API, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan, Permissions: grants,
+			DomainAgreement: row.Domains, AgreementURL: a.config.BaseURL + "/agreements"},
+		Disabled:  row.Status != "active" || row.Orphaned,
+		Agreed:    row.Agreed,
+		expiresAt: row.ExpiresAt,
+	}, nil
+}
+
+// callerCache keeps logins by the hash of their key, on SQLite, where one
+// process owns the data and every change of an account clears it.
+type callerCache struct {
+	mu     sync.RWMutex
+	logins map[[32]byte]*Login
+	gen    int64
+}
+
+const maxCachedCallers = 10000
+
+func (c *callerCache) get(hash [32]byte) *Login {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.logins[hash]
+}
+
+func (c *callerCache) generation() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.gen
+}
+
+// put keeps a login, unless accounts changed since it was read.
+func (c *callerCache) put(hash [32]byte, l *Login, generation int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gen != generation {
+		return
+	}
+	if c.logins == nil || len(c.logins) >= maxCachedCallers {
+		c.logins = map[[32]byte]*Login{}
+	}
+	c.logins[hash] = l
+}
+
+func (c *callerCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.logins, c.gen = nil, c.gen+1
+}
+
+// lastUsed collects when keys were used; FlushUsed writes it down now and
+// then, so that a request pays nothing for it.
+type lastUsed struct {
+	mu sync.Mutex
+	at map[id.ID]clock.Time
+}
+
+func (u *lastUsed) note(key id.ID, now clock.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.at == nil {
+		u.at = map[id.ID]clock.Time{}
+	}
+	u.at[key] = now
+}
+
+func (u *lastUsed) take() map[id.ID]clock.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at := u.at
+	u.at = nil
+	return at
+}
+
+// FlushUsed writes down when keys were last used.
+func (a *Accounts) FlushUsed(ctx context.Context) error {
+	at := a.used.take()
+	if len(at) == 0 {
+		return nil
+	}
+	return a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for key, when := range at {
+			// The key's id is all that is known here; ids are unique across organizations.
+			if _, err := db.Exec(ctx, tx, "UPDATE api_keys SET last_used_at = $2 WHERE id = $1", key, when); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// FlushEvery is how often FlushUsed should run.
+const FlushEvery = 30 * time.Second

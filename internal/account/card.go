@@ -1,0 +1,62 @@
+package account
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/op"
+)
+
+// Card is a saved payment method of the organization.
+type Card struct {
+	op.Record
+	Brand      string `json:"brand"`
+	Last4      string `json:"last4"`
+	ExpMonth   int    `json:"expMonth"`
+	ExpYear    int    `json:"expYear"`
+	IsDefault  bool   `json:"isDefault"`
+	Provider   string `json:"provider"`
+	ProviderID string `json:"-" db:"provider_id"`
+}
+
+var cards = db.NewTable[Card]("payment_methods", "payment method")
+
+// sandboxCards are the cards that the built-in payment provider knows. What
+// each does when it is charged is its name.
+var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insufficient": "9995", "slow": "0077"}
+
+func (a *Accounts) cardOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{Name: "payment_methods.create_test", Summary: "Save a sandbox card and make it the default.",
+			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"payment_method.created"}, Example: `{"test": "visa"}`}, a.addTestCard),
+		op.Read(op.Spec{Name: "payment_methods.list", Summary: "List the saved cards.",
+			Resource: op.Account, Doors: doors, Example: `{}`}, a.listCards),
+	}
+}
+
+type cardTest struct {
+	Test string `json:"test" enum:"visa,declined,insufficient,slow"`
+}
+
+func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*Card, error) {
+	// The organization is the root: it has one default card.
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, db.Missing(err, "organization")
+	}
+	if _, err := db.Exec(ctx, c.Tx, "UPDATE payment_methods SET is_default = FALSE, updated_at = $2 WHERE organization_id = $1 AND is_default AND deleted_at IS NULL", c.Org, c.Now); err != nil {
+		return nil, err
+	}
+	card := &Card{Record: c.NewRecord(), Brand: "visa", Last4: sandboxCards[in.Test], ExpMonth: 12, ExpYear: c.Now.Std().Year() + 3,
+		IsDefault: true, Provider: "sandbox", ProviderID: "card_" + in.Test}
+	if err := cards.Insert(ctx, c.Tx, card); err != nil {
+		return nil, err
+	}
+	return card, c.Emit("payment_method.created", card.ID, card)
+}
+
+type cardList struct{ op.Page }
+
+func (a *Accounts) listCards(ctx context.Context, c *op.Call, in cardList) (*op.List[Card], error) {
+	rows, err := cards.List(ctx, c.Tx, db.In(c.Org), in.DB())
+	return op.ListOf(in.Page, rows), err
+}

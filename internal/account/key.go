@@ -1,0 +1,109 @@
+package account
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// KeyPrefix begins every API key.
+const KeyPrefix = "fd_"
+
+// Key is an API key. The key itself is shown once and kept only as a hash.
+type Key struct {
+	op.Record
+	BusinessID      id.ID       `json:"businessId"`
+	Name            string      `json:"name"`
+	Permissions     []string    `json:"permissions"`
+	Hint            string      `json:"hint" doc:"its beginning, to tell keys apart"`
+	Hash            []byte      `json:"-" db:"hash"`
+	CreatedByUserID *id.ID      `json:"createdByUserId"`
+	ExpiresAt       *clock.Time `json:"expiresAt"`
+	LastUsedAt      *clock.Time `json:"lastUsedAt"`
+	RevokedAt       *clock.Time `json:"revokedAt"`
+}
+
+// NewKey is a key at the one moment it can be read.
+type NewKey struct {
+	Key
+	Token string `json:"key" doc:"shown once"`
+}
+
+var keys = db.NewTable[Key]("api_keys", "API key")
+
+func (a *Accounts) keyOperations() []*op.Op {
+	const example = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
+	return []*op.Op{
+		op.Write(op.Spec{Name: "api_keys.create", Summary: "Create an API key for a business.",
+			Resource: op.Account, Doors: doors, Status: 201, Secret: true, Events: []string{"api_key.created"},
+			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Web shop", "permissions": ["contacts:read", "contacts:write"]}`}, a.createKey),
+		op.Read(op.Spec{Name: "api_keys.list", Summary: "List the organization's API keys.",
+			Resource: op.Account, Doors: doors, Example: `{}`}, a.listKeys),
+		op.Write(op.Spec{Name: "api_keys.revoke", Summary: "Revoke an API key; it stops working with the next request.",
+			Resource: op.Account, Doors: doors, Events: []string{"api_key.revoked"}, Example: example}, a.revokeKey),
+	}
+}
+
+type keyCreate struct {
+	BusinessID  id.ID       `json:"businessId"`
+	Name        string      `json:"name" min:"1"`
+	Permissions []string    `json:"permissions" min:"1"`
+	ExpiresAt   *clock.Time `json:"expiresAt"`
+}
+
+func (in *keyCreate) Prepare(_ context.Context, c *op.Call) error {
+	if _, err := op.ParseGrants(in.Permissions); err != nil {
+		return fault.Field("permissions", err.Error())
+	}
+	if in.ExpiresAt != nil && *in.ExpiresAt <= c.Now {
+		return fault.Field("expiresAt", "Must be in the future")
+	}
+	return nil
+}
+
+func (a *Accounts) createKey(ctx context.Context, c *op.Call, in keyCreate) (*NewKey, error) {
+	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
+		return nil, db.Missing(err, "business")
+	}
+	token := secret.NewToken(KeyPrefix)
+	hash := secret.Hash(token)
+	k := &NewKey{Key{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Permissions: in.Permissions,
+		Hint: token[:len(KeyPrefix)+6], Hash: hash[:], ExpiresAt: in.ExpiresAt}, token}
+	if c.Caller.Kind == op.User {
+		k.CreatedByUserID = &c.Caller.ID
+	}
+	if err := keys.Insert(ctx, c.Tx, &k.Key); err != nil {
+		return nil, err
+	}
+	// The event shows the key as a list does, without its secret.
+	return k, c.Emit("api_key.created", k.ID, &k.Key)
+}
+
+type keyList struct{ op.Page }
+
+func (a *Accounts) listKeys(ctx context.Context, c *op.Call, in keyList) (*op.List[Key], error) {
+	rows, err := keys.List(ctx, c.Tx, db.In(c.Org), in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type byID struct {
+	ID id.ID `json:"id"`
+}
+
+func (a *Accounts) revokeKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {
+	k, err := keys.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil || k.RevokedAt != nil {
+		return k, err
+	}
+	k.RevokedAt, k.UpdatedAt = &c.Now, c.Now
+	if err := keys.Save(ctx, c.Tx, k); err != nil {
+		return nil, err
+	}
+	a.changed(c)
+	return k, c.Emit("api_key.revoked", k.ID, k)
+}

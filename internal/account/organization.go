@@ -1,0 +1,149 @@
+package account
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Organization is the tenant, "the account".
+type Organization struct {
+	ID        id.ID      `json:"id"`
+	CreatedAt clock.Time `json:"createdAt"`
+	UpdatedAt clock.Time `json:"updatedAt"`
+	Name      string     `json:"name"`
+	Plan      string     `json:"plan" enum:"free,starter,professional,enterprise"`
+	Status    string     `json:"status" enum:"active,disabled"`
+	IsDemo    bool       `json:"isDemo"`
+}
+
+const organizationColumns = "id, created_at, updated_at, name, plan, status, is_demo"
+
+func (a *Accounts) organizationOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{Name: "organizations.create", Summary: "Create an organization with its first business.",
+			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"organization.created", "business.created"},
+			Example: `{"name": "Analytical Engines", "plan": "starter"}`}, a.createOrganization),
+		op.Write(op.Spec{Name: "organizations.update", Summary: "Change an organization's name, plan or status.",
+			Resource: op.Account, Doors: op.Admin, Events: []string{"organization.updated"},
+			Example: `{"plan": "professional"}`}, a.updateOrganization),
+		op.Read(op.Spec{Name: "organizations.get", Summary: "Show the organization.",
+			Resource: op.Account, Doors: doors, Example: `{}`}, a.getOrganization),
+	}
+}
+
+type organizationCreate struct {
+	Name         string  `json:"name" min:"1"`
+	Plan         string  `json:"plan" default:"free" enum:"free,starter,professional,enterprise"`
+	BusinessName *string `json:"businessName" min:"1" doc:"by default the organization's name"`
+	IsDemo       bool    `json:"isDemo" default:"false"`
+}
+
+// Created is a new organization and the id of its first business.
+type Created struct {
+	Organization
+	OrganizationID id.ID `json:"organizationId"`
+	BusinessID     id.ID `json:"businessId"`
+}
+
+func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organizationCreate) (*Created, error) {
+	org := &Created{Organization: Organization{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, Name: in.Name, Plan: in.Plan, Status: "active", IsDemo: in.IsDemo}}
+	c.Org, org.OrganizationID = org.ID, org.ID
+	_, err := db.Exec(ctx, c.Tx, `INSERT INTO organizations (`+organizationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		org.ID, org.CreatedAt, org.UpdatedAt, org.Name, org.Plan, org.Status, org.IsDemo)
+	if err != nil {
+		return nil, err
+	}
+	name := in.Name
+	if in.BusinessName != nil {
+		name = *in.BusinessName
+	}
+	business := firstBusiness{Record: c.NewRecord(), Name: name, Timezone: "UTC", Locale: "en-US", Currency: "usd"}
+	org.BusinessID = business.ID
+	if err := firstBusinesses.Insert(ctx, c.Tx, &business); err != nil {
+		return nil, err
+	}
+	if err := c.Emit("organization.created", org.ID, org); err != nil {
+		return nil, err
+	}
+	return org, c.Emit("business.created", business.ID, &business)
+}
+
+// firstBusiness is the business that an organization starts with. From then on
+// businesses are a resource of their own.
+type firstBusiness struct {
+	op.Record
+	Name        string  `json:"name"`
+	LegalName   *string `json:"legalName"`
+	Description *string `json:"description"`
+	Industry    *string `json:"industry"`
+	Timezone    string  `json:"timezone"`
+	Locale      string  `json:"locale"`
+	Currency    string  `json:"currency"`
+	LogoFileID  *id.ID  `json:"logoFileId"`
+}
+
+var firstBusinesses = db.NewTable[firstBusiness]("businesses", "business")
+
+type organizationUpdate struct {
+	Name   op.Maybe[string] `json:"name" min:"1"`
+	Plan   op.Maybe[string] `json:"plan" enum:"free,starter,professional,enterprise"`
+	Status op.Maybe[string] `json:"status" enum:"active,disabled"`
+}
+
+func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organizationUpdate) (*Organization, error) {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, db.Missing(err, "organization")
+	}
+	org, err := a.getOrganization(ctx, c, struct{}{})
+	if err != nil || !op.Apply(org, &in) {
+		return org, err
+	}
+	org.UpdatedAt = c.Now
+	if _, err := db.Exec(ctx, c.Tx, `UPDATE organizations SET name = $2, plan = $3, status = $4, updated_at = $5 WHERE id = $1`,
+		c.Org, org.Name, org.Plan, org.Status, c.Now); err != nil {
+		return nil, err
+	}
+	a.changed(c)
+	return org, c.Emit("organization.updated", org.ID, org)
+}
+
+func (a *Accounts) getOrganization(ctx context.Context, c *op.Call, _ struct{}) (*Organization, error) {
+	org, err := db.One[Organization](ctx, c.Tx, `SELECT `+organizationColumns+` FROM organizations WHERE id = $1`, c.Org)
+	return &org, db.Missing(err, "organization")
+}
+
+// Find tells which organization something belongs to, for the operator, who
+// names things and not organizations.
+func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID, err error) {
+	statement := map[string]string{
+		"organization": "SELECT id FROM organizations WHERE id = $1",
+		"business":     "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
+		"API key":      "SELECT organization_id FROM api_keys WHERE id = $1 AND deleted_at IS NULL",
+		"agent":        "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",
+		"contact":      "SELECT organization_id FROM contacts WHERE id = $1",
+	}[noun]
+	if statement == "" {
+		return "", fault.BadInput.Say("Nobody looks for a %s.", noun)
+	}
+	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		org, err = db.One[id.ID](ctx, tx, statement, ref)
+		return err
+	})
+	return org, db.Missing(err, noun)
+}
+
+// Empty reports whether there is no organization yet, and Demo whether there
+// is one that is not a demonstration.
+func (a *Accounts) Census(ctx context.Context) (empty, real bool, err error) {
+	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		all, err := db.All[bool](ctx, tx, "SELECT is_demo FROM organizations ORDER BY is_demo LIMIT 1")
+		empty, real = len(all) == 0, len(all) > 0 && !all[0]
+		return err
+	})
+	return empty, real, err
+}

@@ -1,0 +1,159 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// UserExists refuses a second user with the same address.
+var UserExists = fault.Define("USER_EXISTS", 409, "There is a user with this email already.")
+
+// Member is a user with a role in an organization.
+type Member struct {
+	ID             id.ID      `json:"id" doc:"the user"`
+	CreatedAt      clock.Time `json:"createdAt"`
+	OrganizationID id.ID      `json:"organizationId"`
+	Email          string     `json:"email"`
+	Name           string     `json:"name"`
+	Status         string     `json:"status" enum:"active,disabled"`
+	Role           string     `json:"role" enum:"owner,admin,member"`
+}
+
+const memberQuery = `SELECT u.id, m.created_at, m.organization_id, u.email, u.name, u.status, m.role
+	FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.deleted_at IS NULL`
+
+func (a *Accounts) userOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{Name: "users.create", Summary: "Add a user to the organization.",
+			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"user.created"}, Errors: []*fault.Kind{UserExists},
+			Example: `{"email": "ada@example.com", "name": "Ada Lovelace", "role": "owner", "password": "a long sentence"}`}, a.createUser),
+		op.Read(op.Spec{Name: "users.list", Summary: "List the organization's users.",
+			Resource: op.Account, Doors: doors, Example: `{}`}, a.listUsers),
+		op.Write(op.Spec{Name: "users.disable", Summary: "Disable a user; what the user owns stops working.",
+			Resource: op.Account, Doors: op.Admin, Events: []string{"user.disabled"}, Example: `{"email": "ada@example.com"}`}, a.setUser("disabled", "user.disabled")),
+		op.Write(op.Spec{Name: "users.enable", Summary: "Enable a disabled user again.",
+			Resource: op.Account, Doors: op.Admin, Events: []string{"user.enabled"}, Example: `{"email": "ada@example.com"}`}, a.setUser("active", "user.enabled")),
+	}
+}
+
+type userCreate struct {
+	Email    string  `json:"email" format:"email"`
+	Name     string  `json:"name" min:"1"`
+	Role     string  `json:"role" default:"member" enum:"owner,admin,member"`
+	Password *string `json:"password" max:"1000" doc:"at least 8 characters; may be absent for a user who exists in another organization"`
+
+	hash *string
+}
+
+func (in *userCreate) Prepare(ctx context.Context, _ *op.Call) error {
+	if in.Password == nil {
+		return nil
+	}
+	if utf8.RuneCountInString(*in.Password) < 8 {
+		return fault.Field("password", "Too short: expected at least 8 characters")
+	}
+	h, err := secret.HashPassword(ctx, *in.Password)
+	in.hash = &h
+	return err
+}
+
+func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*Member, error) {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, db.Missing(err, "organization")
+	}
+	folded := db.Fold(in.Email)
+	user := id.New()
+	if in.hash != nil {
+		n, err := db.Exec(ctx, c.Tx, `
+			INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status)
+			VALUES ($1, $2, $2, $3, $4, $5, $6, 'active') ON CONFLICT (email_folded) DO NOTHING`,
+			user, c.Now, in.Email, folded, in.Name, in.hash)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return nil, UserExists.Say("There is a user with this email already. Leave the password out to add that user to this organization.")
+		}
+	} else {
+		var err error
+		if user, err = db.One[id.ID](ctx, c.Tx, "SELECT id FROM users WHERE email_folded = $1", folded); errors.Is(err, db.ErrNone) {
+			return nil, fault.Field("password", "Required for a new user")
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	n, err := db.Exec(ctx, c.Tx, `
+		INSERT INTO memberships (id, organization_id, created_at, updated_at, user_id, role)
+		VALUES ($1, $2, $3, $3, $4, $5) ON CONFLICT (organization_id, user_id) WHERE deleted_at IS NULL DO NOTHING`,
+		id.New(), c.Org, c.Now, user, in.Role)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, UserExists.Say("This user belongs to the organization already.")
+	}
+	a.changed(c)
+	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", c.Org, user)
+	if err != nil {
+		return nil, err
+	}
+	return &m, c.Emit("user.created", m.ID, &m)
+}
+
+type userList struct{ op.Page }
+
+func (a *Accounts) listUsers(ctx context.Context, c *op.Call, in userList) (*op.List[Member], error) {
+	rows, err := db.All[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 ORDER BY m.created_at DESC, m.seq DESC LIMIT $2 OFFSET $3", c.Org, in.Limit, in.Offset)
+	return op.ListOf(in.Page, rows), err
+}
+
+type userByEmail struct {
+	Email string `json:"email"`
+}
+
+// setUser changes a user's status everywhere. Every organization that the user
+// belongs to hears of it.
+func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call, userByEmail) (*Member, error) {
+	return func(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
+		user, err := db.One[id.ID](ctx, c.Tx, "UPDATE users SET status = $2, updated_at = $3 WHERE email_folded = $1 RETURNING id", db.Fold(in.Email), status, c.Now)
+		if err != nil {
+			return nil, db.Missing(err, "user")
+		}
+		a.changed(c)
+		all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			c.Org = all[i].OrganizationID
+			if err := c.Emit(event, user, &all[i]); err != nil {
+				return nil, err
+			}
+		}
+		if len(all) == 0 {
+			return &Member{ID: user, Email: in.Email, Status: status}, nil
+		}
+		return &all[0], nil
+	}
+}
+
+// manager finds an owner or admin of the organization by email.
+func manager(ctx context.Context, c *op.Call, email string) (*Member, error) {
+	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org, db.Fold(email))
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.Field("by", "There is no user with this email in the organization")
+	}
+	if err == nil && (!slices.Contains([]string{"owner", "admin"}, m.Role) || m.Status != "active") {
+		return nil, fault.Field("by", "Only an active owner or admin can accept an agreement")
+	}
+	return &m, err
+}

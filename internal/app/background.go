@@ -1,0 +1,27 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"frontdesk/internal/account"
+)
+
+// background starts what runs beside requests, until ctx ends.
+func (a *App) background(ctx context.Context) *sync.WaitGroup {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(account.FlushEvery):
+			}
+			if err := a.Accounts.FlushUsed(ctx); err != nil {
+				a.Log.Warn("the last use of keys was not written down", "err", err)
+			}
+		}
+	})
+	return &wg
+}

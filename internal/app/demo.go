@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/door/action"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Demo is what a person needs to try the demonstration.
+type Demo struct {
+	Organization string
+	SignIn       string
+	Key          string
+}
+
+const (
+	demoName     = "Analytical Engines"
+	demoEmail    = "ada@example.com"
+	demoPassword = "demonstration"
+)
+
+// OpenDemo makes the demonstration on an empty database, and a new API key for
+// it at each start. It refuses a database with real organizations.
+func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
+	empty, real, err := a.Accounts.Census(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if real {
+		return nil, errors.New("this database is not a demonstration; --demo works in a folder or database of its own")
+	}
+	if empty {
+		if err := a.seedDemo(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var business id.ID
+	var old []id.ID
+	err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if business, err = db.One[id.ID](ctx, tx, "SELECT id FROM businesses WHERE deleted_at IS NULL ORDER BY seq LIMIT 1"); err != nil {
+			return err
+		}
+		old, err = db.All[id.ID](ctx, tx, "SELECT id FROM api_keys WHERE name = 'Demonstration' AND revoked_at IS NULL AND deleted_at IS NULL")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range old {
+		if err := a.operate(ctx, "api_keys.revoke", "API key", key, map[string]any{"id": key}, nil); err != nil {
+			return nil, err
+		}
+	}
+	var key account.NewKey
+	err = a.operate(ctx, "api_keys.create", "business", business, map[string]any{"businessId": business, "name": "Demonstration", "permissions": []string{"*"}}, &key)
+	if err != nil {
+		return nil, err
+	}
+	return &Demo{Organization: demoName, SignIn: demoEmail + " with the password " + demoPassword, Key: key.Token}, nil
+}
+
+// operate runs an admin operation and reads its answer.
+func (a *App) operate(ctx context.Context, operation, noun string, ref id.ID, input, out any) error {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	data, err := a.Admin.Do(ctx, admin.Request{Operation: operation, Noun: noun, Ref: string(ref), Input: text})
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(data, out)
+}
+
+// seedDemo makes a small believable business, the same on every run.
+func (a *App) seedDemo(ctx context.Context) error {
+	var org account.Created
+	if err := a.operate(ctx, "organizations.create", "", "", map[string]any{"name": demoName, "plan": "professional", "isDemo": true}, &org); err != nil {
+		return err
+	}
+	steps := []struct {
+		operation, noun string
+		ref             id.ID
+		input           map[string]any
+	}{
+		{"users.create", "organization", org.ID, map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner", "password": demoPassword}},
+		{"agreements.accept", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "kind": "business", "by": demoEmail}},
+		{"agreements.accept", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "kind": "domain", "by": demoEmail}},
+		{"payment_methods.create_test", "organization", org.ID, map[string]any{"test": "visa"}},
+		{"agents.create", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "name": "Assistant", "preset": "read"}},
+	}
+	for _, s := range steps {
+		if err := a.operate(ctx, s.operation, s.noun, s.ref, s.input, nil); err != nil {
+			return err
+		}
+	}
+	act := action.New(a.Runner, a.Catalog, op.Automation)
+	caller := &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional", Permissions: op.Everything(), DomainAgreement: true}
+	for _, input := range demoContacts {
+		if _, err := act.Do(ctx, action.Call{Caller: caller, Operation: "contacts.create", Input: []byte(input), RequestID: "demo"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoContacts are people who might do business with a maker of engines.
+var demoContacts = []string{
+	`{"firstName": "Charles", "lastName": "Babbage", "jobTitle": "Inventor", "emails": [{"email": "charles@example.com", "label": "work"}], "phoneNumbers": [{"phoneNumber": "+442079460011"}], "notes": "Has plans for a larger engine."}`,
+	`{"firstName": "Mary", "lastName": "Somerville", "prefix": "Dr", "emails": [{"email": "mary@example.org"}], "addresses": [{"line1": "12 Queen Square", "city": "London", "country": "GB"}]}`,
+	`{"firstName": "Luigi", "lastName": "Menabrea", "emails": [{"email": "luigi@example.net"}], "phoneNumbers": [{"phoneNumber": "+390115550142"}], "notes": "Wrote the first article about us."}`,
+	`{"firstName": "Grace", "lastName": "Hopper", "jobTitle": "Rear admiral", "organizationName": "Compilers United", "emails": [{"email": "grace@example.com", "label": "work"}, {"email": "grace@example.org", "label": "home"}]}`,
+	`{"organizationName": "Jacquard & Sons, Weavers", "emails": [{"email": "orders@example.net"}], "phoneNumbers": [{"phoneNumber": "+33472555019", "label": "workshop"}]}`,
+	`{"firstName": "Sofja", "lastName": "Kowalewskaja", "jobTitle": "Professor", "emails": [{"email": "sofja@example.org"}], "addresses": [{"line1": "Drottninggatan 5", "city": "Stockholm", "country": "SE"}]}`,
+	`{"firstName": "Emmy", "lastName": "Noether", "emails": [{"email": "emmy@example.com"}]}`,
+	`{"firstName": "Hedy", "lastName": "Lamarr", "jobTitle": "Inventor and actor", "phoneNumbers": [{"phoneNumber": "+12025550147"}], "birthday": "1914-11-09"}`,
+}

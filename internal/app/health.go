@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+type readiness struct{ on atomic.Bool }
+
+func (r *readiness) set(on bool) { r.on.Store(on) }
+
+// readyz tells a load balancer whether to send requests here: not before the
+// start, not while stopping, and not when the database does not answer.
+func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
+	if !a.ready.on.Load() {
+		http.Error(w, "stopping", http.StatusServiceUnavailable)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.One[int](ctx, tx, "SELECT 1")
+		return err
+	})
+	if err != nil {
+		a.Log.WarnContext(ctx, "not ready", "err", err)
+		http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ready")
+}
+
+type metrics struct{ *prometheus.Registry }
+
+func (m *metrics) handler() http.Handler { return promhttp.HandlerFor(m, promhttp.HandlerOpts{}) }
+
+func (a *App) newMetrics() *metrics {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(a.REST.Collectors()...)
+	r.MustRegister(&gauges{a})
+	return &metrics{r}
+}
+
+// gauges reads the figures of the kernel when somebody asks.
+type gauges struct{ app *App }
+
+func (g *gauges) Describe(chan<- *prometheus.Desc) {} // unchecked: the figures depend on the engine
+
+func (g *gauges) Collect(out chan<- prometheus.Metric) {
+	d := g.app.DB.Gauges()
+	send := func(kind prometheus.ValueType, name, help string, v float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("frontdesk_"+name, help, nil, nil), kind, v)
+	}
+	send(prometheus.CounterValue, "db_commits_total", "Commits; on SQLite a commit carries a batch of writes.", float64(d.Batches))
+	send(prometheus.CounterValue, "db_writes_total", "Write transactions asked for.", float64(d.Writes))
+	send(prometheus.CounterValue, "db_queue_wait_seconds_total", "Time that writes waited for the writer.", d.WaitSeconds)
+	send(prometheus.CounterValue, "db_commit_seconds_total", "Time that commits took, work included.", d.BusySeconds)
+	send(prometheus.CounterValue, "db_refused_total", "Writes refused because too many waited.", float64(d.Refused))
+	send(prometheus.CounterValue, "db_slow_writes_total", "Writes that held up all others for more than 50 ms.", float64(d.Slow))
+	send(prometheus.CounterValue, "db_retried_total", "Writes that PostgreSQL asked to run again.", float64(d.Retried))
+	send(prometheus.GaugeValue, "db_largest_batch", "The most writes that one commit carried.", float64(d.LargestBatch))
+	if g.app.DB.Engine() == db.SQLite {
+		send(prometheus.GaugeValue, "db_queue_length", "Writes that wait for the writer.", float64(d.QueueLength))
+		send(prometheus.GaugeValue, "db_wal_bytes", "Size of the write-ahead log.", float64(d.WALBytes))
+		send(prometheus.GaugeValue, "db_readers_idle", "Read connections that nobody uses.", float64(d.ReadersIdle))
+		send(prometheus.GaugeValue, "db_readers", "Read connections.", float64(d.Readers))
+		return
+	}
+	send(prometheus.GaugeValue, "db_pool_acquired", "PostgreSQL connections in use.", float64(d.PoolAcquired))
+	send(prometheus.GaugeValue, "db_pool_max", "PostgreSQL connections at most.", float64(d.PoolMax))
+}

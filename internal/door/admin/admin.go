@@ -1,0 +1,174 @@
+// Package admin is the operator's door: the frontdesk admin command. Beside a
+// running server that owns the embedded database it goes through a socket in
+// the data folder, which only the server's user can open; otherwise the
+// command opens the database itself. Whoever can do either is the operator.
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Request is one admin command.
+type Request struct {
+	Operation string `json:"operation"`
+	// Noun and Ref name something whose organization the command is about,
+	// unless the operation needs none.
+	Noun  string          `json:"noun,omitempty"`
+	Ref   string          `json:"ref,omitempty"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Door runs operations for the operator.
+type Door struct {
+	Runner   *op.Runner
+	Catalog  *op.Catalog
+	Accounts *account.Accounts
+	Log      *slog.Logger
+}
+
+// Doer runs admin commands, here or through the socket. The body is the data
+// of the answer, without its envelope.
+type Doer interface {
+	Do(context.Context, Request) (json.RawMessage, error)
+}
+
+var (
+	_ Doer = (*Door)(nil)
+	_ Doer = (*Client)(nil)
+)
+
+// Do runs one command in this process.
+func (d *Door) Do(ctx context.Context, q Request) (json.RawMessage, error) {
+	o := d.Catalog.Named(q.Operation)
+	if o == nil {
+		return nil, fault.NotFound.Say("There is no operation %s.", q.Operation)
+	}
+	caller := &op.Caller{Kind: op.SystemActor}
+	if q.Noun != "" {
+		ref, ok := id.Parse(q.Ref)
+		if !ok {
+			return nil, fault.BadInput.Say("%q is not the id of a %s; it is a UUID.", q.Ref, q.Noun)
+		}
+		org, err := d.Accounts.Find(ctx, q.Noun, ref)
+		if err != nil {
+			return nil, err
+		}
+		caller.Organization = org
+	}
+	answer, err := d.Runner.Do(ctx, o, op.Request{Caller: caller, Door: op.Admin, ID: string(id.New()),
+		Body: func() ([]byte, error) { return q.Input, nil }})
+	if err != nil {
+		return nil, err
+	}
+	if answer.Body == nil {
+		return json.RawMessage("{}"), nil
+	}
+	var envelope struct {
+		Data json.RawMessage `json:"data"`
+	}
+	err = json.Unmarshal(answer.Body, &envelope)
+	return envelope.Data, err
+}
+
+// Listen opens the socket in the data folder. Only the server that holds the
+// database's lock calls it, so a socket that is there belongs to nobody.
+func (d *Door) Listen(path string) (*http.Server, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("admin socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("admin socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("admin socket: %w", err)
+	}
+	s := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second}
+	go s.Serve(l) //nolint:errcheck // it ends with Shutdown
+	return s, nil
+}
+
+// ServeHTTP answers a command that came through the socket.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var q Request
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	data, err := d.Do(r.Context(), q)
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		f := fault.Of(err)
+		if f.Kind == fault.Internal {
+			d.Log.ErrorContext(r.Context(), "admin command failed", "operation", q.Operation, "err", err)
+		}
+		body, err := op.ErrorBody(f)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.WriteHeader(f.Status)
+		w.Write(body) //nolint:errcheck // the command is gone
+		return
+	}
+	w.Write(data) //nolint:errcheck // the command is gone
+}
+
+// Client speaks to a running server's socket.
+type Client struct{ http *http.Client }
+
+// Dial prepares a client for the socket at path.
+func Dial(path string) *Client {
+	return &Client{&http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		},
+	}}}
+}
+
+// Do sends one command to the server.
+func (c *Client) Do(ctx context.Context, q Request) (json.RawMessage, error) {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin/", bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("the running server does not answer on its socket: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		return body, nil
+	}
+	var envelope struct {
+		Error struct{ Code, Message string }
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil || envelope.Error.Code == "" {
+		return nil, fmt.Errorf("the running server answered %s", res.Status)
+	}
+	return nil, &fault.Fault{Kind: &fault.Kind{Code: envelope.Error.Code, Status: res.StatusCode, Message: envelope.Error.Message}}
+}

@@ -1,0 +1,253 @@
+// Package rest is the door for programs: JSON over HTTP under /v1, with an
+// API key. It knows who calls, spends the rate limit, finds the route and
+// takes the request apart; everything after that is the Runner's.
+//
+// Start reading at Door.ServeHTTP, which follows the order of checks.
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// MaxBody is the largest JSON body.
+const MaxBody = 1 << 20
+
+// Door serves every operation that REST may enter.
+type Door struct {
+	Runner   *op.Runner
+	Accounts *account.Accounts
+	Log      *slog.Logger
+	// Limits are requests per minute by plan.
+	Limits map[string]int
+
+	routes  router
+	limiter limiter
+	metrics *metrics
+}
+
+// Mount adds the operations.
+func (d *Door) Mount(c *op.Catalog) {
+	d.metrics = newMetrics()
+	for _, o := range c.All() {
+		if o.Doors&op.REST != 0 && o.Path != "" {
+			d.routes.add(&route{o, d.metrics.figures(o.Name)})
+		}
+	}
+}
+
+// ServeHTTP answers one request, in the order of checks that decisions.md
+// gives: request id, key, rate limit, account, agreement, route, permission,
+// content type, and then the Runner.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	request := string(id.New())
+	h := w.Header()
+	h["X-Request-ID"] = []string{request}
+	rt, status := d.serve(w, r, request)
+	if rt != nil {
+		rt.observe(status, time.Since(began))
+	} else {
+		d.metrics.refused(status)
+	}
+	if d.Log.Enabled(r.Context(), slog.LevelDebug) {
+		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path", r.URL.Path, "status", status, "took", time.Since(began))
+	}
+}
+
+func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*route, int) {
+	refuse := func(rt *route, err error) (*route, int) { return rt, d.refuse(w, r, request, err) }
+	login, err := d.login(r)
+	if err != nil {
+		return refuse(nil, err)
+	}
+	limit := d.Limits[login.Caller.Plan]
+	v := d.limiter.spend(login.Caller.Organization, max(limit, 1), time.Now())
+	v.headers(w.Header())
+	if !v.ok {
+		f := fault.RateLimited.New()
+		f.RetryAfter = v.retry
+		return refuse(nil, f)
+	}
+	if err := login.Refused(); err != nil {
+		return refuse(nil, err)
+	}
+	var buffer [4]string
+	node, values := d.routes.find(r.URL.EscapedPath(), buffer[:0])
+	if node == nil {
+		return refuse(nil, fault.NotFound.Say("There is no such path."))
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	rt := node.methods[method]
+	if rt == nil {
+		w.Header().Set("Allow", node.allow)
+		return refuse(nil, fault.MethodNotAllowed.Say("This path takes %s.", node.allow))
+	}
+	if err := rt.op.Permit(login.Caller, op.REST); err != nil {
+		return refuse(rt, err)
+	}
+	if err := checkContentType(rt.op, r); err != nil {
+		return refuse(rt, err)
+	}
+	for i, s := range values {
+		if values[i], err = url.PathUnescape(s); err != nil {
+			return refuse(rt, fault.BadInput.Say("The path is not well formed."))
+		}
+	}
+	q := op.Request{Caller: login.Caller, Door: op.REST, ID: request, Path: values}
+	if r.URL.RawQuery != "" {
+		if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+			return refuse(rt, fault.BadInput.Say("The query is not well formed."))
+		}
+	}
+	if key, ok := r.Header["Idempotency-Key"]; ok {
+		q.Key, q.HasKey = key[0], true
+	}
+	if rt.op.Streams() {
+		q.Stream = &op.Stream{Reader: r.Body, ContentType: r.Header.Get("Content-Type"), Length: r.ContentLength}
+	} else if takesJSON(method) {
+		buf := buffers.Get().(*bytes.Buffer)
+		defer buffers.Put(buf)
+		q.Body = func() ([]byte, error) { return readBody(w, r, buf) }
+	}
+	answer, err := d.Runner.Do(r.Context(), rt.op, q)
+	if err != nil {
+		return refuse(rt, err)
+	}
+	return rt, d.answer(w, r, answer)
+}
+
+func (d *Door) login(r *http.Request) (*account.Login, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, fault.Unauthorized.New()
+	}
+	return d.Accounts.ByKey(r.Context(), strings.TrimSpace(token))
+}
+
+func takesJSON(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
+// checkContentType wants application/json for a body; an action without input
+// may come with neither.
+func checkContentType(o *op.Op, r *http.Request) error {
+	if !takesJSON(r.Method) || o.Streams() {
+		return nil
+	}
+	header := r.Header.Get("Content-Type")
+	if header == "application/json" || header == "" && r.ContentLength == 0 && !o.TakesBody() {
+		return nil
+	}
+	if kind, params, err := mime.ParseMediaType(header); err == nil && kind == "application/json" {
+		if c := params["charset"]; c == "" || strings.EqualFold(c, "utf-8") {
+			return nil
+		}
+	}
+	return fault.BadInput.Say("Content-Type must be application/json.")
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte, error) {
+	buf.Reset()
+	tooLarge := fault.TooLarge.Say("The request body is larger than 1 MiB.")
+	if r.ContentLength > MaxBody {
+		return nil, tooLarge
+	}
+	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, MaxBody)); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return nil, tooLarge
+		}
+		return nil, fault.BadInput.Because(err)
+	}
+	return buf.Bytes(), nil
+}
+
+var jsonType = []string{"application/json"}
+
+func send(w http.ResponseWriter, status int, body []byte) int {
+	h := w.Header()
+	if body != nil {
+		h["Content-Type"] = jsonType
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	h["Cache-Control"] = noStore
+	w.WriteHeader(status)
+	w.Write(body) //nolint:errcheck // the client is gone; nothing is left to say
+	return status
+}
+
+var noStore = []string{"no-store"}
+
+func (d *Door) answer(w http.ResponseWriter, r *http.Request, a op.Answer) int {
+	if a.Replay {
+		w.Header()["Idempotency-Replay"] = []string{"true"}
+	}
+	if a.Content != nil {
+		return serveContent(w, r, a.Content)
+	}
+	return send(w, a.Status, a.Body)
+}
+
+// serveContent answers with bytes: in part when the client asks, and never as
+// something a browser would run.
+func serveContent(w http.ResponseWriter, r *http.Request, c *op.Content) int {
+	defer c.Close()
+	h := w.Header()
+	h.Set("Content-Type", c.Type)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": c.Name}))
+	if c.ETag != "" {
+		h.Set("ETag", c.ETag)
+	}
+	http.ServeContent(w, r, "", c.Modified, struct {
+		io.Reader
+		io.Seeker
+	}{c, c})
+	return http.StatusOK
+}
+
+// refuse writes the error envelope. What is not a refusal of ours is logged
+// once, here, and the caller learns only the request id.
+func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, err error) int {
+	f := fault.Of(err)
+	if r.Context().Err() != nil && f.Kind == fault.Internal {
+		f = fault.Unavailable.Because(err) // the client hung up
+	}
+	switch f.Kind {
+	case fault.Internal:
+		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path", r.URL.Path, "err", err)
+	case fault.Unavailable:
+		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path", r.URL.Path, "err", err)
+	case fault.Unauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter)))
+	}
+	body, encodeErr := op.ErrorBody(f)
+	if encodeErr != nil {
+		d.Log.ErrorContext(r.Context(), "a refusal could not be written", "trace_id", request, "err", encodeErr)
+		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
+	}
+	return send(w, f.Status, body)
+}

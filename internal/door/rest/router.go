@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/op"
+)
+
+// router finds an operation by the segments of a path. It takes paths as they
+// are: "//" and ".." are segments that no route has.
+type router struct {
+	literal map[string]*router
+	param   *router
+	methods map[string]*route
+	allow   string
+}
+
+func (n *router) add(r *route) {
+	for _, segment := range strings.Split(r.op.Path, "/")[1:] {
+		if strings.HasPrefix(segment, "{") {
+			if n.param == nil {
+				n.param = &router{}
+			}
+			n = n.param
+			continue
+		}
+		if n.literal == nil {
+			n.literal = map[string]*router{}
+		}
+		if n.literal[segment] == nil {
+			n.literal[segment] = &router{}
+		}
+		n = n.literal[segment]
+	}
+	if n.methods == nil {
+		n.methods = map[string]*route{}
+	}
+	n.methods[r.op.Method] = r
+	names := []string{}
+	for m := range n.methods {
+		names = append(names, m)
+		if m == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	slices.Sort(names)
+	n.allow = strings.Join(names, ", ")
+}
+
+// find walks the path and collects the values of its parameters. Nil means
+// that there is no such path.
+func (n *router) find(path string, values []string) (*router, []string) {
+	path = strings.TrimPrefix(path, "/")
+	for {
+		segment, rest, more := strings.Cut(path, "/")
+		if next := n.literal[segment]; next != nil {
+			n = next
+		} else if n.param != nil && segment != "" {
+			n = n.param
+			values = append(values, segment)
+		} else {
+			return nil, nil
+		}
+		if !more {
+			break
+		}
+		path = rest
+	}
+	if n.methods == nil {
+		return nil, nil
+	}
+	return n, values
+}
+
+// route is an operation with its figures.
+type route struct {
+	op *op.Op
+	*figures
+}

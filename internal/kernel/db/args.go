@@ -1,0 +1,87 @@
+package db
+
+import (
+	"fmt"
+	"reflect"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
+)
+
+// plain reduces an argument to nil, string, int64, float64, bool or []byte,
+// the values that both engines bind. Whatever has another shape is JSON.
+func plain(arg any) (any, error) {
+	switch v := arg.(type) {
+	case nil, string, int64, bool, []byte, float64:
+		return v, nil
+	case id.ID:
+		return string(v), nil
+	case clock.Time:
+		return int64(v), nil
+	case int:
+		return int64(v), nil
+	case *string:
+		if v == nil {
+			return nil, nil
+		}
+		return *v, nil
+	case *id.ID:
+		if v == nil {
+			return nil, nil
+		}
+		return string(*v), nil
+	case *clock.Time:
+		if v == nil {
+			return nil, nil
+		}
+		return int64(*v), nil
+	case JSON:
+		if v == nil {
+			return nil, nil
+		}
+		return string(v), nil
+	}
+	v := reflect.ValueOf(arg)
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, nil
+		}
+		if k, _ := kindOf(v.Type()); k != kJSON {
+			return plain(v.Elem().Interface())
+		}
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return v.String(), nil
+	case reflect.Int, reflect.Int64:
+		return v.Int(), nil
+	case reflect.Bool:
+		return v.Bool(), nil
+	case reflect.Slice, reflect.Map:
+		if v.IsNil() {
+			return nil, nil
+		}
+	}
+	b, err := json.Marshal(arg)
+	if err != nil {
+		return nil, fmt.Errorf("db: argument %T: %w", arg, err)
+	}
+	return string(b), nil
+}
+
+// texts is an argument of = ANY($n): the values as text.
+func texts(arg any) ([]string, bool) {
+	switch v := arg.(type) {
+	case []string:
+		return v, true
+	case []id.ID:
+		out := make([]string, len(v))
+		for i, s := range v {
+			out[i] = string(s)
+		}
+		return out, true
+	}
+	return nil, false
+}

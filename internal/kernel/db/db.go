@@ -1,0 +1,207 @@
+// Package db is the only package that knows which engine holds the data:
+// SQLite in one file, or PostgreSQL. Both speak the same SQL text through
+// Read, Write, One, All, Exec, Lock and Table.
+//
+// Start reading at DB.Write. On SQLite one goroutine runs all writes and
+// groups those that wait into one commit (writer.go); on PostgreSQL every
+// write is a READ COMMITTED transaction that locks its root row first (Lock)
+// and is run again when the server asks for it (postgres.go).
+//
+// The package never sees a resource, and nothing outside it sees an engine.
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"reflect"
+	"runtime/debug"
+
+	"frontdesk/internal/kernel/fault"
+)
+
+// Options say where the data is.
+type Options struct {
+	Path        string  // the SQLite file, when URL is empty
+	URL         string  // a PostgreSQL connection string
+	MaxConns    int     // PostgreSQL connections, and SQLite readers; 0 picks a default
+	Migrations  []fs.FS // folders of NNNN_name.sql, merged in order of their numbers
+	Log         *slog.Logger
+	Fatal       func(error) // called when a sync failed; the default logs and exits
+	ExtraPragma []string    // SQLite only, for tests: "max_page_count(100)"
+}
+
+// Engine names what holds the data.
+type Engine string
+
+// The two engines.
+const (
+	SQLite   Engine = "sqlite"
+	Postgres Engine = "postgres"
+)
+
+// DB is an open database.
+type DB struct {
+	engine engine
+	opts   Options
+	stats  Stats
+}
+
+// engine is what SQLite and PostgreSQL each provide.
+type engine interface {
+	name() Engine
+	read(ctx context.Context, fn Func) error
+	write(ctx context.Context, fn Func) error
+	gauges() Gauges
+	close() error
+}
+
+// session is one engine's transaction.
+type session interface {
+	// query fills one value per row; next gives the place for a row, or an
+	// invalid value when no more are wanted.
+	query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error
+	exec(ctx context.Context, sql string, args []any) (int64, error)
+}
+
+// Func is the work of one transaction. A write may be run more than once, so
+// it must set its results anew each time. The context it gets is the one to
+// use inside: calling Write or the network with it panics.
+type Func = func(ctx context.Context, tx *Tx) error
+
+// Tx is one open transaction.
+type Tx struct {
+	session
+	db       *DB
+	writable bool
+	after    []func()
+	index    []indexRow
+}
+
+// ErrNone says that no row matched.
+var ErrNone = errors.New("db: no row")
+
+// ErrLostCommit says that the connection broke while committing: the change
+// may or may not be there, and only a look tells.
+var ErrLostCommit = errors.New("db: the outcome of a commit is unknown")
+
+// Open opens the database and brings its schema up to date.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	d := &DB{opts: o}
+	open := d.openSQLite
+	if o.URL != "" {
+		open = d.openPostgres
+	}
+	e, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.engine = e
+	return d, nil
+}
+
+// Close waits for running transactions and closes the database.
+func (d *DB) Close() error { return d.engine.close() }
+
+// Engine tells which engine holds the data.
+func (d *DB) Engine() Engine { return d.engine.name() }
+
+// Read runs fn on one read-only snapshot.
+func (d *DB) Read(ctx context.Context, fn Func) error {
+	refuseInside(ctx, "Read")
+	return d.engine.read(ctx, fn)
+}
+
+// Write runs fn in one transaction and returns after it is on disk.
+func (d *DB) Write(ctx context.Context, fn Func) error {
+	refuseInside(ctx, "Write")
+	return d.engine.write(ctx, fn)
+}
+
+// OnCommit runs fn after the transaction is durable and before its caller
+// hears of it. It must be quick and must not fail.
+func (tx *Tx) OnCommit(fn func()) { tx.after = append(tx.after, fn) }
+
+// Engine tells which engine the transaction runs on, for the few statements
+// that differ.
+func (tx *Tx) Engine() Engine { return tx.db.engine.name() }
+
+type insideKey struct{}
+
+func inside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, insideKey{}, true)
+}
+
+// Inside reports whether ctx belongs to an open transaction. Whatever talks
+// to the network asks first, and refuses.
+func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
+
+func refuseInside(ctx context.Context, what string) {
+	if Inside(ctx) {
+		panic("db: " + what + " inside a transaction")
+	}
+}
+
+// PanicError is a panic in the work of a transaction, which was undone.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+
+// call runs fn and turns a panic into an error.
+func call(ctx context.Context, fn Func, tx *Tx) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v, debug.Stack()}
+		}
+	}()
+	return fn(ctx, tx)
+}
+
+// One returns the first row of a query, or ErrNone.
+func One[T any](ctx context.Context, tx *Tx, sql string, args ...any) (T, error) {
+	var out T
+	found := false
+	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
+		if found {
+			return reflect.Value{}
+		}
+		found = true
+		return reflect.ValueOf(&out).Elem()
+	})
+	if err == nil && !found {
+		err = ErrNone
+	}
+	return out, err
+}
+
+// All returns every row of a query; no rows is an empty slice.
+func All[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, error) {
+	out := []T{}
+	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
+		var zero T
+		out = append(out, zero)
+		return reflect.ValueOf(&out[len(out)-1]).Elem()
+	})
+	return out, err
+}
+
+// Exec runs a statement and tells how many rows it changed.
+func Exec(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
+	return tx.exec(ctx, sql, args)
+}
+
+// Missing turns ErrNone into a 404 that names what was looked for.
+func Missing(err error, noun string) error {
+	if errors.Is(err, ErrNone) {
+		return fault.NotFound.Say("There is no such %s.", noun)
+	}
+	return err
+}

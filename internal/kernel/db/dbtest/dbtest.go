@@ -1,0 +1,147 @@
+// Package dbtest gives a test a fresh, migrated database of each engine.
+//
+// PostgreSQL is the server that FRONTDESK_TEST_POSTGRES names; `make check`
+// starts one for the run (scripts/with-postgres). Without it the PostgreSQL
+// half of a test is skipped and says so.
+package dbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Each runs fn once per engine.
+func Each(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
+	for _, e := range []db.Engine{db.SQLite, db.Postgres} {
+		t.Run(string(e), func(t *testing.T) {
+			if e == db.Postgres {
+				server(t)
+			}
+			fn(t, e)
+		})
+	}
+}
+
+// Open returns a fresh database, closed when the test ends.
+func Open(t testing.TB, e db.Engine, migrations ...fs.FS) *db.DB {
+	t.Helper()
+	o := Options(t, e, migrations...)
+	d, err := db.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// Options say where a fresh database is, for a test that opens it itself or
+// hands it to a process of its own.
+func Options(t testing.TB, e db.Engine, migrations ...fs.FS) db.Options {
+	t.Helper()
+	o := db.Options{Migrations: migrations}
+	if e == db.SQLite {
+		o.Path = filepath.Join(t.TempDir(), "frontdesk.db")
+		return o
+	}
+	o.URL = fresh(t, server(t), migrations)
+	o.MaxConns = 24
+	return o
+}
+
+func server(t testing.TB) string {
+	s := os.Getenv("FRONTDESK_TEST_POSTGRES")
+	if s == "" {
+		t.Skip("not tested on PostgreSQL: FRONTDESK_TEST_POSTGRES is not set (`make check` sets it)")
+	}
+	return s
+}
+
+// fresh copies a migrated template database, which is made once per process
+// and set of migrations.
+func fresh(t testing.TB, server string, migrations []fs.FS) string {
+	t.Helper()
+	ctx := context.Background()
+	admin, err := pgx.Connect(ctx, server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(ctx)
+	template, err := templateFor(ctx, admin, server, migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "t_" + strings.ReplaceAll(string(id.New()), "-", "")
+	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c, err := pgx.Connect(ctx, server)
+		if err != nil {
+			return
+		}
+		defer c.Close(ctx)
+		c.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") //nolint:errcheck // the whole server goes after the run
+	})
+	return named(server, name)
+}
+
+var templates struct {
+	sync.Mutex
+	names map[string]string
+}
+
+func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations []fs.FS) (string, error) {
+	templates.Lock()
+	defer templates.Unlock()
+	h := sha256.New()
+	for _, f := range migrations {
+		files, _ := fs.Glob(f, "*.sql")
+		for _, n := range files {
+			b, _ := fs.ReadFile(f, n)
+			fmt.Fprintf(h, "%s %d\n%s", n, len(b), b)
+		}
+	}
+	sum := hex.EncodeToString(h.Sum(nil)[:8])
+	if n := templates.names[sum]; n != "" {
+		return n, nil
+	}
+	name := fmt.Sprintf("template_%d_%s", os.Getpid(), sum)
+	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", err
+	}
+	d, err := db.Open(ctx, db.Options{URL: named(server, name), Migrations: migrations})
+	if err != nil {
+		return "", err
+	}
+	if err := d.Close(); err != nil {
+		return "", err
+	}
+	if templates.names == nil {
+		templates.names = map[string]string{}
+	}
+	templates.names[sum] = name
+	return name, nil
+}
+
+func named(server, database string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		panic(err)
+	}
+	u.Path = "/" + database
+	return u.String()
+}

@@ -1,0 +1,125 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Searchable tables have a column search, the words of a row as SearchText
+// makes them, and on SQLite an FTS5 trigram table named TABLE_search whose
+// rowid is the row's seq. PostgreSQL indexes the column itself.
+
+type indexRow struct {
+	table string
+	seq   int64
+	text  string // empty removes the row
+}
+
+// Index notes that a row's search text changed, or that the row is gone when
+// text is empty. On SQLite it is applied once per commit: FTS5 flushes at
+// every savepoint, which made a write three times dearer.
+func Index(tx *Tx, table string, seq int64, text string) {
+	if tx.Engine() == SQLite {
+		tx.index = append(tx.index, indexRow{table, seq, text})
+	}
+}
+
+func (w *writer) applyIndex(ran []*request) error {
+	for _, r := range ran {
+		if r.err != nil {
+			continue
+		}
+		for _, row := range r.tx.index {
+			sql, args := "INSERT OR REPLACE INTO "+row.table+"_search (rowid, search) VALUES ($1, $2)", []any{row.seq, row.text}
+			if row.text == "" {
+				sql, args = "DELETE FROM "+row.table+"_search WHERE rowid = $1", args[:1]
+			}
+			if _, err := w.conn.exec(r.ctx, sql, args); err != nil {
+				return fmt.Errorf("db: search index: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Fold makes text comparable without regard to case or to how its letters are
+// composed.
+func Fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+		}
+	}
+	return strings.ToLower(s)
+}
+
+// SearchText joins the words of a row, folded, one space before each, so that
+// " ad" finds the beginning of a word.
+func SearchText(parts ...*string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(Fold(*p), unicode.IsSpace) {
+			b.WriteByte(' ')
+			b.WriteString(word)
+		}
+	}
+	return b.String()
+}
+
+// scanFirst is how many of the newest rows a search looks at one by one
+// before it asks the index: a common word is found there a thousand times
+// faster (169 ms by the index, 0.1 ms by the scan, at 100,000 rows).
+const scanFirst = 2000
+
+// term is a search as the engines want it.
+type term struct {
+	like string // for LIKE … ESCAPE '\'
+	fts  string // an FTS5 phrase, empty when it is too short for trigrams
+}
+
+func searchTerm(query string) term {
+	words := strings.FieldsFunc(Fold(query), unicode.IsSpace)
+	text := strings.Join(words, " ")
+	if n := len([]rune(text)); n > 0 && n < 3 {
+		text = " " + text // one or two characters: word beginnings
+	}
+	t := term{like: "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"}
+	if len([]rune(text)) >= 3 {
+		t.fts = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return t
+}
+
+// Search lists the rows of a table whose search text contains query, in list
+// order: first among the newest rows, then, when that is not enough to fill
+// the page, by the index.
+func (t *Table[T]) Search(ctx context.Context, tx *Tx, query string, w *Where, p Page) ([]T, error) {
+	want := searchTerm(query)
+	if want.like == "%%" {
+		return t.List(ctx, tx, w, p)
+	}
+	first := w.clone()
+	head := fmt.Sprintf("seq IN (SELECT seq FROM %s WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY created_at %s, seq %s LIMIT %d)",
+		t.name, p.direction(), p.direction(), scanFirst)
+	first.And(head)
+	first.And(`search LIKE ? ESCAPE '\'`, want.like)
+	rows, err := t.List(ctx, tx, first, p)
+	if err != nil || len(rows) == p.Limit {
+		return rows, err
+	}
+	all := w.clone()
+	if tx.Engine() == SQLite && want.fts != "" {
+		all.And(fmt.Sprintf("seq IN (SELECT rowid FROM %s_search WHERE %s_search MATCH ?)", t.name, t.name), want.fts)
+	} else {
+		all.And(`search LIKE ? ESCAPE '\'`, want.like)
+	}
+	return t.List(ctx, tx, all, p)
+}

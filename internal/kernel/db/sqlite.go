@@ -1,0 +1,271 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// lite is the embedded engine: one writer, and a pool of read-only connections.
+type lite struct {
+	db      *DB
+	path    string
+	lock    *os.File
+	writer  *writer
+	readers chan *conn
+	all     []*conn
+}
+
+func (d *DB) openSQLite(ctx context.Context) (engine, error) {
+	path := d.opts.Path
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	e := &lite{db: d, path: path, lock: lock}
+	if err := e.open(ctx); err != nil {
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *lite) open(ctx context.Context) error {
+	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations); err != nil {
+		return err
+	}
+	pragmas := []string{"busy_timeout(5000)", "foreign_keys(1)", "cache_size(-16384)", "temp_store(2)"}
+	w, err := openConn(e.path, append(pragmas, append([]string{"synchronous(2)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}, e.db.opts.ExtraPragma...)...))
+	if err != nil {
+		return err
+	}
+	e.writer = newWriter(e.db, w)
+	n := e.db.opts.MaxConns
+	if n == 0 {
+		n = max(4, 2*runtime.NumCPU())
+	}
+	e.readers = make(chan *conn, n)
+	for range n {
+		c, err := openConn(e.path, append(pragmas, "query_only(1)"))
+		if err != nil {
+			return err
+		}
+		e.all = append(e.all, c)
+		e.readers <- c
+	}
+	return nil
+}
+
+func (e *lite) name() Engine { return SQLite }
+
+func (e *lite) close() error {
+	if e.writer != nil {
+		e.writer.close()
+	}
+	for range e.all {
+		<-e.readers // wait for whoever still reads
+	}
+	var err error
+	for _, c := range e.all {
+		err = errors.Join(err, c.Close())
+	}
+	if e.writer != nil {
+		err = errors.Join(err, e.writer.conn.Close())
+	}
+	e.lock.Close()
+	return err
+}
+
+func (e *lite) read(ctx context.Context, fn Func) error {
+	var c *conn
+	select {
+	case c = <-e.readers:
+	default:
+		select {
+		case c = <-e.readers:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer func() { e.readers <- c }()
+	if err := c.do("BEGIN"); err != nil {
+		return err
+	}
+	err := call(inside(ctx), fn, &Tx{session: c, db: e.db})
+	if end := c.do("COMMIT"); err == nil {
+		err = end
+	}
+	return err
+}
+
+func (e *lite) write(ctx context.Context, fn Func) error { return e.writer.do(ctx, fn) }
+
+// conn is one connection with its prepared statements. It is used by one
+// goroutine at a time. Statements never see the request's context: a
+// cancelled one could take a whole batch of other people's writes with it.
+type conn struct {
+	*sqlite.Conn
+	stmts map[string]*sqlite.Stmt
+}
+
+// maxStatements bounds the cache; filters make variants of a list's text.
+const maxStatements = 1000
+
+func openConn(path string, pragmas []string) (*conn, error) {
+	raw, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenWAL)
+	if err != nil {
+		return nil, fmt.Errorf("db: open %s: %w", path, err)
+	}
+	c := &conn{raw, map[string]*sqlite.Stmt{}}
+	for _, p := range pragmas {
+		name, value, _ := strings.Cut(strings.TrimSuffix(p, ")"), "(")
+		if err := c.do("PRAGMA " + name + "=" + value); err != nil {
+			raw.Close()
+			return nil, fmt.Errorf("db: pragma %s: %w", p, err)
+		}
+	}
+	return c, nil
+}
+
+var parameter = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
+
+// sqliteText adapts the common SQL text. A bare $1 makes SQLite plan the
+// statement anew whenever the bound value changes; +$1 hides it from the
+// planner, and the prepared statement stays. It is written ?1, because SQLite
+// takes $1 for a name and would number it by where it first appears.
+func sqliteText(sql string) string {
+	return parameter.ReplaceAllStringFunc(sql, func(m string) string {
+		if strings.HasPrefix(m, "=") {
+			return "IN (SELECT value FROM json_each(+?" + m[len("= ANY($"):] + ")"
+		}
+		return "+?" + m[1:]
+	})
+}
+
+func (c *conn) stmt(sql string) (*sqlite.Stmt, error) {
+	if st := c.stmts[sql]; st != nil {
+		return st, nil
+	}
+	if len(c.stmts) >= maxStatements {
+		for text, st := range c.stmts {
+			st.Finalize()
+			delete(c.stmts, text)
+		}
+	}
+	st, trailing, err := c.PrepareTransient(sqliteText(sql))
+	if err != nil {
+		return nil, fmt.Errorf("db: prepare %q: %w", sql, err)
+	}
+	if trailing != 0 {
+		st.Finalize()
+		return nil, fmt.Errorf("db: more than one statement in %q", sql)
+	}
+	c.stmts[sql] = st
+	return st, nil
+}
+
+func (c *conn) Close() error {
+	for _, st := range c.stmts {
+		st.Finalize()
+	}
+	return c.Conn.Close()
+}
+
+// do runs a statement without arguments or results.
+func (c *conn) do(sql string) error {
+	st, err := c.stmt(sql)
+	if err != nil {
+		return err
+	}
+	for {
+		more, err := st.Step()
+		if err != nil {
+			st.Reset()
+			return err
+		}
+		if !more {
+			return st.Reset()
+		}
+	}
+}
+
+func (c *conn) bind(st *sqlite.Stmt, sql string, args []any) error {
+	if n := st.BindParamCount(); n != len(args) {
+		return fmt.Errorf("db: %d arguments for %d parameters in %q", len(args), n, sql)
+	}
+	for i, arg := range args {
+		if list, ok := texts(arg); ok {
+			arg = list
+		}
+		v, err := plain(arg)
+		if err != nil {
+			return err
+		}
+		switch v := v.(type) {
+		case nil:
+			st.BindNull(i + 1)
+		case string:
+			st.BindText(i+1, v)
+		case int64:
+			st.BindInt64(i+1, v)
+		case bool:
+			st.BindBool(i+1, v)
+		case []byte:
+			st.BindBytes(i+1, v)
+		case float64:
+			st.BindFloat(i+1, v)
+		}
+	}
+	return nil
+}
+
+func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next func() reflect.Value) (err error) {
+	st, err := c.stmt(sql)
+	if err != nil {
+		return err
+	}
+	// A failed step is reported by Reset again; the first report counts.
+	defer func() {
+		if e := st.Reset(); err == nil && e != nil {
+			err = e
+		}
+	}()
+	if err := c.bind(st, sql, args); err != nil {
+		return err
+	}
+	for {
+		more, err := st.Step()
+		if err != nil {
+			return fmt.Errorf("db: %q: %w", sql, err)
+		}
+		if !more {
+			return nil
+		}
+		v := next()
+		if !v.IsValid() {
+			continue // RETURNING must be stepped to its end
+		}
+		if err := p.fromSQLite(st, v); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *conn) exec(ctx context.Context, sql string, args []any) (int64, error) {
+	err := c.query(ctx, sql, args, nil, func() reflect.Value { return reflect.Value{} })
+	if err != nil {
+		return 0, err
+	}
+	return int64(c.Changes()), nil
+}

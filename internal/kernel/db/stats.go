@@ -1,0 +1,64 @@
+package db
+
+import (
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// Stats counts what the engines do, for /metrics.
+type Stats struct {
+	Batches, Writes, WaitMicros, BusyMicros atomic.Int64
+	refused, slow, retried                  atomic.Int64
+	largest                                 atomic.Int64
+}
+
+func (s *Stats) batch(n int, began time.Time) {
+	s.Batches.Add(1)
+	s.Writes.Add(int64(n))
+	s.BusyMicros.Add(time.Since(began).Microseconds())
+	for {
+		m := s.largest.Load()
+		if int64(n) <= m || s.largest.CompareAndSwap(m, int64(n)) {
+			return
+		}
+	}
+}
+
+func (s *Stats) wait(d time.Duration) { s.WaitMicros.Add(max(d.Microseconds(), 0)) }
+
+// Gauges are the engine's figures at one moment.
+type Gauges struct {
+	Batches, Writes        int64
+	WaitSeconds            float64 // summed over all writes: time in the queue
+	BusySeconds            float64 // summed over all batches
+	LargestBatch           int64
+	Refused, Slow, Retried int64
+	QueueLength            int
+	ReadersIdle, Readers   int
+	WALBytes               int64
+	PoolAcquired, PoolMax  int
+}
+
+// Gauges reads the engine's figures.
+func (d *DB) Gauges() Gauges {
+	g := d.engine.gauges()
+	s := &d.stats
+	g.Batches, g.Writes, g.LargestBatch = s.Batches.Load(), s.Writes.Load(), s.largest.Load()
+	g.WaitSeconds, g.BusySeconds = float64(s.WaitMicros.Load())/1e6, float64(s.BusyMicros.Load())/1e6
+	g.Refused, g.Slow, g.Retried = s.refused.Load(), s.slow.Load(), s.retried.Load()
+	return g
+}
+
+func (e *lite) gauges() Gauges {
+	g := Gauges{QueueLength: len(e.writer.queue), ReadersIdle: len(e.readers), Readers: cap(e.readers)}
+	if info, err := os.Stat(e.path + "-wal"); err == nil {
+		g.WALBytes = info.Size()
+	}
+	return g
+}
+
+func (e *pg) gauges() Gauges {
+	s := e.pool.Stat()
+	return Gauges{PoolAcquired: int(s.AcquiredConns()), PoolMax: int(s.MaxConns())}
+}

@@ -1,0 +1,212 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// Table writes once the statements that every resource's table needs. T is
+// the row, one field per column (see structFields); it must have the columns
+// id, organization_id, created_at, updated_at and deleted_at, and the table a
+// seq that orders rows of equal creation time. Every statement names the
+// organization, and none sees a deleted row.
+type Table[T any] struct {
+	name, noun string
+	plan       *plan
+	columns    string
+	insert     string
+	save       string
+	remove     string
+	one        string
+	inserted   []int // the fields that insert binds
+	saved      []int // the fields that save binds
+	seq        int   // the field that holds seq, or -1
+}
+
+// NewTable declares a table. It panics on a row type that cannot be one, so
+// that a mistake is found at start.
+func NewTable[T any](name, noun string) *Table[T] {
+	t := &Table[T]{name: name, noun: noun, plan: planOf[T](), seq: -1}
+	at := map[string]int{}
+	var columns, names, values, sets []string
+	for i, f := range t.plan.fields {
+		at[f.column] = i
+		columns = append(columns, f.column)
+		if f.column == "seq" {
+			t.seq = i
+			continue
+		}
+		t.inserted = append(t.inserted, i)
+		names = append(names, f.column)
+		values = append(values, "$"+strconv.Itoa(len(t.inserted)))
+		switch f.column {
+		case "id", "organization_id", "created_at", "deleted_at":
+		default:
+			t.saved = append(t.saved, i)
+			sets = append(sets, f.column+" = $"+strconv.Itoa(len(t.saved)))
+		}
+	}
+	for _, c := range []string{"id", "organization_id", "created_at", "updated_at", "deleted_at"} {
+		if _, ok := at[c]; !ok {
+			panic(fmt.Sprintf("db: table %s: %T has no column %s", name, *new(T), c))
+		}
+	}
+	n := len(t.saved)
+	t.saved = append(t.saved, at["organization_id"], at["id"])
+	t.columns = strings.Join(columns, ", ")
+	t.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
+	if t.seq >= 0 {
+		t.insert += " RETURNING seq"
+	}
+	const live = " AND deleted_at IS NULL"
+	t.save = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name, strings.Join(sets, ", "), n+1, n+2)
+	t.one = "SELECT " + t.columns + " FROM " + name + " WHERE organization_id = $1 AND id = $2" + live
+	t.remove = "UPDATE " + name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" + live + " RETURNING " + t.columns
+	return t
+}
+
+// Name is the table's name in the database.
+func (t *Table[T]) Name() string { return t.name }
+
+// Columns lists the columns of a row, for statements of a resource's own.
+func (t *Table[T]) Columns() string { return t.columns }
+
+func (t *Table[T]) args(row *T, fields []int) []any {
+	v := reflect.ValueOf(row).Elem()
+	out := make([]any, len(fields))
+	for i, f := range fields {
+		out[i] = t.plan.value(v, &t.plan.fields[f])
+	}
+	return out
+}
+
+// Insert adds the row, and fills in its seq where it has one.
+func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
+	if t.seq < 0 {
+		_, err := tx.exec(ctx, t.insert, t.args(row, t.inserted))
+		return err
+	}
+	seq, err := One[int64](ctx, tx, t.insert, t.args(row, t.inserted)...)
+	if err != nil {
+		return err
+	}
+	t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).SetInt(seq)
+	return nil
+}
+
+// Save writes the whole row back. The caller has locked its root.
+func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
+	n, err := tx.exec(ctx, t.save, t.args(row, t.saved))
+	if err == nil && n == 0 {
+		err = t.missing(ErrNone)
+	}
+	return err
+}
+
+// Get returns one live row, or a 404.
+func (t *Table[T]) Get(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
+	v, err := One[T](ctx, tx, t.one, org, row)
+	return &v, t.missing(err)
+}
+
+// Lock holds one live row for the rest of the transaction and returns it, or a 404.
+func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
+	text := t.one
+	if tx.Engine() == Postgres {
+		text += " FOR NO KEY UPDATE"
+	}
+	v, err := One[T](ctx, tx, text, org, row)
+	return &v, t.missing(err)
+}
+
+// Find returns the one live row that matches, or a 404.
+func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
+	v, err := One[T](ctx, tx, "SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.text.String(), w.args...)
+	return &v, t.missing(err)
+}
+
+// Remove soft-deletes one live row and returns it, or a 404.
+func (t *Table[T]) Remove(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (*T, error) {
+	v, err := One[T](ctx, tx, t.remove, org, row, now)
+	return &v, t.missing(err)
+}
+
+func (t *Table[T]) missing(err error) error {
+	if errors.Is(err, ErrNone) {
+		return fault.NotFound.Say("There is no such %s.", t.noun)
+	}
+	return err
+}
+
+// Page is a part of a list.
+type Page struct {
+	Limit, Offset int
+	Ascending     bool
+}
+
+func (p Page) direction() string {
+	if p.Ascending {
+		return "ASC"
+	}
+	return "DESC"
+}
+
+// Where collects the conditions of a list, beginning with its organization.
+type Where struct {
+	text strings.Builder
+	args []any
+}
+
+// In begins the conditions with the organization.
+func In(org id.ID) *Where { return &Where{args: []any{org}} }
+
+// And adds a condition; each ? stands for the next argument.
+func (w *Where) And(condition string, args ...any) *Where {
+	w.text.WriteString(" AND ")
+	for {
+		before, after, ok := strings.Cut(condition, "?")
+		w.text.WriteString(before)
+		if !ok {
+			break
+		}
+		w.args = append(w.args, args[0])
+		args = args[1:]
+		w.text.WriteString("$" + strconv.Itoa(len(w.args)))
+		condition = after
+	}
+	return w
+}
+
+// Equal adds a filter when the caller gave one: a nil pointer adds nothing.
+func Equal[V any](w *Where, column string, v *V) {
+	if v != nil {
+		w.And(column+" = ?", *v)
+	}
+}
+
+func (w *Where) clone() *Where {
+	c := &Where{args: append([]any(nil), w.args...)}
+	c.text.WriteString(w.text.String())
+	return c
+}
+
+// List returns one page of live rows, by creation time and then by insertion.
+func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
+	n, dir := len(w.args), p.direction()
+	text := "SELECT " + t.columns + " FROM " + t.name + " WHERE organization_id = $1 AND deleted_at IS NULL" + w.text.String() +
+		" ORDER BY created_at " + dir + ", seq " + dir + " LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
+	return All[T](ctx, tx, text, append(w.args[:n:n], p.Limit, p.Offset)...)
+}
+
+// Count tells how many live rows match.
+func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
+	return One[int](ctx, tx, "SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.text.String(), w.args...)
+}

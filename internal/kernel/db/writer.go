@@ -1,0 +1,251 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/fault"
+
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	queueLength = 1024                  // more waiting writes than this are refused
+	maxBatch    = 256                   // closures in one commit
+	maxBatchAge = 20 * time.Millisecond // after which a batch takes no newcomers
+	slowClosure = 50 * time.Millisecond // longer than this is logged: all others wait
+)
+
+// writer runs every write of the embedded engine on one goroutine. Closures
+// that wait together share one BEGIN IMMEDIATE and one sync, each behind a
+// savepoint of its own, and none hears of its result before the sync.
+type writer struct {
+	db    *DB
+	conn  *conn
+	queue chan *request
+	wg    sync.WaitGroup
+
+	mu     sync.RWMutex // held while sending to queue, so that close is safe
+	closed bool
+}
+
+// request is one closure and what came of it.
+type request struct {
+	ctx    context.Context
+	fn     Func
+	tx     Tx
+	err    error
+	queued time.Time
+	done   chan struct{}
+}
+
+func newWriter(d *DB, c *conn) *writer {
+	w := &writer{db: d, conn: c, queue: make(chan *request, queueLength)}
+	w.wg.Go(w.loop)
+	return w
+}
+
+func (w *writer) do(ctx context.Context, fn Func) error {
+	r := &request{ctx: ctx, fn: fn, queued: time.Now(), done: make(chan struct{})}
+	w.mu.RLock()
+	if w.closed {
+		w.mu.RUnlock()
+		return fault.Unavailable.Say("The service is stopping.")
+	}
+	select {
+	case w.queue <- r:
+		w.mu.RUnlock()
+	default:
+		w.mu.RUnlock()
+		w.db.stats.refused.Add(1)
+		return fault.Unavailable.Say("Too many writes are waiting. Retry in a moment.")
+	}
+	<-r.done
+	return r.err
+}
+
+func (w *writer) close() {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.queue)
+	}
+	w.mu.Unlock()
+	w.wg.Wait()
+}
+
+func (w *writer) loop() {
+	for first := range w.queue {
+		w.batch(first)
+	}
+}
+
+// batch commits first and whoever joins. All are answered after the sync.
+//
+// When SQLite itself ends the transaction (a full disk, for one), the closure
+// that met it is answered with its error and every other one runs again in a
+// new transaction: what they did is gone, and so may be the reason for what
+// they answered.
+func (w *writer) batch(first *request) {
+	began := time.Now()
+	var answered, ran []*request
+	todo := []*request{first}
+	open := true // takes newcomers
+	limit := maxBatch
+	for len(todo) > 0 {
+		ran = ran[:0]
+		if err := w.conn.do("BEGIN IMMEDIATE"); err != nil {
+			for _, r := range todo {
+				r.err = unavailable(err)
+			}
+			answered = append(answered, todo...)
+			break
+		}
+		lost := false
+		for len(todo) > 0 && len(ran) < limit && !lost {
+			r := todo[0]
+			todo = todo[1:]
+			lost = w.run(r)
+			if lost {
+				answered = append(answered, r)
+				todo = append(append([]*request(nil), ran...), todo...)
+				open = false
+				break
+			}
+			ran = append(ran, r)
+			for open && len(todo) == 0 && len(ran) < maxBatch && time.Since(began) < maxBatchAge {
+				select {
+				case r, ok := <-w.queue:
+					if ok {
+						todo = append(todo, r)
+						continue
+					}
+				default:
+				}
+				break
+			}
+		}
+		if lost {
+			continue
+		}
+		if err := w.commit(ran); err != nil {
+			if len(ran) == 1 {
+				ran[0].err = unavailable(err)
+				answered = append(answered, ran[0])
+			} else {
+				// One of them does not fit: each goes alone.
+				todo = append(append([]*request(nil), ran...), todo...)
+				limit, open = 1, false
+			}
+			continue
+		}
+		answered = append(answered, ran...)
+		open = false
+	}
+	w.db.stats.batch(len(answered), began)
+	for _, r := range answered {
+		w.db.stats.wait(began.Sub(r.queued))
+		close(r.done)
+	}
+}
+
+// run executes one closure behind a savepoint. It reports whether SQLite
+// ended the whole transaction.
+func (w *writer) run(r *request) (lost bool) {
+	if r.err = r.ctx.Err(); r.err != nil {
+		return false
+	}
+	if r.err = w.conn.do("SAVEPOINT r"); r.err != nil {
+		return w.conn.AutocommitEnabled()
+	}
+	start := time.Now()
+	r.tx = Tx{session: w.conn, db: w.db, writable: true}
+	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
+	if d := time.Since(start); d > slowClosure {
+		w.db.stats.slow.Add(1)
+		w.db.opts.Log.WarnContext(r.ctx, "a write held up all others", "took", d, "operation", Label(r.ctx))
+	}
+	if w.conn.AutocommitEnabled() {
+		if r.err == nil {
+			r.err = unavailable(fmt.Errorf("db: the transaction ended inside a closure"))
+		} else {
+			r.err = unavailable(r.err)
+		}
+		return true
+	}
+	if r.err != nil {
+		if err := w.conn.do("ROLLBACK TO r"); err != nil {
+			w.fatal(fmt.Errorf("db: cannot undo a closure: %w", err))
+		}
+	}
+	if err := w.conn.do("RELEASE r"); err != nil {
+		w.fatal(fmt.Errorf("db: release: %w", err))
+	}
+	return false
+}
+
+// commit applies what the closures left for the search index, syncs, and runs
+// what waits for durability. An error means that nothing was kept.
+func (w *writer) commit(ran []*request) error {
+	err := w.applyIndex(ran)
+	if err == nil {
+		err = w.conn.do("COMMIT")
+	}
+	if err != nil {
+		if !w.conn.AutocommitEnabled() {
+			if undo := w.conn.do("ROLLBACK"); undo != nil {
+				w.fatal(fmt.Errorf("db: cannot roll back: %w", undo))
+			}
+		}
+		switch sqlite.ErrCode(err).ToPrimary() {
+		case sqlite.ResultFull, sqlite.ResultBusy:
+			return err
+		}
+		// A failed sync may have lost what the kernel already took back;
+		// nothing may be acknowledged after it.
+		w.fatal(fmt.Errorf("db: commit: %w", err))
+		return err
+	}
+	for _, r := range ran {
+		if r.err == nil {
+			for _, fn := range r.tx.after {
+				fn()
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writer) fatal(err error) {
+	if w.db.opts.Fatal != nil {
+		w.db.opts.Fatal(err)
+		return
+	}
+	w.db.opts.Log.Error("the database cannot be trusted any more; stopping", "err", err)
+	os.Exit(3)
+}
+
+// unavailable answers 503 for what may pass: a busy or full database.
+func unavailable(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultBusy, sqlite.ResultFull, sqlite.ResultLocked, sqlite.ResultInterrupt, sqlite.ResultIOErr:
+		return fault.Unavailable.Because(err)
+	}
+	return err
+}
+
+type labelKey struct{}
+
+// WithLabel names the work that ctx does, for logs of slow writes.
+func WithLabel(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, labelKey{}, name)
+}
+
+// Label is the name WithLabel gave.
+func Label(ctx context.Context) string {
+	s, _ := ctx.Value(labelKey{}).(string)
+	return s
+}

@@ -1,0 +1,118 @@
+// Package fault holds the one error type that callers may see: a stable code,
+// an HTTP status, a sentence and details. Everything else that goes wrong is
+// an ordinary error, which a door logs once and answers as Internal, so that
+// no message of a database or a provider reaches a client by accident.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind is one declared reason for refusing a request.
+type Kind struct {
+	Code    string
+	Status  int
+	Message string // the sentence used when the caller of New gives none
+}
+
+var kinds = map[string]*Kind{}
+
+// Define declares a kind. A code declared twice panics at start.
+func Define(code string, status int, message string) *Kind {
+	if kinds[code] != nil {
+		panic("fault: " + code + " is defined twice")
+	}
+	k := &Kind{code, status, message}
+	kinds[code] = k
+	return k
+}
+
+// The kinds that every operation can answer.
+var (
+	Unauthorized     = Define("UNAUTHORIZED", 401, "The API key is missing or not valid. Send it as \"Authorization: Bearer <API_KEY>\".")
+	Forbidden        = Define("INSUFFICIENT_PERMISSIONS", 403, "This key may not do that.")
+	AccountDisabled  = Define("ACCOUNT_DISABLED", 403, "This account is disabled.")
+	AgreementNeeded  = Define("BUSINESS_AGREEMENT_REQUIRED", 403, "An owner or admin must accept the business agreement first.")
+	DomainAgreements = Define("DOMAIN_AGREEMENTS_REQUIRED", 403, "An owner or admin must accept the domain agreements first.")
+	Invalid          = Define("VALIDATION_ERROR", 400, "The request body is not valid.")
+	BadInput         = Define("INVALID_INPUT", 400, "The request is not valid.")
+	MissingQuery     = Define("MISSING_QUERY", 400, "A required query parameter is missing.")
+	BadMessageID     = Define("INVALID_MESSAGE_ID", 400, "The message id is not a UUID.")
+	BadContactID     = Define("INVALID_CONTACT_ID", 400, "The contact id is not a UUID.")
+	BadBusinessID    = Define("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
+	NotFound         = Define("NOT_FOUND", 404, "There is no such resource.")
+	MethodNotAllowed = Define("METHOD_NOT_ALLOWED", 405, "This path does not take that method.")
+	TooLarge         = Define("PAYLOAD_TOO_LARGE", 413, "The request body is too large.")
+	KeyInFlight      = Define("IDEMPOTENCY_KEY_IN_FLIGHT", 409, "The first request with this Idempotency-Key is still running. Retry in a moment.")
+	KeyReused        = Define("IDEMPOTENCY_KEY_REUSED", 422, "This Idempotency-Key was used for a different request. Use a new key.")
+	RateLimited      = Define("RATE_LIMITED", 429, "Too many requests. Wait for the time in Retry-After.")
+	Internal         = Define("INTERNAL_ERROR", 500, "Something went wrong on our side. The request id names the attempt in our logs.")
+	Unavailable      = Define("SERVICE_UNAVAILABLE", 503, "The service is briefly unavailable. Retry in a moment.")
+)
+
+// Fault is one refusal.
+type Fault struct {
+	*Kind
+	Text       string
+	Details    any
+	RetryAfter time.Duration
+	// Binding keeps the idempotency key bound to this answer: a retry with
+	// the same key gets it again, and the details say to use a new key.
+	Binding bool
+	cause   error
+}
+
+func (f *Fault) Error() string {
+	if f.cause != nil {
+		return f.Code + ": " + f.Sentence() + ": " + f.cause.Error()
+	}
+	return f.Code + ": " + f.Sentence()
+}
+
+// Unwrap gives the operator the chain that led here.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// Sentence is what the caller reads.
+func (f *Fault) Sentence() string {
+	if f.Text != "" {
+		return f.Text
+	}
+	return f.Kind.Message
+}
+
+// New refuses with the kind's own sentence.
+func (k *Kind) New() *Fault { return &Fault{Kind: k} }
+
+// Say refuses with a sentence of its own.
+func (k *Kind) Say(format string, args ...any) *Fault {
+	return &Fault{Kind: k, Text: fmt.Sprintf(format, args...)}
+}
+
+// With refuses with details.
+func (k *Kind) With(details any) *Fault { return &Fault{Kind: k, Details: details} }
+
+// Because refuses with the kind's sentence and keeps the cause for the log.
+func (k *Kind) Because(err error) *Fault { return &Fault{Kind: k, cause: err} }
+
+// Is lets errors.Is(err, fault.NotFound.New()) compare kinds.
+func (f *Fault) Is(target error) bool {
+	t, ok := target.(*Fault)
+	return ok && t.Kind == f.Kind
+}
+
+// Of returns the public face of err: the fault in its chain, or Internal.
+func Of(err error) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return Internal.Because(err)
+}
+
+// Has reports whether err is a refusal of kind k.
+func Has(err error, k *Kind) bool {
+	var f *Fault
+	return errors.As(err, &f) && f.Kind == k
+}

@@ -1,0 +1,138 @@
+package fault
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+)
+
+// Tree mirrors a request: the issues at this place, and below it those of an
+// object's fields or of an array's elements (null where an element is fine).
+// A nil *Tree is a place with nothing wrong.
+type Tree struct {
+	Errors     []string         `json:"errors"`
+	Properties map[string]*Tree `json:"properties,omitempty"`
+	Items      []*Tree          `json:"items,omitempty"`
+}
+
+// Add notes an issue at this place.
+func (t *Tree) Add(issue string) *Tree {
+	t = t.made()
+	t.Errors = append(t.Errors, issue)
+	return t
+}
+
+// Set hangs the issues of one field below this place.
+func (t *Tree) Set(field string, c *Tree) *Tree {
+	if c == nil {
+		return t
+	}
+	t = t.made()
+	if t.Properties == nil {
+		t.Properties = map[string]*Tree{}
+	}
+	t.Properties[field] = c
+	return t
+}
+
+// SetItem hangs the issues of one element below this place.
+func (t *Tree) SetItem(i int, c *Tree) *Tree {
+	if c == nil {
+		return t
+	}
+	t = t.made()
+	for len(t.Items) <= i {
+		t.Items = append(t.Items, nil)
+	}
+	t.Items[i] = c
+	return t
+}
+
+func (t *Tree) made() *Tree {
+	if t == nil {
+		t = &Tree{Errors: []string{}}
+	}
+	return t
+}
+
+// At notes an issue at a path of field names (string) and indexes (int).
+func (t *Tree) At(path []any, issue string) *Tree {
+	if len(path) == 0 {
+		return t.Add(issue)
+	}
+	t = t.made()
+	switch step := path[0].(type) {
+	case string:
+		return t.Set(step, t.Properties[step].At(path[1:], issue))
+	case int:
+		var c *Tree
+		if step < len(t.Items) {
+			c = t.Items[step]
+		}
+		return t.SetItem(step, c.At(path[1:], issue))
+	default:
+		panic(fmt.Sprintf("fault: a path is made of string and int, not %T", step))
+	}
+}
+
+// Sized gives an array's node one entry per element.
+func (t *Tree) Sized(n int) *Tree {
+	if t == nil || t.Items == nil {
+		return t
+	}
+	for len(t.Items) < n {
+		t.Items = append(t.Items, nil)
+	}
+	return t
+}
+
+// first finds the first issue in the tree and where it is.
+func (t *Tree) first(at string) (string, string) {
+	if t == nil {
+		return "", ""
+	}
+	if len(t.Errors) > 0 {
+		return at, t.Errors[0]
+	}
+	names := make([]string, 0, len(t.Properties))
+	for name := range t.Properties {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		where := name
+		if at != "" {
+			where = at + "." + name
+		}
+		if p, issue := t.Properties[name].first(where); issue != "" {
+			return p, issue
+		}
+	}
+	for i, c := range t.Items {
+		if p, issue := c.first(at + "[" + strconv.Itoa(i) + "]"); issue != "" {
+			return p, issue
+		}
+	}
+	return "", ""
+}
+
+// Fault turns the tree into a refusal whose sentence names the first issue.
+// It is nil for a nil tree.
+func (t *Tree) Fault(k *Kind) error {
+	if t == nil {
+		return nil
+	}
+	f := k.With(t)
+	if at, issue := t.first(""); at != "" {
+		f.Text = at + ": " + issue
+	} else {
+		f.Text = issue
+	}
+	return f
+}
+
+// Field refuses one field of the body.
+func Field(name, issue string) error { return At([]any{name}, issue) }
+
+// At refuses one place of the body, a path of field names and indexes.
+func At(path []any, issue string) error { return (*Tree)(nil).At(path, issue).Fault(Invalid) }

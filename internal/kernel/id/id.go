@@ -1,0 +1,59 @@
+// Package id holds the identifier of every record: a UUID v4, kept as the
+// lower-case text that callers see. Text, not bytes, because the embedded
+// engine stores it so and a request then never converts it.
+package id
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+)
+
+// ID is a UUID in its canonical lower-case form. The zero value is no id.
+type ID string
+
+// New returns a random UUID v4.
+func New() ID {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	var out [36]byte
+	hex.Encode(out[:8], b[:4])
+	hex.Encode(out[9:13], b[4:6])
+	hex.Encode(out[14:18], b[6:8])
+	hex.Encode(out[19:23], b[8:10])
+	hex.Encode(out[24:], b[10:])
+	out[8], out[13], out[18], out[23] = '-', '-', '-', '-'
+	return ID(out[:])
+}
+
+// Parse reads a UUID of any version in its 36-character form, upper or lower case.
+func Parse(s string) (ID, bool) {
+	if len(s) != 36 {
+		return "", false
+	}
+	upper := false
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return "", false
+			}
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
+		case c >= 'A' && c <= 'F':
+			upper = true
+		default:
+			return "", false
+		}
+	}
+	if !upper {
+		return ID(s), true
+	}
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'F' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return ID(b), true
+}

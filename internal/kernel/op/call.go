@@ -1,0 +1,145 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Call is one execution: who, when, for which organization, and in which
+// transaction.
+type Call struct {
+	Caller    *Caller
+	Org       id.ID
+	Now       clock.Time
+	Door      Door
+	RequestID string
+	Tx        *db.Tx // open in a Read and a Write, and inside c.Write and Finish
+
+	op     *Op
+	runner *Runner
+	emits  []emit
+	claim  *claim  // of a Flow under an idempotency key
+	answer *Answer // what Finish committed
+}
+
+type emit struct {
+	org  id.ID
+	kind string
+	id   id.ID
+	data any
+}
+
+// NewID is the id of a row that this call makes.
+func (c *Call) NewID() id.ID { return id.New() }
+
+// NewRecord is the common part of a row that this call makes.
+func (c *Call) NewRecord() Record {
+	return Record{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
+}
+
+// Emit writes one event into the transaction of the change, once its work is
+// done. Data is the resource as GET returns it; passing the very pointer that
+// the operation returns saves encoding it twice.
+func (c *Call) Emit(kind string, resource id.ID, data any) error {
+	if !slices.Contains(c.op.Events, kind) {
+		return fmt.Errorf("op: %s emits %s without declaring it", c.op.Name, kind)
+	}
+	c.emits = append(c.emits, emit{c.Org, kind, resource, data})
+	return nil
+}
+
+// Read opens a snapshot: in Prepare, and in a Flow between outside calls.
+func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
+	return c.runner.DB.Read(ctx, fn)
+}
+
+// record writes the emitted events. data is the encoded output.
+func (c *Call) record(ctx context.Context, out any, data []byte) error {
+	for _, e := range c.emits {
+		text := data
+		if reflect.TypeOf(out).Kind() != reflect.Pointer || e.data != out {
+			var err error
+			if text, err = json.Marshal(e.data); err != nil {
+				return fmt.Errorf("op: event %s: %w", e.kind, err)
+			}
+		}
+		err := event.Append(ctx, c.Tx, event.Event{Organization: e.org, At: c.Now, Type: e.kind, ResourceID: e.id,
+			ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Door: c.Door.String(), RequestID: c.RequestID, Data: text})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Answer is what an operation came to: the REST body, envelope included.
+type Answer struct {
+	Status  int
+	Body    []byte // nil for 204
+	Replay  bool   // an earlier request's answer, kept under the idempotency key
+	Content *Content
+}
+
+// Data is the body without its envelope, for a single resource.
+const (
+	envelopeOpen  = `{"data":`
+	envelopeClose = `}`
+)
+
+// encode writes the envelope. data is the part that a single resource fills.
+func (o *Op) encode(out any) (body, data []byte, err error) {
+	if o.nothing {
+		return nil, nil, nil
+	}
+	var buf bytes.Buffer
+	buf.Grow(512)
+	if l, ok := out.(lister); ok {
+		e := jsontext.NewEncoder(&buf)
+		if err := e.WriteToken(jsontext.BeginObject); err != nil {
+			return nil, nil, err
+		}
+		if err := l.envelope(e); err != nil {
+			return nil, nil, err
+		}
+		if err := e.WriteToken(jsontext.EndObject); err != nil {
+			return nil, nil, err
+		}
+		return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil, nil
+	}
+	buf.WriteString(envelopeOpen)
+	if err := json.MarshalWrite(&buf, out); err != nil {
+		return nil, nil, err
+	}
+	n := buf.Len()
+	buf.WriteString(envelopeClose)
+	return buf.Bytes(), buf.Bytes()[len(envelopeOpen):n], nil
+}
+
+// Stream is the body of a Bytes operation as it arrives.
+type Stream struct {
+	io.Reader
+	ContentType string
+	Length      int64 // -1 when it is not known
+}
+
+// Content is a Bytes operation's answer: bytes that can be served in part.
+type Content struct {
+	Name     string
+	Type     string
+	ETag     string
+	Modified time.Time
+	io.ReadSeekCloser
+}

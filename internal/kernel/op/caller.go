@@ -1,0 +1,73 @@
+package op
+
+import (
+	"frontdesk/internal/kernel/id"
+)
+
+// Door is a way in. A set of doors is the sum of its members.
+type Door uint8
+
+// The doors.
+const (
+	REST Door = 1 << iota
+	Agent
+	Automation
+	Console
+	Admin
+	System
+)
+
+// AnyDoor is where an operation on a resource can be called from.
+const AnyDoor = REST | Agent | Automation | Console | Admin
+
+func (d Door) String() string {
+	switch d {
+	case REST:
+		return "rest"
+	case Agent:
+		return "agent"
+	case Automation:
+		return "automation"
+	case Console:
+		return "console"
+	case Admin:
+		return "admin"
+	}
+	return "system"
+}
+
+// ActorKind is what a caller is.
+type ActorKind string
+
+// The kinds of actor, the values of setByKind.
+const (
+	User            ActorKind = "user"
+	AgentActor      ActorKind = "agent"
+	API             ActorKind = "api"
+	AutomationActor ActorKind = "automation"
+	SystemActor     ActorKind = "system"
+)
+
+// Caller is who asks, as plain data that account fills in.
+type Caller struct {
+	Kind         ActorKind
+	ID           id.ID // of the user, agent, key or automation; empty for system
+	Organization id.ID
+	Business     id.ID
+	Plan         string
+	Permissions  Permissions
+	Role         string // of a user: owner, admin, member
+
+	// DomainAgreement says that the business accepted the domain agreements.
+	DomainAgreement bool
+	// AgreementURL is the page where agreements are accepted.
+	AgreementURL string
+}
+
+// ActorID is the id for an audit row, nil for the system.
+func (c *Caller) ActorID() *id.ID {
+	if c.ID == "" {
+		return nil
+	}
+	return &c.ID
+}

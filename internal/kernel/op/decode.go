@@ -1,0 +1,455 @@
+package op
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// decoder reads one JSON text into Go values and notes every issue on the
+// way: one pass, no intermediate form.
+type decoder struct {
+	*jsontext.Decoder
+	rd   bytes.Reader
+	deep bool // nesting went past maxDepth
+}
+
+var decoders = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext.Decoder)} }}
+
+// decodeJSON fills the fields of v that n knows from a JSON object. accept
+// says which fields may be in the object; nil accepts all.
+func decodeJSON(n *node, text []byte, v reflect.Value, accept func(*prop) bool) *fault.Tree {
+	d := decoders.Get().(*decoder)
+	defer decoders.Put(d)
+	d.deep = false
+	d.rd.Reset(text)
+	d.Reset(&d.rd)
+	if k := d.PeekKind(); k != '{' && k != 0 {
+		if err := d.SkipValue(); err == nil {
+			return (*fault.Tree)(nil).Add("Invalid input: expected object, received " + kindName(k))
+		}
+	}
+	tree, err := d.object(n, v, accept)
+	if err == nil {
+		if _, end := d.ReadToken(); end != io.EOF {
+			err = errors.New("more text after the end of the object")
+		}
+	}
+	if err != nil {
+		return (*fault.Tree)(nil).Add(syntax(err))
+	}
+	return tree
+}
+
+var errDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
+
+// syntax says what is wrong with a text that is not JSON, without our own words for it.
+func syntax(err error) string {
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		var s *jsontext.SyntacticError
+		if errors.As(err, &s) {
+			return "Duplicate key: " + strconv.Quote(s.JSONPointer.LastToken())
+		}
+		return "Duplicate key"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "Invalid JSON: the text ends too early"
+	case errors.Is(err, errDeep):
+		return "Invalid JSON: " + err.Error()
+	}
+	var s *jsontext.SyntacticError
+	if errors.As(err, &s) && s.Err != nil {
+		return fmt.Sprintf("Invalid JSON at byte %d: %s", s.ByteOffset, strings.TrimPrefix(s.Err.Error(), "jsontext: "))
+	}
+	return "Invalid JSON: " + err.Error()
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case 't', 'f':
+		return "boolean"
+	case '[':
+		return "array"
+	case '{':
+		return "object"
+	}
+	return "nothing"
+}
+
+// value decodes the next value into v. An error is one of syntax and ends the
+// whole; an issue of meaning is noted and the reading goes on.
+func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
+	if d.StackDepth() > maxDepth {
+		return nil, errDeep
+	}
+	k := d.PeekKind()
+	if k == 'n' && (n.nullable || n.kind != anyValue) {
+		if _, err := d.ReadToken(); err != nil {
+			return nil, err
+		}
+		if !n.nullable {
+			return (*fault.Tree)(nil).Add("Invalid input: expected " + n.kind.String() + ", received null"), nil
+		}
+		if n.hold == opt {
+			v.Field(0).SetBool(true)
+			v.Field(1).SetBool(true)
+		}
+		return nil, nil
+	}
+	switch n.hold {
+	case pointer:
+		p := reflect.New(v.Type().Elem())
+		v.Set(p)
+		v = p.Elem()
+	case opt:
+		v.Field(0).SetBool(true)
+		v = v.Field(2)
+	case maybe:
+		v.Field(0).SetBool(true)
+		v = v.Field(1)
+	}
+	want := false
+	switch n.kind {
+	case anyValue:
+		return d.raw(n, k, v)
+	case stringValue:
+		want = k == '"'
+	case intValue, numberValue:
+		want = k == '0'
+	case boolValue:
+		want = k == 't' || k == 'f'
+	case arrayValue:
+		want = k == '['
+	case objectValue, mapValue:
+		want = k == '{'
+	}
+	if !want {
+		if err := d.skip(); err != nil {
+			return nil, err
+		}
+		return (*fault.Tree)(nil).Add("Invalid input: expected " + n.kind.String() + ", received " + kindName(k)), nil
+	}
+	switch n.kind {
+	case objectValue:
+		return d.object(n, v, nil)
+	case mapValue:
+		return d.dictionary(n, v)
+	case arrayValue:
+		return d.array(n, v)
+	case stringValue:
+		tok, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		return n.text(tok.String(), v), nil
+	case boolValue:
+		tok, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		v.SetBool(tok.Bool())
+		return nil, nil
+	}
+	text, err := d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	return n.number(string(text), v), nil
+}
+
+// skip passes over a value that is not wanted, still minding its depth.
+func (d *decoder) skip() error {
+	base := d.StackDepth()
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		if d.StackDepth() > maxDepth {
+			return errDeep
+		}
+		if d.StackDepth() <= base {
+			return nil
+		}
+	}
+}
+
+func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tree *fault.Tree, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	var few uint64 // the fields seen, for objects of up to 64
+	var many map[int]bool
+	if len(n.order) > 64 {
+		many = map[int]bool{}
+	}
+	for d.PeekKind() != '}' {
+		tok, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		p := n.props[tok.String()]
+		if p == nil || accept != nil && !accept(p) {
+			tree = tree.Add("Unrecognized key: " + strconv.Quote(tok.String()))
+			if err := d.skip(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if many != nil {
+			many[p.nth] = true
+		} else {
+			few |= 1 << p.nth
+		}
+		c, err := d.value(p.node, field(v, p.index))
+		if err != nil {
+			return nil, err
+		}
+		tree = tree.Set(p.name, c)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	for _, p := range n.order {
+		if p.required && few&(1<<p.nth) == 0 && !many[p.nth] && (accept == nil || accept(p)) {
+			tree = tree.Set(p.name, (*fault.Tree)(nil).Add("Required"))
+		}
+	}
+	return tree, nil
+}
+
+func field(v reflect.Value, index []int) reflect.Value {
+	if len(index) == 1 {
+		return v.Field(index[0])
+	}
+	return v.FieldByIndex(index)
+}
+
+func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	m := reflect.MakeMap(v.Type())
+	for d.PeekKind() != '}' {
+		tok, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := tok.String()
+		e := reflect.New(v.Type().Elem()).Elem()
+		c, err := d.value(n.elem, e)
+		if err != nil {
+			return nil, err
+		}
+		if strings.ContainsRune(key, 0) {
+			c = c.Add(noNUL)
+		}
+		tree = tree.Set(key, c)
+		m.SetMapIndex(reflect.ValueOf(key), e)
+	}
+	_, err = d.ReadToken()
+	v.Set(m)
+	return tree, err
+}
+
+func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	s := reflect.MakeSlice(v.Type(), 0, 4)
+	count := 0
+	for d.PeekKind() != ']' {
+		e := reflect.New(v.Type().Elem()).Elem()
+		c, err := d.value(n.elem, e)
+		if err != nil {
+			return nil, err
+		}
+		if n.max < 0 || int64(count) < n.max {
+			tree = tree.SetItem(count, c)
+			s = reflect.Append(s, e)
+		}
+		count++
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	tree = tree.Sized(min(count, s.Len()))
+	if int64(count) < n.min {
+		tree = tree.Add(fmt.Sprintf("Too few: expected at least %d", n.min))
+	}
+	if n.max >= 0 && int64(count) > n.max {
+		tree = tree.Add(fmt.Sprintf("Too many: expected at most %d", n.max))
+	}
+	v.Set(s)
+	return tree, nil
+}
+
+const noNUL = "Must not contain the character U+0000"
+
+// raw keeps a value of any kind as its text.
+func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tree, err error) {
+	base := d.StackDepth()
+	text, err := d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	text = text.Clone()
+	if err := d.inspect(text, base, func(issue string) { tree = tree.Add(issue) }); err != nil {
+		return nil, err
+	}
+	if len(n.oneOf) > 0 {
+		names := make([]string, len(n.oneOf))
+		for i, o := range n.oneOf {
+			names[i] = o.String()
+		}
+		if !slices.Contains(names, kindName(k)) {
+			tree = tree.Add("Invalid input: expected " + strings.Join(names, " or ") + ", received " + kindName(k))
+		}
+	}
+	v.SetBytes(text)
+	return tree, nil
+}
+
+// inspect walks a raw value for what no value may hold.
+func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) error {
+	inner := jsontext.NewDecoder(bytes.NewReader(text))
+	for {
+		tok, err := inner.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if depth+inner.StackDepth() > maxDepth {
+			return errDeep
+		}
+		if tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0) {
+			note(noNUL)
+			return nil
+		}
+	}
+}
+
+// text checks a string against its node and stores it.
+func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
+	switch {
+	case v.Type() == reflect.TypeFor[id.ID]():
+		u, ok := id.Parse(s)
+		if !ok {
+			return tree.Add("Invalid UUID")
+		}
+		v.SetString(string(u))
+		return nil
+	case v.Type() == reflect.TypeFor[clock.Time]():
+		t, err := clock.Parse(s)
+		if err != nil {
+			return tree.Add("Invalid date-time; write it like 2026-01-31T12:00:00Z")
+		}
+		v.SetInt(int64(t))
+		return nil
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		return tree.Add(noNUL)
+	}
+	if n.min > 0 || n.max >= 0 && int64(len(s)) > n.max {
+		length := int64(utf8.RuneCountInString(s))
+		if length < n.min {
+			tree = tree.Add(fmt.Sprintf("Too short: expected at least %d characters", n.min))
+		}
+		if n.max >= 0 && length > n.max {
+			tree = tree.Add(fmt.Sprintf("Too long: expected at most %d characters", n.max))
+		}
+	}
+	if n.enum != nil && !slices.Contains(n.enum, s) {
+		tree = tree.Add("Invalid option: expected one of " + strings.Join(n.enum, ", "))
+	}
+	if n.pattern != nil && !n.pattern.MatchString(s) {
+		tree = tree.Add("Invalid format: must match " + n.pattern.String())
+	}
+	if n.format != "" && tree == nil {
+		if issue := formats[n.format](s); issue != "" {
+			tree = tree.Add(issue)
+		}
+	}
+	v.SetString(s)
+	return tree
+}
+
+// number checks the text of a JSON number against its node and stores it.
+func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
+	if n.kind == numberValue {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsInf(x, 0) {
+			return tree.Add("Invalid number: out of range")
+		}
+		v.SetFloat(x)
+		return nil
+	}
+	x, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return tree.Add("Invalid integer: out of range")
+	case err != nil:
+		return tree.Add("Invalid input: expected integer")
+	case n.bounded && x < n.min:
+		return tree.Add(fmt.Sprintf("Too small: expected at least %d", n.min))
+	case n.bounded && x > n.max:
+		return tree.Add(fmt.Sprintf("Too big: expected at most %d", n.max))
+	case !n.bounded && (x > 1<<53 || x < -1<<53):
+		return tree.Add("Invalid integer: out of range") // JSON clients lose digits past 2^53
+	}
+	v.SetInt(x)
+	return nil
+}
+
+// fromText decodes a path segment, a query value or a default.
+func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
+	if !utf8.ValidString(s) {
+		return (*fault.Tree)(nil).Add("Invalid UTF-8")
+	}
+	switch n.hold {
+	case pointer:
+		p := reflect.New(v.Type().Elem())
+		v.Set(p)
+		v = p.Elem()
+	case opt:
+		v.Field(0).SetBool(true)
+		v = v.Field(2)
+	case maybe:
+		v.Field(0).SetBool(true)
+		v = v.Field(1)
+	}
+	switch n.kind {
+	case stringValue:
+		return n.text(s, v)
+	case intValue, numberValue:
+		return n.number(s, v)
+	case boolValue:
+		if s != "true" && s != "false" {
+			return (*fault.Tree)(nil).Add("Invalid input: expected true or false")
+		}
+		v.SetBool(s == "true")
+		return nil
+	}
+	panic("op: " + n.typ.String() + " cannot come from text")
+}

@@ -1,0 +1,99 @@
+package op
+
+import (
+	"net/mail"
+	"net/url"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+)
+
+// formats are the rules that a string field can name. Each returns what to
+// tell the caller, or nothing.
+var formats = map[string]func(string) string{
+	"uuid":      nil, // decoded into id.ID
+	"date-time": nil, // decoded into clock.Time
+	"email": func(s string) string {
+		if !IsEmail(s) {
+			return "Invalid email address; write it like name@example.com"
+		}
+		return ""
+	},
+	"date": func(s string) string {
+		if _, err := clock.ParseDate(s); err != nil {
+			return "Invalid date; write it like 2026-01-31"
+		}
+		return ""
+	},
+	"url": func(s string) string {
+		u, err := url.Parse(s)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return "Invalid URL; it begins with https:// or http://"
+		}
+		return ""
+	},
+	"country": func(s string) string {
+		r, err := language.ParseRegion(s)
+		if len(s) != 2 || err != nil || !r.IsCountry() || r.String() != s {
+			return "Invalid country; use the two upper-case letters of ISO 3166, like GB"
+		}
+		return ""
+	},
+	"currency": func(s string) string {
+		if _, err := currency.ParseISO(s); err != nil || s != strings.ToLower(s) {
+			return "Invalid currency; use the three lower-case letters of ISO 4217, like usd"
+		}
+		return ""
+	},
+	"timezone": func(s string) string {
+		if _, err := time.LoadLocation(s); err != nil || s == "" || s == "Local" {
+			return "Unknown time zone; use an IANA name like Europe/Berlin"
+		}
+		return ""
+	},
+	"locale": func(s string) string {
+		if _, err := language.Parse(s); err != nil {
+			return "Unknown locale; use a BCP 47 tag like en-US"
+		}
+		return ""
+	},
+}
+
+func init() {
+	// Formats that are decoded by type still count as known names.
+	for _, name := range []string{"uuid", "date-time"} {
+		formats[name] = func(string) string { return "" }
+	}
+}
+
+// jsonFormat is the format's name in JSON Schema, where it has one.
+func jsonFormat(f string) string {
+	switch f {
+	case "uuid", "date-time", "date", "email":
+		return f
+	case "url":
+		return "uri"
+	}
+	return ""
+}
+
+// IsEmail accepts what mail can be sent to: one address without a display
+// name, in a domain that IDNA takes and that has a dot.
+func IsEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || len(s) > 254 {
+		return false
+	}
+	at := strings.LastIndexByte(s, '@')
+	local, domain := s[:at], s[at+1:]
+	if len(local) > 64 || !strings.Contains(domain, ".") || strings.HasPrefix(domain, "[") {
+		return false
+	}
+	ascii, err := idna.Lookup.ToASCII(domain)
+	return err == nil && ascii != "" && !strings.HasSuffix(ascii, ".")
+}

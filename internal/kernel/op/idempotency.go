@@ -1,0 +1,233 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// KeyLifetime is how long an answer is kept for replay.
+const KeyLifetime = 24 * time.Hour
+
+// key is an idempotency key in one organization and the request it stands for.
+type key struct {
+	org   id.ID
+	value string
+	print [32]byte
+}
+
+// errStored says that the key got its answer from somebody else meanwhile.
+var errStored = errors.New("op: the key has an answer already")
+
+// checkKey refuses a key that is missing where it must be, or of a wrong length.
+func (o *Op) checkKey(q Request) error {
+	name := "Idempotency-Key"
+	if q.Door == Agent {
+		name = "idempotencyKey"
+	}
+	if !o.TakesKey() {
+		return nil
+	}
+	if !q.HasKey {
+		if o.KeyRequired {
+			return fault.BadInput.Say("%s is required here, so that a retry does not happen twice. Send a new random value for each new request.", name)
+		}
+		return nil
+	}
+	if n := utf8.RuneCountInString(q.Key); n < 1 || n > 255 || !utf8.ValidString(q.Key) || bytes.IndexByte([]byte(q.Key), 0) >= 0 {
+		return fault.BadInput.Say("%s must have 1 to 255 characters.", name)
+	}
+	return nil
+}
+
+// fingerprint identifies a request: the operation, its path, and its body
+// with sorted keys and numbers as written; of a body that is not JSON, its
+// bytes. A path field counts like a body field of the same name, so that the
+// same request is the same through every door.
+func (o *Op) fingerprint(values []string, text []byte) [32]byte {
+	h := sha256.New()
+	h.Write([]byte(o.Name + "\n"))
+	h.Write(o.canonical(values, text))
+	return [32]byte(h.Sum(nil))
+}
+
+func (o *Op) canonical(values []string, text []byte) []byte {
+	inner := bytes.TrimSpace(text)
+	if len(inner) == 0 {
+		inner = []byte("{}")
+	}
+	whole := make(jsontext.Value, 0, len(inner)+64*len(values))
+	if inner[0] != '{' {
+		return append(whole, text...)
+	}
+	whole = append(whole, '{')
+	for i, v := range values {
+		name, _ := jsontext.AppendQuote(nil, o.pathOf[i].name)
+		value, err := jsontext.AppendQuote(nil, v)
+		if err != nil {
+			return text
+		}
+		whole = append(append(append(whole, name...), ':'), value...)
+		whole = append(whole, ',')
+	}
+	rest := bytes.TrimSpace(inner[1:])
+	if len(rest) > 0 && rest[0] == '}' && len(values) > 0 {
+		whole = whole[:len(whole)-1]
+	}
+	whole = append(whole, rest...)
+	if err := whole.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false), jsontext.Multiline(false)); err != nil {
+		return text
+	}
+	return whole
+}
+
+// place is where a sealed answer belongs; it opens nowhere else.
+func (k *key) place() string { return "idempotency/" + string(k.org) + "/" + k.value }
+
+type storedRow struct {
+	Fingerprint []byte      `db:"fingerprint"`
+	Status      *int        `db:"status"`
+	Body        []byte      `db:"body"`
+	Sealed      bool        `db:"sealed"`
+	CreatedAt   clock.Time  `db:"created_at"`
+	LeaseUntil  *clock.Time `db:"lease_until"`
+}
+
+const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until"
+
+// stored looks for the answer that an earlier request left under the key.
+func (r *Runner) stored(ctx context.Context, o *Op, c *Call, k *key) (Answer, bool, error) {
+	var row storedRow
+	var now clock.Time
+	err := r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if row, err = db.One[storedRow](ctx, tx, "SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value); err != nil {
+			return err
+		}
+		if row.Status == nil {
+			now, err = db.Now(ctx, tx)
+		}
+		return err
+	})
+	if errors.Is(err, db.ErrNone) {
+		return Answer{}, false, nil
+	}
+	if err != nil {
+		return Answer{}, false, err
+	}
+	return r.settle(row, c, k, now)
+}
+
+// settle decides what a stored row means for a request.
+func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer, bool, error) {
+	if row.Status != nil && row.CreatedAt.Add(KeyLifetime) <= c.Now {
+		return Answer{}, false, nil
+	}
+	if !bytes.Equal(row.Fingerprint, k.print[:]) {
+		return Answer{}, true, fault.KeyReused.New()
+	}
+	if row.Status == nil {
+		if row.LeaseUntil != nil && *row.LeaseUntil > now {
+			return Answer{}, true, fault.KeyInFlight.New()
+		}
+		return Answer{}, false, nil // whoever held it is gone, or left it open
+	}
+	body := row.Body
+	if row.Sealed {
+		var err error
+		if body, err = r.Seal.Open(body, k.place()); err != nil {
+			return Answer{}, true, err
+		}
+	}
+	if *row.Status == http.StatusNoContent {
+		body = nil
+	}
+	return Answer{Status: *row.Status, Body: body, Replay: true}, true, nil
+}
+
+// begin takes the key for a Write: on PostgreSQL by a lock that ends with the
+// transaction, so that a rival hears of it at once and no extra commit is paid.
+func (k *key) begin(ctx context.Context, c *Call) error {
+	if c.claim != nil {
+		return c.claim.hold(ctx, c.Tx)
+	}
+	if c.Tx.Engine() != db.Postgres {
+		return nil
+	}
+	ok, err := db.One[bool](ctx, c.Tx, "SELECT pg_try_advisory_xact_lock($1)", k.number())
+	if err == nil && !ok {
+		err = fault.KeyInFlight.New()
+	}
+	return err
+}
+
+// number is the key as PostgreSQL's advisory locks want it.
+func (k *key) number() int64 {
+	h := sha256.Sum256([]byte(string(k.org) + "/" + k.value))
+	return int64(binary.BigEndian.Uint64(h[:8]))
+}
+
+// finish stores the answer in the transaction of the effect. The INSERT is the
+// second look as well: a living row means that somebody was faster.
+func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
+	body := a.Body
+	if body == nil {
+		body = []byte{}
+	}
+	if c.op.Secret {
+		var err error
+		if body, err = c.runner.Seal.Seal(body, k.place()); err != nil {
+			return err
+		}
+	}
+	if c.claim != nil {
+		return c.claim.settle(ctx, c.Tx, a.Status, body, c.op.Secret)
+	}
+	n, err := db.Exec(ctx, c.Tx, `
+		INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at, fence)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)
+		ON CONFLICT (organization_id, key) DO UPDATE SET operation = excluded.operation, fingerprint = excluded.fingerprint,
+			status = excluded.status, body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at
+		WHERE idempotency.status IS NOT NULL AND idempotency.created_at <= $9`,
+		k.org, k.value, c.op.Name, k.print[:], a.Status, body, c.op.Secret, c.Now, c.Now.Add(-KeyLifetime))
+	if err == nil && n == 0 {
+		err = errStored
+	}
+	return err
+}
+
+// keyLocks are the keys that this process works on.
+type keyLocks struct {
+	mu   sync.Mutex
+	held map[string]struct{}
+}
+
+func (l *keyLocks) try(k *key) (release func(), ok bool) {
+	name := string(k.org) + "/" + k.value
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, held := l.held[name]; held {
+		return nil, false
+	}
+	if l.held == nil {
+		l.held = map[string]struct{}{}
+	}
+	l.held[name] = struct{}{}
+	return func() {
+		l.mu.Lock()
+		delete(l.held, name)
+		l.mu.Unlock()
+	}, true
+}

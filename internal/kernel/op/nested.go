@@ -1,0 +1,76 @@
+package op
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// Nested is a table whose rows hang under one parent: phone numbers under a
+// contact. It looks a row up only together with its parent, and a parent that
+// is missing, foreign or deleted is a 404 before anything else.
+type Nested[T any] struct {
+	Rows   *db.Table[T]
+	Parent string // the parent's table
+	Noun   string // the parent's noun, for the 404
+	Column string // the parent's id in Rows
+}
+
+// Under begins the conditions of a parent's rows.
+func (n Nested[T]) Under(c *Call, parent id.ID) *db.Where {
+	return db.In(c.Org).And(n.Column+" = ?", parent)
+}
+
+// Lock holds the parent, the root of all its rows.
+func (n Nested[T]) Lock(ctx context.Context, c *Call, parent id.ID) error {
+	return db.Missing(db.Lock(ctx, c.Tx, n.Parent, c.Org, parent), n.Noun)
+}
+
+func (n Nested[T]) exists(ctx context.Context, c *Call, parent id.ID) error {
+	_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM "+n.Parent+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, parent)
+	return db.Missing(err, n.Noun)
+}
+
+// List returns a page of a parent's rows, with their total.
+func (n Nested[T]) List(ctx context.Context, c *Call, parent id.ID, p Page) (*List[T], error) {
+	if err := n.exists(ctx, c, parent); err != nil {
+		return nil, err
+	}
+	w := n.Under(c, parent)
+	rows, err := n.Rows.List(ctx, c.Tx, w, p.DB())
+	if err != nil {
+		return nil, err
+	}
+	total := p.Offset + len(rows)
+	if len(rows) == p.Limit || len(rows) == 0 {
+		if total, err = n.Rows.Count(ctx, c.Tx, w); err != nil {
+			return nil, err
+		}
+	}
+	return ListUnder(p, rows, total), nil
+}
+
+// Get returns one row of a parent.
+func (n Nested[T]) Get(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
+	if err := n.exists(ctx, c, parent); err != nil {
+		return nil, err
+	}
+	return n.Rows.Find(ctx, c.Tx, n.Under(c, parent).And("id = ?", row))
+}
+
+// LockRow holds the parent and returns one of its rows, to change it.
+func (n Nested[T]) LockRow(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
+	if err := n.Lock(ctx, c, parent); err != nil {
+		return nil, err
+	}
+	return n.Rows.Find(ctx, c.Tx, n.Under(c, parent).And("id = ?", row))
+}
+
+// Remove holds the parent and soft-deletes one of its rows.
+func (n Nested[T]) Remove(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
+	if _, err := n.LockRow(ctx, c, parent, row); err != nil {
+		return nil, err
+	}
+	return n.Rows.Remove(ctx, c.Tx, c.Org, row, c.Now)
+}

@@ -1,0 +1,317 @@
+// Package op is what an operation is: declared once as a typed Go function
+// with a Spec, and run by one Runner whichever door its caller came through.
+//
+// Start reading at Spec, then Write, then Runner.Do. The package knows no
+// door and no resource. A bad declaration panics at start; a bad request
+// never panics.
+package op
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Spec is everything the doors need to know before anyone calls.
+type Spec struct {
+	Name        string // "contacts.phone_numbers.create"; the MCP tool has _ for .
+	Route       string // "POST /v1/contacts/{id}/phone-numbers"; {names} are path fields of the input
+	Summary     string // one sentence
+	Description string // more, where a caller needs it
+
+	Resource string        // of the permission; by default the first segment of the route
+	Doors    Door          // who may enter; by default AnyDoor
+	Status   int           // of success; by default 201 for POST, 204 for DELETE, else 200
+	Errors   []*fault.Kind // what it refuses with, beyond what every operation does
+	Events   []string      // what it emits
+	Example  string        // one input as a JSON object, path and query fields included
+
+	KeyRequired     bool // an Idempotency-Key must be sent
+	Secret          bool // the answer shows a secret once, so a stored answer is sealed
+	DomainAgreement bool // the business must have accepted the domain agreements
+	Public          bool // needs no caller; its token names the organization
+}
+
+// Op is a declared operation, its types erased so that doors can hold a list.
+type Op struct {
+	Spec
+	Method string
+	Path   string
+	Action Action
+
+	shape    shape
+	in, out  *node
+	list     bool // the output is a List of out
+	nothing  bool // the output is Nothing
+	pathOf   []*prop
+	queryOf  []*prop
+	hasBody  bool
+	blank    reflect.Value // an input with the defaults filled in
+	prepares bool
+	call     func(context.Context, *Call, reflect.Value, *Stream) (any, error)
+}
+
+type shape uint8
+
+const (
+	readShape shape = iota
+	writeShape
+	flowShape
+	bytesShape
+)
+
+// Read declares an operation that only reads; it runs on one snapshot.
+func Read[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
+	return declare(s, readShape, func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
+}
+
+// Write declares an operation that runs in one write transaction.
+func Write[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
+	return declare(s, writeShape, func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
+}
+
+// Flow declares an operation that calls the outside world. It has no
+// transaction; c.Read, c.Write and Finish open short ones around the calls.
+func Flow[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
+	return declare(s, flowShape, func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
+}
+
+// Bytes declares an operation that takes its body as a stream or answers with
+// a *Content. REST only, and without a transaction, like a Flow.
+func Bytes[In, Out any](s Spec, fn func(context.Context, *Call, In, *Stream) (Out, error)) *Op {
+	if s.Doors == 0 {
+		s.Doors = REST
+	}
+	return declare(s, bytesShape, fn)
+}
+
+// Preparer is an input that works before the transaction: parsing, hashing,
+// reading versions. It may read, through c.Read, and must not write.
+type Preparer interface {
+	Prepare(context.Context, *Call) error
+}
+
+func declare[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, *Stream) (Out, error)) *Op {
+	defer func() {
+		if v := recover(); v != nil {
+			panic(fmt.Sprintf("operation %s: %v", s.Name, v))
+		}
+	}()
+	o := &Op{Spec: s, shape: sh}
+	if o.Doors == 0 {
+		o.Doors = AnyDoor
+	}
+	o.Method, o.Path, _ = strings.Cut(s.Route, " ")
+	if s.Name == "" || s.Summary == "" || o.Path == "" && o.Doors&REST != 0 {
+		panic("needs Name, Summary and, for REST, a Route")
+	}
+	o.settle()
+	o.in = compile(reflect.TypeFor[In](), map[reflect.Type]*node{})
+	if o.in.kind != objectValue {
+		panic("the input must be a struct")
+	}
+	o.out = compileOut(o, reflect.TypeFor[Out]())
+	o.origins()
+	o.blank = reflect.New(reflect.TypeFor[In]()).Elem()
+	for _, p := range o.in.order {
+		if p.def != nil {
+			if tree := p.node.fromText(*p.def, field(o.blank, p.index)); tree != nil {
+				panic(fmt.Sprintf("the default of %s: %v", p.name, tree.Errors))
+			}
+		}
+	}
+	_, o.prepares = any(new(In)).(Preparer)
+	o.call = func(ctx context.Context, c *Call, in reflect.Value, stream *Stream) (any, error) {
+		return fn(ctx, c, in.Interface().(In), stream)
+	}
+	if s.Example != "" {
+		if tree := decodeJSON(o.in, []byte(s.Example), o.fresh(), nil); tree != nil {
+			panic(tree.Fault(fault.Invalid).Error() + " in the example")
+		}
+	}
+	return o
+}
+
+// settle fills in what the route implies.
+func (o *Op) settle() {
+	if o.Status == 0 {
+		o.Status = map[string]int{http.MethodPost: 201, http.MethodDelete: 204}[o.Method]
+		if o.Status == 0 {
+			o.Status = 200
+		}
+	}
+	if !slices.Contains([]int{200, 201, 202, 204}, o.Status) {
+		panic("the status of success is 200, 201, 202 or 204")
+	}
+	switch o.Method {
+	case http.MethodGet:
+		o.Action = See
+	case http.MethodPost:
+		// A POST that creates is create; an action on what exists is update.
+		o.Action = Change
+		if o.Status != 200 {
+			o.Action = Create
+		}
+	case http.MethodDelete:
+		o.Action = Delete
+	default:
+		o.Action = Change
+	}
+	if o.Resource == "" {
+		segments := strings.Split(o.Path, "/")
+		if len(segments) < 3 {
+			panic("needs a Resource")
+		}
+		o.Resource = strings.ReplaceAll(segments[2], "-", "_")
+	}
+	if o.Resource != Free {
+		bit(o.Resource, o.Action) // panics on an unknown resource
+	}
+}
+
+func compileOut(o *Op, t reflect.Type) *node {
+	if t == reflect.TypeFor[Nothing]() {
+		if o.Status != 204 {
+			panic("an operation that answers nothing has status 204")
+		}
+		o.nothing = true
+		return nil
+	}
+	if t == reflect.TypeFor[*Content]() {
+		return nil
+	}
+	if l, ok := reflect.Zero(t).Interface().(lister); ok {
+		o.list = true
+		t = reflect.TypeOf(l.element())
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return compile(t, map[reflect.Type]*node{})
+}
+
+// origins checks that path and input name the same fields.
+func (o *Op) origins() {
+	for _, segment := range strings.Split(o.Path, "/") {
+		if !strings.HasPrefix(segment, "{") {
+			continue
+		}
+		p := o.in.props[strings.Trim(segment, "{}")]
+		if p == nil || p.origin != path {
+			panic("the route names " + segment + ", the input has no such path field")
+		}
+		o.pathOf = append(o.pathOf, p)
+	}
+	paths := 0
+	for _, p := range o.in.order {
+		switch p.origin {
+		case path:
+			paths++
+		case query:
+			o.queryOf = append(o.queryOf, p)
+		case body:
+			o.hasBody = true
+		}
+	}
+	if paths != len(o.pathOf) && o.Path != "" {
+		panic("the input has path fields that the route does not name")
+	}
+	if o.hasBody && (o.Method == http.MethodGet || o.Method == http.MethodDelete) {
+		panic(o.Method + " takes no body")
+	}
+}
+
+// fresh is a new input with its defaults.
+func (o *Op) fresh() reflect.Value {
+	v := reflect.New(o.blank.Type()).Elem()
+	v.Set(o.blank)
+	return v
+}
+
+// TakesKey reports whether an idempotency key applies: to every POST with JSON.
+func (o *Op) TakesKey() bool {
+	return o.Method == http.MethodPost && (o.shape == writeShape || o.shape == flowShape) && !o.Public
+}
+
+// TakesBody reports whether the operation reads fields from a body.
+func (o *Op) TakesBody() bool { return o.hasBody }
+
+// Streams reports whether the operation takes its body as a stream.
+func (o *Op) Streams() bool { return o.shape == bytesShape }
+
+// ReadOnly reports whether the operation only reads.
+func (o *Op) ReadOnly() bool { return o.shape == readShape }
+
+// InputSchema is the self-contained schema of the whole input.
+func (o *Op) InputSchema() *jsonschema.Schema { return o.in.schema(nil, true) }
+
+// PathFields names the path's fields in their order.
+func (o *Op) PathFields() []string {
+	out := make([]string, len(o.pathOf))
+	for i, p := range o.pathOf {
+		out[i] = p.name
+	}
+	return out
+}
+
+// Permit refuses a caller who may not use the operation through this door.
+func (o *Op) Permit(c *Caller, d Door) error {
+	if o.Doors&d == 0 {
+		return fault.NotFound.Say("There is no operation %s here.", o.Name)
+	}
+	if o.Public || d == Admin {
+		return nil
+	}
+	if !c.Permissions.Allow(o.Resource, o.Action) {
+		verb := "write"
+		if o.Action == See {
+			verb = "read"
+		}
+		f := fault.Forbidden.Say("This needs the permission %s:%s.", o.Resource, verb)
+		f.Details = map[string]string{"permission": o.Resource + ":" + verb}
+		return f
+	}
+	if o.DomainAgreement && !c.DomainAgreement {
+		return fault.DomainAgreements.With(map[string]string{"url": c.AgreementURL})
+	}
+	return nil
+}
+
+// Catalog is every operation of the service, by name.
+type Catalog struct {
+	list   []*Op
+	byName map[string]*Op
+}
+
+// NewCatalog collects operations. It panics when two share a name or a route.
+func NewCatalog(groups ...[]*Op) *Catalog {
+	c := &Catalog{byName: map[string]*Op{}}
+	routes := map[string]string{}
+	for _, o := range slices.Concat(groups...) {
+		if c.byName[o.Name] != nil {
+			panic("two operations are named " + o.Name)
+		}
+		if o.Route != "" {
+			if other := routes[o.Route]; other != "" {
+				panic("operations " + other + " and " + o.Name + " share the route " + o.Route)
+			}
+			routes[o.Route] = o.Name
+		}
+		c.byName[o.Name] = o
+		c.list = append(c.list, o)
+	}
+	return c
+}
+
+// All lists the operations in the order of their declaration.
+func (c *Catalog) All() []*Op { return c.list }
+
+// Named finds an operation, or nil.
+func (c *Catalog) Named(name string) *Op { return c.byName[name] }

@@ -1,0 +1,280 @@
+package op
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+)
+
+// Runner is the single path from any door to any operation.
+type Runner struct {
+	DB    *db.DB
+	Clock *clock.Clock
+	Log   *slog.Logger
+	Seal  Sealer // for stored answers that show a secret
+
+	// FlowTimeout ends a Flow that its provider keeps waiting; 60 seconds when zero.
+	FlowTimeout time.Duration
+
+	keys keyLocks
+}
+
+// Sealer encrypts what is stored and must be read back, bound to its place.
+type Sealer interface {
+	Seal(plain []byte, place string) ([]byte, error)
+	Open(sealed []byte, place string) ([]byte, error)
+}
+
+// Request is one call as a door took it apart.
+type Request struct {
+	Caller *Caller
+	Door   Door
+	ID     string // the request id
+
+	Path  []string   // the path's values, in the order of the route
+	Query url.Values // of REST
+	// Body gives the JSON text when it is wanted; nil is an empty body.
+	// From REST it holds the body's fields; from other doors, which leave
+	// Path and Query empty, the whole input.
+	Body func() ([]byte, error)
+
+	Key    string  // the idempotency key
+	HasKey bool    // one was sent, even an empty one
+	Stream *Stream // of a Bytes operation
+}
+
+// Do runs an operation: permission, input, stored answer, validation, Prepare,
+// transaction, events, stored answer, in this order.
+func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
+	if err := o.Permit(q.Caller, q.Door); err != nil {
+		return Answer{}, err
+	}
+	in := o.fresh()
+	if q.Door == REST {
+		if err := o.bind(in, q.Path, q.Query); err != nil {
+			return Answer{}, err
+		}
+	}
+	if err := o.checkKey(q); err != nil {
+		return Answer{}, err
+	}
+	var text []byte
+	if q.Body != nil && !o.Streams() {
+		var err error
+		if text, err = q.Body(); err != nil {
+			return Answer{}, err
+		}
+	}
+	c := &Call{Caller: q.Caller, Org: q.Caller.Organization, Now: r.Clock.Now(), Door: q.Door, RequestID: q.ID, op: o, runner: r}
+	ctx = db.WithLabel(ctx, o.Name)
+	var k *key
+	if q.HasKey && o.TakesKey() {
+		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, text)}
+		answer, found, err := r.stored(ctx, o, c, k)
+		if found || err != nil {
+			return answer, err
+		}
+	}
+	if err := o.decode(in, text, q.Door); err != nil {
+		return Answer{}, err
+	}
+	if o.prepares {
+		if err := in.Addr().Interface().(Preparer).Prepare(ctx, c); err != nil {
+			return Answer{}, o.asInput(err)
+		}
+	}
+	switch o.shape {
+	case readShape:
+		return r.read(ctx, o, c, in)
+	case writeShape:
+		return r.write(ctx, o, c, in, k)
+	default:
+		return r.flow(ctx, o, c, in, k, q.Stream)
+	}
+}
+
+// bind fills the path's and the query's fields.
+func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
+	for i, p := range o.pathOf {
+		if tree := p.node.fromText(values[i], field(in, p.index)); tree != nil {
+			k := o.badID(p)
+			f := k.With((*fault.Tree)(nil).Set(p.name, tree))
+			if k == fault.BadInput {
+				f.Text = p.name + ": " + tree.Errors[0]
+			}
+			return f
+		}
+	}
+	var tree *fault.Tree
+	for _, p := range o.queryOf {
+		given, ok := params[p.name]
+		if !ok {
+			if p.required {
+				f := fault.MissingQuery.Say("The query parameter %s is required.", p.name)
+				f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add("Required"))
+				return f
+			}
+			continue
+		}
+		tree = tree.Set(p.name, p.node.fromText(given[0], field(in, p.index)))
+	}
+	return tree.Fault(fault.BadInput)
+}
+
+// badID is the code for a malformed path id: three nouns have their own.
+func (o *Op) badID(p *prop) *fault.Kind {
+	before, _, _ := strings.Cut(o.Path, "/{"+p.name+"}")
+	switch before {
+	case "/v1/contacts":
+		return fault.BadContactID
+	case "/v1/businesses":
+		return fault.BadBusinessID
+	case "/v1/messages":
+		return fault.BadMessageID
+	}
+	return fault.BadInput
+}
+
+// decode reads the body, or through other doors than REST the whole input.
+func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
+	if len(text) == 0 {
+		if d == REST && (!o.hasBody || o.in.optionalBody()) {
+			return nil
+		}
+		text = []byte("{}")
+		if d == REST {
+			return (*fault.Tree)(nil).Add("The body is empty; send a JSON object").Fault(fault.Invalid)
+		}
+	}
+	var accept func(*prop) bool
+	if d == REST {
+		accept = fromBody
+	}
+	return decodeJSON(o.in, text, in, accept).Fault(fault.Invalid)
+}
+
+func fromBody(p *prop) bool { return p.origin == body }
+
+// optionalBody reports whether {} would do, so that an action may have no body.
+func (n *node) optionalBody() bool {
+	for _, p := range n.order {
+		if p.origin == body && p.required {
+			return false
+		}
+	}
+	return true
+}
+
+// asInput gives what Prepare refused about a query the code for queries.
+func (o *Op) asInput(err error) error {
+	var f *fault.Fault
+	if !o.hasBody && errors.As(err, &f) && f.Kind == fault.Invalid {
+		changed := *f
+		changed.Kind = fault.BadInput
+		return &changed
+	}
+	return err
+}
+
+func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value) (a Answer, err error) {
+	var out any
+	err = r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		c.Tx = tx
+		out, err = o.call(ctx, c, in, nil)
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return o.answer(out)
+}
+
+func (o *Op) answer(out any) (Answer, error) {
+	if content, ok := out.(*Content); ok {
+		return Answer{Status: o.Status, Content: content}, nil
+	}
+	body, _, err := o.encode(out)
+	return Answer{Status: o.Status, Body: body}, err
+}
+
+// commit runs fn in one write transaction together with its events and, under
+// a key, the stored answer.
+func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any, err error) {
+	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		c.Tx, c.emits = tx, c.emits[:0]
+		defer func() { c.Tx = nil }()
+		if k != nil {
+			if err := k.begin(ctx, c); err != nil {
+				return err
+			}
+		}
+		if out, err = fn(ctx); err != nil {
+			return err
+		}
+		body, data, err := c.op.encode(out)
+		if err != nil {
+			return fmt.Errorf("op: %s: encode: %w", c.op.Name, err)
+		}
+		if err := c.record(ctx, out, data); err != nil {
+			return err
+		}
+		a = Answer{Status: c.op.Status, Body: body}
+		if k != nil {
+			return k.finish(ctx, c, a)
+		}
+		return nil
+	})
+	return a, out, err
+}
+
+func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (Answer, error) {
+	work := func(ctx context.Context) (any, error) {
+		// The input is copied for each run: a closure may be run again.
+		again := reflect.New(in.Type()).Elem()
+		again.Set(in)
+		return o.call(ctx, c, again, nil)
+	}
+	if k == nil {
+		a, _, err := r.commit(ctx, c, nil, work)
+		return a, err
+	}
+	if r.DB.Engine() == db.SQLite {
+		// One process owns the file, so a lock in memory tells a rival at once.
+		release, ok := r.keys.try(k)
+		if !ok {
+			return Answer{}, fault.KeyInFlight.New()
+		}
+		defer release()
+	}
+	a, _, err := r.commit(ctx, c, k, work)
+	if errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit) {
+		// Somebody else answered between our look and our lock, or the
+		// connection broke in the commit: the row tells.
+		answer, found, look := r.stored(context.WithoutCancel(ctx), o, c, k)
+		if found || look != nil {
+			return answer, look
+		}
+		return Answer{}, fault.Unavailable.Because(err)
+	}
+	return a, err
+}
+
+// protect turns a panic in a Flow into an error.
+func protect(fn func() (any, error)) (out any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &db.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}

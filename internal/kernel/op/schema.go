@@ -1,0 +1,350 @@
+package op
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// The bounds of decisions.md where a field says nothing else.
+const (
+	defaultMaxLength = 255
+	defaultMaxItems  = 100
+	maxDepth         = 64
+)
+
+type shapeKind uint8
+
+const (
+	anyValue shapeKind = iota
+	stringValue
+	intValue
+	numberValue
+	boolValue
+	arrayValue
+	objectValue
+	mapValue
+)
+
+func (k shapeKind) String() string {
+	return [...]string{"a value", "string", "integer", "number", "boolean", "array", "object", "object"}[k]
+}
+
+// holder says how a value sits in its Go field.
+type holder uint8
+
+const (
+	direct  holder = iota
+	pointer        // nil when absent or null
+	opt            // Opt[T]
+	maybe          // Maybe[T]
+)
+
+// node is a compiled schema: cheap to decode against, and convertible to JSON Schema.
+type node struct {
+	kind     shapeKind
+	hold     holder
+	nullable bool
+	min, max int64 // length of strings in characters, of arrays in elements, value of integers
+	bounded  bool  // of integers: min and max are set
+	enum     []string
+	format   string
+	doc      string
+	pattern  *regexp.Regexp
+	props    map[string]*prop
+	order    []*prop
+	elem     *node
+	oneOf    []shapeKind // of a value of any kind: which
+	name     string      // of a struct, for the document
+	typ      reflect.Type
+}
+
+// prop is one field of an object.
+type prop struct {
+	name     string
+	index    []int
+	origin   origin
+	required bool
+	def      *string
+	node     *node
+	nth      int // its place in order
+}
+
+// origin is where REST finds a field. Other doors take all from one object.
+type origin uint8
+
+const (
+	body origin = iota
+	path
+	query
+)
+
+// compile reads a Go type. It panics on what has no schema.
+func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
+	if t.Implements(reflect.TypeFor[optional]()) {
+		elem, nullable := reflect.Zero(t).Interface().(optional).optional()
+		n := *compile(elem, seen)
+		n.hold, n.nullable, n.typ = maybe, nullable, t
+		if nullable {
+			n.hold = opt
+		}
+		return &n
+	}
+	if t.Kind() == reflect.Pointer {
+		n := *compile(t.Elem(), seen)
+		n.hold, n.nullable, n.typ = pointer, true, t
+		return &n
+	}
+	n := &node{typ: t, max: -1}
+	switch t {
+	case reflect.TypeFor[id.ID]():
+		n.kind, n.format = stringValue, "uuid"
+		return n
+	case reflect.TypeFor[clock.Time]():
+		n.kind, n.format = stringValue, "date-time"
+		return n
+	case reflect.TypeFor[clock.Date]():
+		n.kind, n.format = stringValue, "date"
+		return n
+	case reflect.TypeFor[jsontext.Value]():
+		return n
+	}
+	switch t.Kind() {
+	case reflect.String:
+		n.kind, n.max = stringValue, defaultMaxLength
+	case reflect.Int, reflect.Int64:
+		n.kind = intValue
+	case reflect.Float64:
+		n.kind = numberValue
+	case reflect.Bool:
+		n.kind = boolValue
+	case reflect.Slice:
+		n.kind, n.elem, n.max = arrayValue, compile(t.Elem(), seen), defaultMaxItems
+	case reflect.Map:
+		n.kind, n.elem = mapValue, compile(t.Elem(), seen)
+	case reflect.Struct:
+		if s := seen[t]; s != nil {
+			return s
+		}
+		seen[t] = n
+		n.kind, n.props, n.name = objectValue, map[string]*prop{}, componentName(t)
+		n.fields(t, nil, seen)
+	default:
+		panic(fmt.Sprintf("op: %s has no schema", t))
+	}
+	return n
+}
+
+var typeArgument = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]`)
+
+func componentName(t reflect.Type) string {
+	s := typeArgument.ReplaceAllString(t.Name(), "Of$1")
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(slices.Clone(at), i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			n.fields(f.Type, index, seen)
+			continue
+		}
+		p := &prop{index: index, nth: len(n.order)}
+		for tag, from := range map[string]origin{"json": body, "path": path, "query": query} {
+			if v, ok := f.Tag.Lookup(tag); ok {
+				if p.name != "" {
+					panic(fmt.Sprintf("op: %s.%s has two origins", t, f.Name))
+				}
+				p.name, _, _ = strings.Cut(v, ",")
+				p.origin = from
+			}
+		}
+		if !f.IsExported() || p.name == "" || p.name == "-" {
+			continue
+		}
+		c := *compile(f.Type, seen)
+		c.doc = f.Tag.Get("doc")
+		c.constrain(t, f)
+		p.node = &c
+		if d, ok := f.Tag.Lookup("default"); ok {
+			p.def = &d
+		}
+		p.required = c.hold == direct && p.def == nil && !strings.Contains(f.Tag.Get("json"), ",omit") && f.Tag.Get("optional") == ""
+		if p.origin == path {
+			p.required = true
+		}
+		if n.props[p.name] != nil {
+			panic(fmt.Sprintf("op: %s has two fields named %s", t, p.name))
+		}
+		n.props[p.name] = p
+		n.order = append(n.order, p)
+	}
+}
+
+// constrain reads the tags min, max, enum, format, pattern and kinds.
+func (n *node) constrain(t reflect.Type, f reflect.StructField) {
+	number := func(tag string) (int64, bool) {
+		v, ok := f.Tag.Lookup(tag)
+		if !ok {
+			return 0, false
+		}
+		x, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("op: %s.%s: %s is not a number", t, f.Name, tag))
+		}
+		return x, true
+	}
+	lo, hasMin := number("min")
+	hi, hasMax := number("max")
+	if n.kind == intValue && (hasMin || hasMax) {
+		n.min, n.max, n.bounded = -1<<53, 1<<53, true
+	}
+	if hasMin {
+		n.min = lo
+	}
+	if hasMax {
+		n.max = hi
+	}
+	target := n
+	if n.kind == arrayValue { // the words below speak of the elements
+		e := *n.elem
+		n.elem, target = &e, &e
+		if m, ok := number("itemMax"); ok {
+			e.max = m
+		}
+	}
+	if v := f.Tag.Get("enum"); v != "" {
+		target.enum = strings.Split(v, ",")
+	}
+	if v := f.Tag.Get("format"); v != "" {
+		if formats[v] == nil {
+			panic(fmt.Sprintf("op: %s.%s: no format %s", t, f.Name, v))
+		}
+		target.format = v
+	}
+	if v := f.Tag.Get("pattern"); v != "" {
+		target.pattern = regexp.MustCompile(v)
+	}
+	if v := f.Tag.Get("kinds"); v != "" {
+		for _, k := range strings.Split(v, ",") {
+			i := slices.IndexFunc([]shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue}, func(s shapeKind) bool { return s.String() == k })
+			if i < 0 {
+				panic(fmt.Sprintf("op: %s.%s: no kind %s", t, f.Name, k))
+			}
+			n.oneOf = append(n.oneOf, []shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue}[i])
+		}
+	}
+}
+
+// Schema renders JSON Schema 2020-12. With refs, named structs below the top
+// go there and become references.
+func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.Schema {
+	s := &jsonschema.Schema{Description: n.doc}
+	typ := ""
+	length := func(lo, hi **int) {
+		if n.min > 0 {
+			v := int(n.min)
+			*lo = &v
+		}
+		if n.max >= 0 {
+			v := int(n.max)
+			*hi = &v
+		}
+	}
+	switch n.kind {
+	case stringValue:
+		typ, s.Format = "string", jsonFormat(n.format)
+		length(&s.MinLength, &s.MaxLength)
+		if n.pattern != nil {
+			s.Pattern = n.pattern.String()
+		}
+	case intValue:
+		typ = "integer"
+		if n.bounded {
+			lo, hi := float64(n.min), float64(n.max)
+			s.Minimum, s.Maximum = &lo, &hi
+		}
+	case numberValue:
+		typ = "number"
+	case boolValue:
+		typ = "boolean"
+	case arrayValue:
+		typ, s.Items = "array", n.elem.schema(refs, false)
+		length(&s.MinItems, &s.MaxItems)
+	case mapValue:
+		typ, s.AdditionalProperties = "object", n.elem.schema(refs, false)
+	case anyValue:
+		for _, k := range n.oneOf {
+			s.Types = append(s.Types, k.String())
+		}
+		if n.nullable && len(s.Types) > 0 {
+			s.Types = append(s.Types, "null")
+		}
+		return s
+	case objectValue:
+		if refs != nil && n.name != "" && !top {
+			if _, ok := refs[n.name]; !ok {
+				refs[n.name] = nil // ends a cycle
+				c := *n
+				c.nullable, c.doc = false, ""
+				refs[n.name] = c.schema(refs, true)
+			}
+			r := &jsonschema.Schema{Ref: "#/components/schemas/" + n.name, Description: n.doc}
+			if n.nullable {
+				r.Description = ""
+				return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{r, {Type: "null"}}, Description: n.doc}
+			}
+			return r
+		}
+		typ = "object"
+		s.Properties = map[string]*jsonschema.Schema{}
+		for _, p := range n.order {
+			s.PropertyOrder = append(s.PropertyOrder, p.name)
+			s.Properties[p.name] = p.node.schema(refs, false)
+			if p.def != nil {
+				s.Properties[p.name].Default = p.node.defaultJSON(*p.def)
+			}
+			if p.required {
+				s.Required = append(s.Required, p.name)
+			}
+		}
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // written as false
+	}
+	for _, e := range n.enum {
+		s.Enum = append(s.Enum, e)
+	}
+	if !n.nullable {
+		s.Type = typ
+		return s
+	}
+	s.Types = []string{typ, "null"}
+	if s.Enum != nil {
+		s.Enum = append(s.Enum, nil)
+	}
+	return s
+}
+
+func (n *node) defaultJSON(text string) []byte {
+	if n.kind == stringValue {
+		return []byte(strconv.Quote(text))
+	}
+	return []byte(text)
+}

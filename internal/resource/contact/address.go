@@ -1,0 +1,162 @@
+package contact
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Address is one postal address of a contact.
+type Address struct {
+	op.Record
+	ContactID  id.ID   `json:"contactId"`
+	Line1      string  `json:"line1"`
+	Line2      *string `json:"line2"`
+	City       *string `json:"city"`
+	State      *string `json:"state"`
+	PostalCode *string `json:"postalCode"`
+	Country    *string `json:"country" format:"country" doc:"two letters of ISO 3166"`
+	Label      *string `json:"label"`
+	IsPrimary  bool    `json:"isPrimary"`
+}
+
+var addresses = op.Nested[Address]{Rows: db.NewTable[Address]("contact_addresses", "address"), Parent: "contacts", Noun: "contact", Column: "contact_id"}
+
+func addressOperations() []*op.Op {
+	const ref = `"id": ` + exampleID + `, "addressId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "contacts.addresses.list", Route: "GET /v1/contacts/{id}/addresses", Summary: "List a contact's addresses, newest first.",
+			Example: `{"id": ` + exampleID + `}`}, listAddresses),
+		op.Write(op.Spec{Name: "contacts.addresses.create", Route: "POST /v1/contacts/{id}/addresses", Summary: "Add an address to a contact.",
+			Description: "The first address is primary. A new primary address takes the place of the old one.", Events: []string{"contact.address.created"},
+			Example: `{"id": ` + exampleID + `, "line1": "12 St James's Square", "city": "London", "postalCode": "SW1Y 4LB", "country": "GB"}`}, addAddress),
+		op.Read(op.Spec{Name: "contacts.addresses.get", Route: "GET /v1/contacts/{id}/addresses/{addressId}", Summary: "Get an address of a contact.",
+			Example: `{` + ref + `}`}, getAddress),
+		op.Write(op.Spec{Name: "contacts.addresses.update", Route: "PATCH /v1/contacts/{id}/addresses/{addressId}", Summary: "Change an address of a contact.",
+			Events: []string{"contact.address.updated"}, Example: `{` + ref + `, "line2": null}`}, updateAddress),
+		op.Write(op.Spec{Name: "contacts.addresses.delete", Route: "DELETE /v1/contacts/{id}/addresses/{addressId}", Summary: "Remove an address from a contact.",
+			Events: []string{"contact.address.deleted"}, Example: `{` + ref + `}`}, removeAddress),
+	}
+}
+
+type addressFields struct {
+	Line1      string  `json:"line1" min:"1"`
+	Line2      *string `json:"line2"`
+	City       *string `json:"city"`
+	State      *string `json:"state"`
+	PostalCode *string `json:"postalCode"`
+	Country    *string `json:"country" format:"country" doc:"two letters of ISO 3166"`
+	Label      *string `json:"label"`
+	IsPrimary  *bool   `json:"isPrimary"`
+}
+
+func (f addressFields) row(c *op.Call, contact id.ID, isPrimary bool) Address {
+	return Address{Record: c.NewRecord(), ContactID: contact, Line1: f.Line1, Line2: f.Line2, City: f.City, State: f.State,
+		PostalCode: f.PostalCode, Country: f.Country, Label: f.Label, IsPrimary: isPrimary}
+}
+
+type addressList struct {
+	op.Page
+	ID id.ID `path:"id" doc:"the contact"`
+}
+
+func listAddresses(ctx context.Context, c *op.Call, in addressList) (*op.List[Address], error) {
+	return addresses.List(ctx, c, in.ID, in.Page)
+}
+
+type addressAdd struct {
+	ID id.ID `path:"id" doc:"the contact"`
+	addressFields
+}
+
+func addAddress(ctx context.Context, c *op.Call, in addressAdd) (*Address, error) {
+	if err := addresses.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	n, err := addresses.Rows.Count(ctx, c.Tx, addresses.Under(c, in.ID))
+	if err != nil {
+		return nil, err
+	}
+	v := in.row(c, in.ID, n == 0 || in.IsPrimary != nil && *in.IsPrimary)
+	if v.IsPrimary {
+		if err := unsetPrimary(ctx, c, addresses, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err := addresses.Rows.Insert(ctx, c.Tx, &v); err != nil {
+		return nil, err
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	return &v, c.Emit("contact.address.created", v.ID, &v)
+}
+
+type addressRef struct {
+	ID        id.ID `path:"id" doc:"the contact"`
+	AddressID id.ID `path:"addressId"`
+}
+
+func getAddress(ctx context.Context, c *op.Call, in addressRef) (*Address, error) {
+	return addresses.Get(ctx, c, in.ID, in.AddressID)
+}
+
+type addressUpdate struct {
+	addressRef
+	Line1      op.Maybe[string] `json:"line1" min:"1"`
+	Line2      op.Opt[string]   `json:"line2"`
+	City       op.Opt[string]   `json:"city"`
+	State      op.Opt[string]   `json:"state"`
+	PostalCode op.Opt[string]   `json:"postalCode"`
+	Country    op.Opt[string]   `json:"country" format:"country"`
+	Label      op.Opt[string]   `json:"label"`
+	IsPrimary  op.Maybe[bool]   `json:"isPrimary"`
+}
+
+// staysPrimary refuses to leave a contact without a primary row.
+func staysPrimary(noun string) error {
+	return fault.Field("isPrimary", "Make another "+noun+" primary instead; one always is")
+}
+
+func updateAddress(ctx context.Context, c *op.Call, in addressUpdate) (*Address, error) {
+	v, err := addresses.LockRow(ctx, c, in.ID, in.AddressID)
+	if err != nil {
+		return nil, err
+	}
+	if in.IsPrimary.Set && !in.IsPrimary.Value && v.IsPrimary {
+		return nil, staysPrimary("address")
+	}
+	before := *v
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	if v.IsPrimary && !before.IsPrimary {
+		if err := unsetPrimary(ctx, c, addresses, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	v.UpdatedAt = c.Now
+	if err := addresses.Rows.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("contact.address.updated", v.ID, v)
+}
+
+func removeAddress(ctx context.Context, c *op.Call, in addressRef) (op.Nothing, error) {
+	v, err := addresses.Remove(ctx, c, in.ID, in.AddressID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if v.IsPrimary {
+		if err := promote(ctx, c, addresses, in.ID); err != nil {
+			return op.Nothing{}, err
+		}
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("contact.address.deleted", v.ID, v)
+}

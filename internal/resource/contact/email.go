@@ -1,0 +1,144 @@
+package contact
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Email is one address that a contact can be written to.
+type Email struct {
+	op.Record
+	ContactID id.ID   `json:"contactId"`
+	Email     string  `json:"email" format:"email"`
+	Folded    string  `json:"-" db:"email_folded"`
+	Label     *string `json:"label"`
+	IsPrimary bool    `json:"isPrimary"`
+}
+
+var emails = op.Nested[Email]{Rows: db.NewTable[Email]("contact_emails", "email"), Parent: "contacts", Noun: "contact", Column: "contact_id"}
+
+func emailOperations() []*op.Op {
+	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "contacts.emails.list", Route: "GET /v1/contacts/{id}/emails", Summary: "List a contact's email addresses, newest first.",
+			Example: `{"id": ` + exampleID + `}`}, listEmails),
+		op.Write(op.Spec{Name: "contacts.emails.create", Route: "POST /v1/contacts/{id}/emails", Summary: "Add an email address to a contact.",
+			Description: "The first address is primary. A new primary address takes the place of the old one.", Events: []string{"contact.email.created"},
+			Example: `{"id": ` + exampleID + `, "email": "ada@example.com", "label": "work"}`}, addEmail),
+		op.Read(op.Spec{Name: "contacts.emails.get", Route: "GET /v1/contacts/{id}/emails/{emailId}", Summary: "Get an email address of a contact.",
+			Example: `{` + ref + `}`}, getEmail),
+		op.Write(op.Spec{Name: "contacts.emails.update", Route: "PATCH /v1/contacts/{id}/emails/{emailId}", Summary: "Change an email address of a contact.",
+			Events: []string{"contact.email.updated"}, Example: `{` + ref + `, "isPrimary": true}`}, updateEmail),
+		op.Write(op.Spec{Name: "contacts.emails.delete", Route: "DELETE /v1/contacts/{id}/emails/{emailId}", Summary: "Remove an email address from a contact.",
+			Events: []string{"contact.email.deleted"}, Example: `{` + ref + `}`}, removeEmail),
+	}
+}
+
+type emailFields struct {
+	Email     string  `json:"email" format:"email"`
+	Label     *string `json:"label"`
+	IsPrimary *bool   `json:"isPrimary"`
+}
+
+func (f emailFields) row(c *op.Call, contact id.ID, isPrimary bool) Email {
+	return Email{Record: c.NewRecord(), ContactID: contact, Email: f.Email, Folded: db.Fold(f.Email), Label: f.Label, IsPrimary: isPrimary}
+}
+
+type emailList struct {
+	op.Page
+	ID id.ID `path:"id" doc:"the contact"`
+}
+
+func listEmails(ctx context.Context, c *op.Call, in emailList) (*op.List[Email], error) {
+	return emails.List(ctx, c, in.ID, in.Page)
+}
+
+type emailAdd struct {
+	ID id.ID `path:"id" doc:"the contact"`
+	emailFields
+}
+
+func addEmail(ctx context.Context, c *op.Call, in emailAdd) (*Email, error) {
+	if err := emails.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	n, err := emails.Rows.Count(ctx, c.Tx, emails.Under(c, in.ID))
+	if err != nil {
+		return nil, err
+	}
+	v := in.row(c, in.ID, n == 0 || in.IsPrimary != nil && *in.IsPrimary)
+	if v.IsPrimary {
+		if err := unsetPrimary(ctx, c, emails, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err := emails.Rows.Insert(ctx, c.Tx, &v); err != nil {
+		return nil, err
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	return &v, c.Emit("contact.email.created", v.ID, &v)
+}
+
+type emailRef struct {
+	ID      id.ID `path:"id" doc:"the contact"`
+	EmailID id.ID `path:"emailId"`
+}
+
+func getEmail(ctx context.Context, c *op.Call, in emailRef) (*Email, error) {
+	return emails.Get(ctx, c, in.ID, in.EmailID)
+}
+
+type emailUpdate struct {
+	emailRef
+	Email     op.Maybe[string] `json:"email" format:"email"`
+	Label     op.Opt[string]   `json:"label"`
+	IsPrimary op.Maybe[bool]   `json:"isPrimary"`
+}
+
+func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error) {
+	v, err := emails.LockRow(ctx, c, in.ID, in.EmailID)
+	if err != nil {
+		return nil, err
+	}
+	if in.IsPrimary.Set && !in.IsPrimary.Value && v.IsPrimary {
+		return nil, staysPrimary("email")
+	}
+	before := *v
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	if v.IsPrimary && !before.IsPrimary {
+		if err := unsetPrimary(ctx, c, emails, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	v.Folded, v.UpdatedAt = db.Fold(v.Email), c.Now
+	if err := emails.Rows.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("contact.email.updated", v.ID, v)
+}
+
+func removeEmail(ctx context.Context, c *op.Call, in emailRef) (op.Nothing, error) {
+	v, err := emails.Remove(ctx, c, in.ID, in.EmailID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if v.IsPrimary {
+		if err := promote(ctx, c, emails, in.ID); err != nil {
+			return op.Nothing{}, err
+		}
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("contact.email.deleted", v.ID, v)
+}

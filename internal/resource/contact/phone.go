@@ -1,0 +1,238 @@
+package contact
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// PhoneNumber is one number that a contact can be reached on.
+type PhoneNumber struct {
+	op.Record
+	ContactID      id.ID   `json:"contactId"`
+	PhoneNumber    string  `json:"phoneNumber" doc:"E.164, for example +14155550100"`
+	CountryCode    string  `json:"countryCode" doc:"the calling code, for example 44"`
+	NationalNumber string  `json:"nationalNumber"`
+	Label          *string `json:"label"`
+}
+
+var phoneNumbers = op.Nested[PhoneNumber]{Rows: db.NewTable[PhoneNumber]("contact_phone_numbers", "phone number"), Parent: "contacts", Noun: "contact", Column: "contact_id"}
+
+func phoneNumberOperations() []*op.Op {
+	const ref = `"id": ` + exampleID + `, "phoneNumberId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "contacts.phone_numbers.list", Route: "GET /v1/contacts/{id}/phone-numbers", Summary: "List a contact's phone numbers, newest first.",
+			Example: `{"id": ` + exampleID + `}`}, listPhoneNumbers),
+		op.Write(op.Spec{Name: "contacts.phone_numbers.create", Route: "POST /v1/contacts/{id}/phone-numbers", Summary: "Add a phone number to a contact.",
+			Description: "Numbers are stored as E.164. A number without + needs countryCode.", Events: []string{"contact.phone_number.created"},
+			Example: `{"id": ` + exampleID + `, "phoneNumber": "+442079460018", "label": "work"}`}, addPhoneNumber),
+		op.Read(op.Spec{Name: "contacts.phone_numbers.get", Route: "GET /v1/contacts/{id}/phone-numbers/{phoneNumberId}", Summary: "Get a phone number of a contact.",
+			Example: `{` + ref + `}`}, getPhoneNumber),
+		op.Write(op.Spec{Name: "contacts.phone_numbers.update", Route: "PATCH /v1/contacts/{id}/phone-numbers/{phoneNumberId}", Summary: "Change a phone number of a contact.",
+			Events: []string{"contact.phone_number.updated"}, Example: `{` + ref + `, "label": "home"}`}, updatePhoneNumber),
+		op.Write(op.Spec{Name: "contacts.phone_numbers.delete", Route: "DELETE /v1/contacts/{id}/phone-numbers/{phoneNumberId}", Summary: "Remove a phone number from a contact.",
+			Events: []string{"contact.phone_number.deleted"}, Example: `{` + ref + `}`}, removePhoneNumber),
+	}
+}
+
+type phoneNumberFields struct {
+	PhoneNumber    string  `json:"phoneNumber" min:"1" doc:"E.164, or national with countryCode"`
+	CountryCode    *string `json:"countryCode" max:"4" doc:"the calling code, for example 44"`
+	NationalNumber *string `json:"nationalNumber"`
+	Label          *string `json:"label"`
+
+	number parsedNumber
+}
+
+// parsedNumber is what the phone-number library made of a number.
+type parsedNumber struct{ e164, country, national string }
+
+const badNumber = "Not a phone number; write it like +14155550100, or nationally with countryCode"
+
+// parse reads the number, outside the transaction, and notes an issue at path.
+func (f *phoneNumberFields) parse(tree *fault.Tree, path ...any) *fault.Tree {
+	at := func(field string) []any { return append(path[:len(path):len(path)], field) }
+	n, ok := parseNumber(f.PhoneNumber, f.CountryCode)
+	switch {
+	case !ok:
+		return tree.At(at("phoneNumber"), badNumber)
+	case f.CountryCode != nil && strings.TrimPrefix(*f.CountryCode, "+") != n.country:
+		return tree.At(at("countryCode"), "Does not fit the phone number, which has "+n.country)
+	case f.NationalNumber != nil && digits(*f.NationalNumber) != n.national && strings.TrimLeft(digits(*f.NationalNumber), "0") != n.national:
+		return tree.At(at("nationalNumber"), "Does not fit the phone number, which has "+n.national)
+	}
+	f.number = n
+	return tree
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
+	region := ""
+	if countryCode != nil {
+		code, err := strconv.Atoi(strings.TrimPrefix(*countryCode, "+"))
+		if err != nil {
+			return parsedNumber{}, false
+		}
+		if region = phonenumbers.GetRegionCodeForCountryCode(code); region == "ZZ" {
+			return parsedNumber{}, false
+		}
+	}
+	n, err := phonenumbers.Parse(s, region)
+	if err != nil || !phonenumbers.IsPossibleNumber(n) {
+		return parsedNumber{}, false
+	}
+	return parsedNumber{phonenumbers.Format(n, phonenumbers.E164), strconv.Itoa(int(n.GetCountryCode())), phonenumbers.GetNationalSignificantNumber(n)}, true
+}
+
+// canonicalPhone is a number as it is stored, for filters; what does not parse
+// is compared as it is.
+func canonicalPhone(s string) string {
+	if n, ok := parseNumber(s, nil); ok {
+		return n.e164
+	}
+	return s
+}
+
+func (f phoneNumberFields) row(c *op.Call, contact id.ID) PhoneNumber {
+	return PhoneNumber{Record: c.NewRecord(), ContactID: contact, PhoneNumber: f.number.e164, CountryCode: f.number.country,
+		NationalNumber: f.number.national, Label: f.Label}
+}
+
+type phoneNumberList struct {
+	op.Page
+	ID id.ID `path:"id" doc:"the contact"`
+}
+
+func listPhoneNumbers(ctx context.Context, c *op.Call, in phoneNumberList) (*op.List[PhoneNumber], error) {
+	return phoneNumbers.List(ctx, c, in.ID, in.Page)
+}
+
+type phoneNumberAdd struct {
+	ID id.ID `path:"id" doc:"the contact"`
+	phoneNumberFields
+}
+
+func (in *phoneNumberAdd) Prepare(context.Context, *op.Call) error {
+	return in.parse(nil).Fault(fault.Invalid)
+}
+
+func addPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberAdd) (*PhoneNumber, error) {
+	// The contact is the root: locked, so that it cannot be deleted while it gains a number.
+	if err := phoneNumbers.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	v := in.row(c, in.ID)
+	if err := phoneNumbers.Rows.Insert(ctx, c.Tx, &v); err != nil {
+		return nil, err
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	return &v, c.Emit("contact.phone_number.created", v.ID, &v)
+}
+
+type phoneNumberRef struct {
+	ID            id.ID `path:"id" doc:"the contact"`
+	PhoneNumberID id.ID `path:"phoneNumberId"`
+}
+
+func getPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberRef) (*PhoneNumber, error) {
+	return phoneNumbers.Get(ctx, c, in.ID, in.PhoneNumberID)
+}
+
+type phoneNumberUpdate struct {
+	phoneNumberRef
+	PhoneNumber    op.Maybe[string] `json:"phoneNumber" min:"1"`
+	CountryCode    op.Maybe[string] `json:"countryCode" max:"4"`
+	NationalNumber op.Maybe[string] `json:"nationalNumber"`
+	Label          op.Opt[string]   `json:"label"`
+}
+
+func updatePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberUpdate) (*PhoneNumber, error) {
+	v, err := phoneNumbers.LockRow(ctx, c, in.ID, in.PhoneNumberID)
+	if err != nil {
+		return nil, err
+	}
+	before := *v
+	if in.PhoneNumber.Set || in.CountryCode.Set || in.NationalNumber.Set {
+		if err := renumber(v, in); err != nil {
+			return nil, err
+		}
+	}
+	if in.Label.Set {
+		v.Label = in.Label.Ptr()
+	}
+	if samePhoneNumber(&before, v) {
+		return v, nil
+	}
+	v.UpdatedAt = c.Now
+	if err := phoneNumbers.Rows.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("contact.phone_number.updated", v.ID, v)
+}
+
+// renumber reads the number anew from the fields that were sent and, for those
+// that were not, the stored ones: whichever was sent decides.
+func renumber(v *PhoneNumber, in phoneNumberUpdate) error {
+	f := phoneNumberFields{PhoneNumber: v.PhoneNumber}
+	switch {
+	case in.PhoneNumber.Set:
+		f.PhoneNumber = in.PhoneNumber.Value
+	case in.NationalNumber.Set:
+		f.PhoneNumber = in.NationalNumber.Value
+		f.CountryCode = &v.CountryCode
+	default:
+		f.PhoneNumber = v.NationalNumber
+	}
+	if in.CountryCode.Set {
+		f.CountryCode = &in.CountryCode.Value
+	}
+	if in.NationalNumber.Set {
+		f.NationalNumber = &in.NationalNumber.Value
+	}
+	if tree := f.parse(nil); tree != nil {
+		return tree.Fault(fault.Invalid)
+	}
+	v.PhoneNumber, v.CountryCode, v.NationalNumber = f.number.e164, f.number.country, f.number.national
+	return nil
+}
+
+func samePhoneNumber(a, b *PhoneNumber) bool {
+	label := func(p *PhoneNumber) string {
+		if p.Label == nil {
+			return "\x00"
+		}
+		return *p.Label
+	}
+	return a.PhoneNumber == b.PhoneNumber && label(a) == label(b)
+}
+
+func removePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberRef) (op.Nothing, error) {
+	v, err := phoneNumbers.Remove(ctx, c, in.ID, in.PhoneNumberID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := refresh(ctx, c, in.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("contact.phone_number.deleted", v.ID, v)
+}
