@@ -315,3 +315,12 @@ func (c *Catalog) All() []*Op { return c.list }
 
 // Named finds an operation, or nil.
 func (c *Catalog) Named(name string) *Op { return c.byName[name] }
+
+// QueryFields names the query's fields.
+func (o *Op) QueryFields() []string {
+	out := make([]string, len(o.queryOf))
+	for i, p := range o.queryOf {
+		out[i] = p.name
+	}
+	return out
+}

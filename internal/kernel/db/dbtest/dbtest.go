@@ -145,3 +145,6 @@ func named(server, database string) string {
 	u.Path = "/" + database
 	return u.String()
 }
+
+// Folders lists migration folders, to add a test's own to.
+func Folders(folders ...fs.FS) []fs.FS { return folders }

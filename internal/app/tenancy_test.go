@@ -1,0 +1,141 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// fixtures holds an id for every collection that can be created in, by the
+// collection's path.
+type fixtures map[string]id.ID
+
+// path fills the parameters of a route with ids chosen by collection.
+func fill(t *testing.T, o *op.Op, choose func(collection string) (id.ID, bool)) (string, bool) {
+	t.Helper()
+	var out []string
+	segments := strings.Split(o.Path, "/")
+	for i, s := range segments {
+		if !strings.HasPrefix(s, "{") {
+			out = append(out, s)
+			continue
+		}
+		v, ok := choose(strings.Join(segments[:i], "/"))
+		if !ok {
+			return "", false
+		}
+		out = append(out, string(v))
+	}
+	return strings.Join(out, "/"), true
+}
+
+// body is the body's part of an operation's example.
+func body(t *testing.T, o *op.Op) string {
+	t.Helper()
+	if o.Method == "GET" || o.Method == "DELETE" {
+		return ""
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(o.Example), &fields); err != nil {
+		t.Fatalf("%s: %v", o.Name, err)
+	}
+	for _, f := range append(o.PathFields(), o.QueryFields()...) {
+		delete(fields, f)
+	}
+	b, _ := json.Marshal(fields)
+	return string(b)
+}
+
+// build creates one of everything from the operations' own examples.
+func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
+	t.Helper()
+	f := fixtures{}
+	for depth := 1; depth < 8; depth++ {
+		for _, o := range a.Catalog.All() {
+			if o.Doors&op.REST == 0 || o.Method != "POST" || o.Status != 201 || strings.Count(o.Path, "/") != depth || o.Streams() {
+				continue
+			}
+			path, ok := fill(t, o, func(c string) (id.ID, bool) { v, ok := f[c]; return v, ok })
+			if !ok {
+				t.Fatalf("%s: nothing creates what its path names", o.Name)
+			}
+			f[o.Path] = a.Send(t, v.Key, "POST", path, body(t, o)).OK(t, 201).ID("id")
+		}
+	}
+	return f
+}
+
+// Every operation answers for another organization's row exactly as for one
+// that does not exist. The test is made from the list of operations, so a new
+// one cannot be forgotten.
+func TestForeignIsMissing(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		theirs := build(t, a, a.NewTenant(t, "enterprise"))
+		mine := build(t, a, a.Tenant)
+		tried := 0
+		for _, o := range a.Catalog.All() {
+			if o.Doors&op.REST == 0 || len(o.PathFields()) == 0 {
+				continue
+			}
+			// Each parameter in turn is foreign, all before it are mine.
+			for nth := range o.PathFields() {
+				ask := func(last func(collection string) id.ID) apptest.Result {
+					seen := 0
+					path, ok := fill(t, o, func(c string) (id.ID, bool) {
+						seen++
+						if seen-1 == nth {
+							return last(c), true
+						}
+						if seen-1 > nth {
+							return theirs[c], theirs[c] != ""
+						}
+						return mine[c], mine[c] != ""
+					})
+					if !ok {
+						t.Fatalf("%s: no fixture for %s", o.Name, o.Path)
+					}
+					return a.Send(t, a.Key, o.Method, path, body(t, o))
+				}
+				foreign := ask(func(c string) id.ID { return theirs[c] })
+				missing := ask(func(string) id.ID { return id.New() })
+				if missing.Status != 404 || foreign.Status != missing.Status || !bytes.Equal(foreign.Body, missing.Body) {
+					t.Errorf("%s: foreign %d %s, missing %d %s", o.Name, foreign.Status, foreign.Body, missing.Status, missing.Body)
+				}
+				tried++
+			}
+		}
+		if tried < 10 {
+			t.Errorf("only %d combinations were tried", tried)
+		}
+		t.Logf("%d combinations of operation and foreign id", tried)
+	})
+}
+
+// What every operation must declare.
+func TestDeclarations(t *testing.T) {
+	a := apptest.Start(t, "sqlite")
+	for _, o := range a.Catalog.All() {
+		if !strings.HasSuffix(o.Summary, ".") || o.Example == "" {
+			t.Errorf("%s: needs a summary that is a sentence, and an example", o.Name)
+		}
+		if o.Path != "" && !strings.HasPrefix(o.Path, "/v1/") {
+			t.Errorf("%s: %s is not under /v1", o.Name, o.Path)
+		}
+		if !o.ReadOnly() && len(o.Events) == 0 {
+			t.Errorf("%s changes something and emits nothing", o.Name)
+		}
+		if _, err := json.Marshal(o.InputSchema()); err != nil {
+			t.Errorf("%s: %v", o.Name, err)
+		}
+		for _, e := range o.Events {
+			if strings.Count(e, ".") == 0 || strings.ToLower(e) != e {
+				t.Errorf("%s: event %s", o.Name, e)
+			}
+		}
+	}
+}

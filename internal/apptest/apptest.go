@@ -1,0 +1,257 @@
+// Package apptest starts the real service on a fresh database and speaks to it
+// through each door. Nothing is replaced: the same operations, the same
+// migrations, real SQLite and real PostgreSQL.
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/door/action"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/migrations"
+)
+
+// App is a running service with one organization that may do everything.
+type App struct {
+	*app.App
+	URL  string
+	Logs *Logs
+	Tenant
+}
+
+// Tenant is an organization with a business, an owner and an API key.
+type Tenant struct {
+	Org, Business id.ID
+	Owner         string
+	Key           string
+	KeyID         id.ID
+}
+
+// Each runs fn once per engine, on a service of its own.
+func Each(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
+}
+
+// EachDoor runs fn once per engine and door, on a service of its own.
+func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		for _, door := range []string{"rest", "action"} {
+			t.Run(door, func(t *testing.T) {
+				a := Start(t, e, extra...)
+				fn(t, a, a.Door(door, a.Tenant))
+			})
+		}
+	})
+}
+
+// Settings are those of a test's service, before it starts.
+func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
+	t.Helper()
+	s := config.Settings{Listen: "127.0.0.1:0", RateLimit: config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000},
+		Agreement: config.Agreement{Business: "1", Domain: "1"}, Workers: 4}
+	folders := dbtest.Folders(migrations.FS)
+	for _, x := range extra {
+		folders = append(folders, x.Migrations...)
+	}
+	o := dbtest.Options(t, e, folders...)
+	s.DatabaseURL = o.URL
+	s.Data = filepath.Join(t.TempDir(), "data")
+	if err := s.Settle(false); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Start runs a service until the test ends.
+func Start(t testing.TB, e db.Engine, extra ...app.Extra) *App {
+	t.Helper()
+	return StartWith(t, Settings(t, e, extra...), extra...)
+}
+
+// StartWith runs a service with settings of the test's own.
+func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
+	t.Helper()
+	logs := &Logs{t: t}
+	inner, err := app.Open(context.Background(), s, slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})), extra...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(inner.Handler())
+	a := &App{App: inner, URL: server.URL, Logs: logs}
+	t.Cleanup(func() {
+		server.Close()
+		if err := inner.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	a.Tenant = a.NewTenant(t, "enterprise")
+	return a
+}
+
+// NewTenant makes another organization.
+func (a *App) NewTenant(t testing.TB, plan string) Tenant {
+	t.Helper()
+	org := a.Operate(t, "organizations.create", "", "", fmt.Sprintf(`{"name": "Test", "plan": %q}`, plan))
+	v := Tenant{Org: org.ID("id"), Business: org.ID("businessId"), Owner: "owner-" + string(id.New()) + "@example.com"}
+	a.Operate(t, "users.create", "organization", v.Org, fmt.Sprintf(`{"email": %q, "name": "Owner", "role": "owner", "password": "a long password"}`, v.Owner))
+	a.Operate(t, "agreements.accept", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v.Business, v.Owner))
+	v.Key, v.KeyID = a.NewKey(t, v, "*")
+	return v
+}
+
+// NewKey makes an API key.
+func (a *App) NewKey(t testing.TB, v Tenant, permissions ...string) (string, id.ID) {
+	t.Helper()
+	list, _ := json.Marshal(permissions)
+	k := a.Operate(t, "api_keys.create", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "name": "Test", "permissions": %s}`, v.Business, list))
+	return k.Text("key"), k.ID("id")
+}
+
+// Operate runs an admin operation and returns its data.
+func (a *App) Operate(t testing.TB, operation, noun string, ref id.ID, input string) Value {
+	t.Helper()
+	data, err := a.Admin.Do(context.Background(), admin.Request{Operation: operation, Noun: noun, Ref: string(ref), Input: json.RawMessage(input)})
+	if err != nil {
+		t.Fatalf("%s: %v", operation, err)
+	}
+	return parse(t, data)
+}
+
+// Door calls an operation with its whole input as one JSON object.
+type Door func(t testing.TB, operation, input string) Result
+
+// Result is what came of a call: the REST status and body, whatever the door.
+type Result struct {
+	Status int
+	Body   []byte
+	Header http.Header
+}
+
+// Door opens a door for a tenant.
+func (a *App) Door(name string, v Tenant) Door {
+	if name == "rest" {
+		return a.viaREST(v)
+	}
+	return a.viaAction(v)
+}
+
+// viaREST takes the input apart as the operation's route wants it.
+func (a *App) viaREST(v Tenant) Door {
+	return func(t testing.TB, operation, input string) Result {
+		t.Helper()
+		o := a.Catalog.Named(operation)
+		if o == nil {
+			t.Fatalf("there is no operation %s", operation)
+		}
+		fields := map[string]json.RawMessage{}
+		if err := json.Unmarshal([]byte(input), &fields); err != nil {
+			t.Fatalf("%s: %v", input, err)
+		}
+		plain := func(raw json.RawMessage) string {
+			var s string
+			if json.Unmarshal(raw, &s) == nil {
+				return s
+			}
+			return string(raw)
+		}
+		path, params := o.Path, url.Values{}
+		for _, f := range o.PathFields() {
+			path = strings.ReplaceAll(path, "{"+f+"}", url.PathEscape(plain(fields[f])))
+			delete(fields, f)
+		}
+		for _, f := range o.QueryFields() {
+			if raw, ok := fields[f]; ok {
+				params.Set(f, plain(raw))
+				delete(fields, f)
+			}
+		}
+		if len(params) > 0 {
+			path += "?" + params.Encode()
+		}
+		body := ""
+		if o.Method != http.MethodGet && o.Method != http.MethodDelete {
+			b, _ := json.Marshal(fields)
+			body = string(b)
+		}
+		return a.Send(t, v.Key, o.Method, path, body)
+	}
+}
+
+func (a *App) viaAction(v Tenant) Door {
+	door := action.New(a.Runner, a.Catalog, op.Automation)
+	return func(t testing.TB, operation, input string) Result {
+		t.Helper()
+		caller := &op.Caller{Kind: op.AutomationActor, ID: id.New(), Organization: v.Org, Business: v.Business, Plan: "enterprise", Permissions: op.Everything()}
+		answer, err := door.Do(context.Background(), action.Call{Caller: caller, Operation: operation, Input: []byte(input), RequestID: string(id.New())})
+		return ResultOf(t, answer, err)
+	}
+}
+
+// client has as many idle connections as the races have callers.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// Send makes one REST request; headers are pairs of name and value.
+func (a *App) Send(t testing.TB, key, method, path, body string, headers ...string) Result {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, a.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Result{res.StatusCode, text, res.Header}
+}
+
+// Logs keeps what the service logged, and shows it when the test fails.
+type Logs struct {
+	t  testing.TB
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *Logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// String is everything that was logged so far.
+func (l *Logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
