@@ -104,6 +104,7 @@ CREATE TABLE agents (
   permissions JSON NOT NULL
 );
 CREATE INDEX agents_list ON agents (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX agents_deleted ON agents (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE payment_methods (
   seq SEQ,
@@ -121,6 +122,7 @@ CREATE TABLE payment_methods (
   provider_id TEXT NOT NULL
 );
 CREATE INDEX payment_methods_list ON payment_methods (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX payment_methods_deleted ON payment_methods (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE UNIQUE INDEX payment_methods_default ON payment_methods (organization_id) WHERE is_default AND deleted_at IS NULL;
 
 -- The event log is the audit trail: one row per change, in its transaction.

@@ -19,6 +19,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/secret"
 	"frontdesk/internal/resource/contact"
@@ -34,6 +35,7 @@ type App struct {
 	Accounts *account.Accounts
 	Catalog  *op.Catalog
 	Runner   *op.Runner
+	Jobs     *job.Queue
 	Admin    *admin.Door
 	REST     *rest.Door
 
@@ -72,6 +74,8 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL})
 	a.Catalog = op.NewCatalog(a.Accounts.Operations(), contact.Operations(), more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Seal: box}
+	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
+	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan()}
 	a.REST.Mount(a.Catalog)
@@ -131,6 +135,10 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	work := a.background(background)
+	if err := a.Jobs.Start(background); err != nil {
+		l.Close()
+		return err
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	a.ready.set(true)
@@ -148,6 +156,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) error {
 		if socket != nil {
 			err = errors.Join(err, socket.Shutdown(drain))
 		}
+		err = errors.Join(err, a.Jobs.Stop(drain))
 	}
 	stop()
 	work.Wait()

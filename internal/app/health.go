@@ -69,6 +69,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	send(prometheus.CounterValue, "db_slow_writes_total", "Writes that held up all others for more than 50 ms.", float64(d.Slow))
 	send(prometheus.CounterValue, "db_retried_total", "Writes that PostgreSQL asked to run again.", float64(d.Retried))
 	send(prometheus.GaugeValue, "db_largest_batch", "The most writes that one commit carried.", float64(d.LargestBatch))
+	g.jobs(send)
 	if g.app.DB.Engine() == db.SQLite {
 		send(prometheus.GaugeValue, "db_queue_length", "Writes that wait for the writer.", float64(d.QueueLength))
 		send(prometheus.GaugeValue, "db_wal_bytes", "Size of the write-ahead log.", float64(d.WALBytes))
@@ -78,4 +79,27 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 	send(prometheus.GaugeValue, "db_pool_acquired", "PostgreSQL connections in use.", float64(d.PoolAcquired))
 	send(prometheus.GaugeValue, "db_pool_max", "PostgreSQL connections at most.", float64(d.PoolMax))
+}
+
+// jobs adds the figures of the background work.
+func (g *gauges) jobs(send func(prometheus.ValueType, string, string, float64)) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	j, err := g.app.Jobs.Gauges(ctx)
+	if err != nil {
+		g.app.Log.WarnContext(ctx, "the figures of the jobs are missing", "err", err)
+		return
+	}
+	ready, lag, busy := 0, 0.0, 0
+	for _, l := range j.Lanes {
+		ready, busy = ready+l.Ready, busy+l.Busy
+		lag = max(lag, l.LagSeconds)
+	}
+	send(prometheus.GaugeValue, "jobs_ready", "Jobs that are due and wait.", float64(ready))
+	send(prometheus.GaugeValue, "jobs_lag_seconds", "How long the oldest waiting job has been due.", lag)
+	send(prometheus.GaugeValue, "jobs_busy", "Jobs that this process works on.", float64(busy))
+	send(prometheus.GaugeValue, "jobs_failed", "Jobs that failed for good and are still kept.", float64(j.Failed))
+	send(prometheus.CounterValue, "jobs_ran_total", "Jobs that this process ran.", float64(j.Ran))
+	send(prometheus.CounterValue, "jobs_errors_total", "Runs that ended with an error.", float64(j.Errors))
+	send(prometheus.CounterValue, "jobs_panics_total", "Runs that panicked.", float64(j.Panics))
 }

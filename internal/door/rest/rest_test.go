@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 			`{"nope": 1, "firstName": "A"}`: `Unrecognized key: \"nope\"`, `{"FirstName": "A"}`: `Unrecognized key: \"FirstName\"`, `{"id": "x", "firstName": "A"}`: `Unrecognized key: \"id\"`,
 			`{}`: "At least one of", `{"firstName": 5}`: "expected string, received number", `{"firstName": "a\u0000b"}`: "U+0000", `{"firstName": "` + strings.Repeat("x", 256) + `"}`: "at most 255",
 			`{"firstName": "A", "birthday": "1815-13-01"}`: "Invalid date", `{"firstName": "A", "emails": {}}`: "expected array, received object",
-			`{"firstName": "A", "notes": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`: "64 levels",
+			`{"firstName": "A", "notes": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`:                             "64 levels",
 			`{"firstName": "A", "emails": [` + strings.Repeat(`{"email": "a@example.com"},`, 100) + `{"email": "a@example.com"}]}`: "at most 100",
 			`{"firstName": "A", "emails": [null]}`: "expected object, received null",
 		} {
@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 			e.Text("details.properties.emails.items.2.errors.0") != `Unrecognized key: "x"` || e.At("details.properties.emails.items.1.properties.email.errors").Len() != 1 {
 			t.Errorf("items: %s", e)
 		}
-		post(`{"firstName": "` + strings.Repeat("é", 255) + `"}`).OK(t, 201)
+		post(`{"firstName": "`+strings.Repeat("é", 255)+`"}`).OK(t, 201)
 		post(`{"firstName": null, "lastName": "L"}`).OK(t, 201)
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{"emails": []}`).Refused(t, 400, "VALIDATION_ERROR")
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").OK(t, 200)

@@ -1,0 +1,394 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+)
+
+// childEnv makes the test binary a server of its own, to be killed.
+const childEnv = "FRONTDESK_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(childEnv); text != "" {
+		if err := serveChild(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func serveChild(text string) error {
+	var s config.Settings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.Serve(ctx, nil), a.Close())
+}
+
+// server is the service in a process of its own.
+type server struct {
+	t        *testing.T
+	settings config.Settings
+	cmd      *exec.Cmd
+	url      string
+	wrap     []string // a command to run it under
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start runs the process and returns how long it took to be ready.
+func (s *server) start() time.Duration {
+	s.t.Helper()
+	text, err := json.Marshal(s.settings)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	args := append(append([]string(nil), s.wrap...), os.Args[0])
+	s.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // it is killed by hand
+	s.cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	s.cmd.Stderr = os.Stderr
+	// The whole group is killed, so that nothing is left under a wrapper.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	began := time.Now()
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(s.kill)
+	for time.Since(began) < 20*time.Second {
+		res, err := http.Get("http://" + s.settings.Listen + "/readyz") //nolint:noctx // bounded by the loop
+		if err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return time.Since(began)
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	s.t.Fatal("not ready after 20 seconds")
+	return 0
+}
+
+func (s *server) kill() {
+	if s.cmd != nil && s.cmd.Process != nil {
+		syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // it may be gone
+		s.cmd.Wait()                                      //nolint:errcheck // it was killed
+		s.cmd = nil
+	}
+}
+
+// prepare makes a database with a tenant and returns the settings to serve it.
+func prepare(t *testing.T, e db.Engine) (*server, apptest.Tenant) {
+	t.Helper()
+	s := apptest.Settings(t, e)
+	var v apptest.Tenant
+	t.Run("prepare", func(t *testing.T) { v = apptest.StartWith(t, s).Tenant })
+	s.Listen = freePort(t)
+	return &server{t: t, settings: s, url: "http://" + s.Listen}, v
+}
+
+// crashes is how often the server is killed: 3 times in a normal run, 20 when
+// FRONTDESK_TEST_CRASHES says so.
+func crashes(t *testing.T) int {
+	n := 3
+	if s := os.Getenv("FRONTDESK_TEST_CRASHES"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// Killed under load, the service keeps every write that it acknowledged, does
+// nothing twice under one key, and is ready again within 5 seconds.
+func TestSIGKILL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crashes are not for the race detector")
+	}
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s, v := prepare(t, e)
+		s.start()
+		var acked sync.Map // name → id, of writes that were answered 2xx
+		var next, answered, retried atomic.Int64
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+		post := func(name string, keyed bool) (string, bool) {
+			req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", strings.NewReader(`{"lastName": "`+name+`"}`)) //nolint:noctx // the client has a time-out
+			req.Header.Set("Authorization", "Bearer "+v.Key)
+			req.Header.Set("Content-Type", "application/json")
+			if keyed {
+				req.Header.Set("Idempotency-Key", name)
+			}
+			res, err := client.Do(req)
+			if err != nil {
+				return "", false
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			if err != nil || res.StatusCode != http.StatusCreated {
+				return "", false
+			}
+			var out struct{ Data struct{ ID string } }
+			if err := json.Unmarshal(body, &out); err != nil {
+				t.Errorf("%s: %v", body, err)
+			}
+			return out.Data.ID, true
+		}
+		for range 16 {
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					n := next.Add(1)
+					keyed := n%2 == 0
+					name := fmt.Sprintf("n%06d-%t", n, keyed)
+					for {
+						if id, ok := post(name, keyed); ok {
+							answered.Add(1)
+							acked.Store(name, id)
+							break
+						}
+						if !keyed {
+							break // unknown: it may be there or not, but never in half
+						}
+						retried.Add(1)
+						time.Sleep(20 * time.Millisecond)
+					}
+				}
+			})
+		}
+		kills, slowest := crashes(t), time.Duration(0)
+		for range kills {
+			time.Sleep(time.Duration(200+rand.IntN(400)) * time.Millisecond)
+			s.kill()
+			slowest = max(slowest, s.start())
+		}
+		time.Sleep(300 * time.Millisecond)
+		close(stop)
+		wg.Wait()
+		s.kill()
+		verify(t, s.settings, v, &acked)
+		t.Logf("%d kills, %d writes acknowledged, %d retries under a key, ready again within %v", kills, answered.Load(), retried.Load(), slowest.Round(time.Millisecond))
+		if slowest > 5*time.Second {
+			t.Errorf("ready again after %v", slowest)
+		}
+		if answered.Load() < 100 {
+			t.Errorf("only %d writes were acknowledged", answered.Load())
+		}
+	})
+}
+
+// verify opens the database again and looks for every acknowledged write.
+func verify(t *testing.T, s config.Settings, v apptest.Tenant, acked *sync.Map) {
+	t.Helper()
+	a, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	type row struct {
+		ID     string `db:"id"`
+		Name   string `db:"last_name"`
+		Events int    `db:"events"`
+	}
+	var rows []row
+	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		rows, err = db.All[row](ctx, tx, `SELECT c.id, c.last_name, coalesce(e.n, 0) FROM contacts c
+			LEFT JOIN (SELECT resource_id, count(*) AS n FROM events WHERE organization_id = $1 GROUP BY resource_id) e ON e.resource_id = c.id
+			WHERE c.organization_id = $1`, v.Org)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string][]row{}
+	for _, r := range rows {
+		byName[r.Name] = append(byName[r.Name], r)
+		if r.Events != 1 {
+			t.Errorf("%s has %d events", r.Name, r.Events)
+		}
+	}
+	acked.Range(func(name, id any) bool {
+		found := byName[name.(string)]
+		if len(found) != 1 || found[0].ID != id {
+			t.Errorf("%s was acknowledged as %s; found %v", name, id, found)
+		}
+		return true
+	})
+	for name, found := range byName {
+		if len(found) > 1 {
+			t.Errorf("%s is there %d times", name, len(found))
+		}
+	}
+}
+
+// On SQLite a 2xx leaves only after a sync that followed the request.
+func TestSyncBeforeAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not for the race detector")
+	}
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed; `make check` installs it")
+	}
+	s, v := prepare(t, db.SQLite)
+	trace := filepath.Join(t.TempDir(), "trace")
+	s.wrap = []string{strace, "-f", "-qq", "-s", "60", "-e", "trace=fsync,fdatasync,read,write", "-o", trace}
+	s.start()
+	const n = 20
+	for i := range n {
+		req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", strings.NewReader(fmt.Sprintf(`{"lastName": "n%d"}`, i))) //nolint:noctx // bounded by the test
+		req.Header.Set("Authorization", "Bearer "+v.Key)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, res.Body) //nolint:errcheck // only the trace counts
+		res.Body.Close()
+		if res.StatusCode != http.StatusCreated {
+			t.Fatal(res.Status)
+		}
+	}
+	s.kill()
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Between two requests net/http reads one byte ahead, so the P may be missing.
+	request := regexp.MustCompile(`read(\(\d+, | resumed>)"P?OST /v1/contacts`)
+	sync := regexp.MustCompile(`(fsync|fdatasync)(\(\d+\)| resumed>\)) *= 0`)
+	answer := regexp.MustCompile(`write\(\d+, "HTTP/1.1 201`)
+	waiting, synced, answers := false, false, 0
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case request.MatchString(line):
+			waiting, synced = true, false
+		case sync.MatchString(line):
+			synced = true
+		case answer.MatchString(line):
+			answers++
+			if !waiting || !synced {
+				t.Errorf("answer %d left without a sync after its request", answers)
+			}
+			waiting = false
+		}
+	}
+	if answers != n {
+		t.Errorf("the trace shows %d answers of %d", answers, n)
+	}
+	t.Logf("%d answers looked at", answers)
+}
+
+// Told to stop, the server answers what it has begun and takes nothing new.
+func TestGracefulStop(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s, v := prepare(t, e)
+		s.start()
+		var ok, refused atomic.Int64
+		var wg sync.WaitGroup
+		stop := make(chan struct{})
+		for range 8 {
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", strings.NewReader(`{"lastName": "n"}`)) //nolint:noctx // bounded by the test
+					req.Header.Set("Authorization", "Bearer "+v.Key)
+					req.Header.Set("Content-Type", "application/json")
+					res, err := http.DefaultClient.Do(req)
+					if err != nil {
+						refused.Add(1)
+						if !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "EOF") && !strings.Contains(err.Error(), "reset") {
+							t.Errorf("%v", err)
+						}
+						time.Sleep(5 * time.Millisecond)
+						continue
+					}
+					res.Body.Close()
+					if res.StatusCode == http.StatusCreated {
+						ok.Add(1)
+					} else {
+						t.Errorf("status %d", res.StatusCode)
+					}
+				}
+			})
+		}
+		time.Sleep(300 * time.Millisecond)
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		s.cmd = nil
+		close(stop)
+		wg.Wait()
+		a, err := app.Open(t.Context(), s.settings, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			n, err := db.One[int64](ctx, tx, "SELECT count(*) FROM contacts WHERE organization_id = $1", v.Org)
+			if n < ok.Load() {
+				t.Errorf("%d rows for %d answers", n, ok.Load())
+			}
+			return err
+		})
+		if err != nil || ok.Load() == 0 {
+			t.Fatalf("%v, %d answers", err, ok.Load())
+		}
+	})
+}

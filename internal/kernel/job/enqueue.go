@@ -1,0 +1,91 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
+)
+
+type request struct {
+	runAt    *clock.Time
+	key      *string
+	org      *id.ID
+	attempts int
+}
+
+// Option changes one job.
+type Option func(*request)
+
+// At runs the job at a moment of the service's clock, not at once.
+func At(t clock.Time) Option { return func(r *request) { r.runAt = &t } }
+
+// Key enqueues nothing while a job of the same kind and key is ready or
+// running. A Tx job that is running is waited for. A running flow is not, and
+// may have looked already: a flow that means "look again" needs another key.
+func Key(s string) Option { return func(r *request) { r.key = &s } }
+
+// MaxAttempts overrides the kind's.
+func MaxAttempts(n int) Option { return func(r *request) { r.attempts = n } }
+
+// For says whose work it is.
+func For(org id.ID) Option { return func(r *request) { r.org = &org } }
+
+// Enqueue adds a job to the caller's transaction; this process looks for it as
+// soon as that is committed. The arguments must have the type that the kind's
+// handler takes. The zero ID means that Key found one that lives.
+func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, options ...Option) (ID, error) {
+	h := q.handlers[kind]
+	if h == nil {
+		return 0, fmt.Errorf("job: nobody handles %q", kind)
+	}
+	if t := reflect.TypeOf(args); t != h.args {
+		return 0, fmt.Errorf("job: %s takes %v, not %v", kind, h.args, t)
+	}
+	r := request{attempts: h.attempts}
+	for _, o := range options {
+		o(&r)
+	}
+	if r.attempts < 1 {
+		return 0, fmt.Errorf("job: %s needs at least one attempt", kind)
+	}
+	if r.key != nil && (*r.key == "" || *r.key == periodKey) {
+		return 0, fmt.Errorf("job: %s cannot have the key %q", kind, *r.key)
+	}
+	now := q.clock.Now()
+	if r.runAt == nil {
+		r.runAt = &now
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return 0, fmt.Errorf("job: arguments of %s: %w", kind, err)
+	}
+	n, err := db.One[ID](ctx, tx, insertText, r.org, h.lane, kind, r.key, db.JSON(text), r.runAt, r.attempts, now)
+	if errors.Is(err, db.ErrNone) {
+		return 0, nil
+	}
+	if err == nil {
+		tx.OnCommit(q.lanes[h.lane].signal)
+	}
+	return n, err
+}
+
+// Cancel ends a job that has not ended, and tells whether it did. A flow that
+// is running meanwhile can no longer write its outcome; a Tx job that is
+// running is waited for, and has then ended.
+func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, job ID) (bool, error) {
+	n, err := db.Exec(ctx, tx, cancelText+`id = $1`, job, q.clock.Now())
+	return n > 0, err
+}
+
+// CancelKey cancels the job that lives under a kind and key.
+func (q *Queue) CancelKey(ctx context.Context, tx *db.Tx, kind, key string) (bool, error) {
+	n, err := db.Exec(ctx, tx, cancelText+`kind = $1 AND unique_key = $3`, kind, q.clock.Now(), key)
+	return n > 0, err
+}

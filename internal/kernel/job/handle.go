@@ -1,0 +1,135 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"regexp"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+
+	"github.com/go-json-experiment/json"
+)
+
+// handler is a declared kind with its types erased.
+type handler struct {
+	kind     string
+	args     reflect.Type
+	lane     string
+	timeout  time.Duration
+	attempts int
+	backoff  func(attempt int) time.Duration
+	every    time.Duration
+	forget   bool
+	tx       func(ctx context.Context, tx *db.Tx, j Job) error
+	flow     func(ctx context.Context, j Job) (Outcome, error)
+}
+
+// Setting changes how a kind is run.
+type Setting func(q *Queue, h *handler)
+
+// Timeout bounds one run. A Tx job has 10 seconds, of which it should use
+// milliseconds: on SQLite all other writes wait for it. A Flow has a minute.
+func Timeout(d time.Duration) Setting { return func(_ *Queue, h *handler) { h.timeout = d } }
+
+// Attempts bounds the tries of a job before it is failed; 20, over some nine
+// hours, without it.
+func Attempts(n int) Setting { return func(_ *Queue, h *handler) { h.attempts = n } }
+
+// Backoff says how long to wait after a failed attempt, before jitter.
+func Backoff(wait func(attempt int) time.Duration) Setting {
+	return func(_ *Queue, h *handler) { h.backoff = wait }
+}
+
+// Every makes the kind periodic: it runs once per period d, in one of all
+// processes, with the zero value for its arguments. Periods begin at multiples
+// of d since 1970; those missed while nothing ran are not made up for.
+func Every(d time.Duration) Setting {
+	return func(_ *Queue, h *handler) {
+		if d <= 0 {
+			panic("job: " + h.kind + " has no period")
+		}
+		h.every = d
+	}
+}
+
+// Lane runs the kind among others of the same lane, at most workers at once in
+// this process, so that a slow provider holds up only its own jobs.
+func Lane(name string, workers int) Setting {
+	return func(q *Queue, h *handler) { h.lane = q.lane(name, workers).name }
+}
+
+// Forget removes the row of a job that went well, for kinds so frequent that
+// keeping them would cost more than knowing them.
+func Forget() Setting { return func(_ *Queue, h *handler) { h.forget = true } }
+
+var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`)
+
+// HandleTx declares a kind whose work is all in the database. The handler's
+// transaction is the one that claims and completes the job.
+func HandleTx[T any](q *Queue, kind string, fn func(ctx context.Context, tx *db.Tx, j Job, args T) error, settings ...Setting) {
+	if fn == nil {
+		panic("job: " + kind + " has no handler")
+	}
+	declare[T](q, &handler{kind: kind, lane: laneTx, timeout: 10 * time.Second,
+		tx: func(ctx context.Context, tx *db.Tx, j Job) error {
+			args, err := decode[T](j)
+			if err != nil {
+				return err
+			}
+			return fn(ctx, tx, j, args)
+		}}, settings)
+}
+
+// HandleFlow declares a kind that calls the outside world. The handler runs
+// outside of every transaction and returns what to write, which may be nil;
+// it is written whether the error says success, failure or Later.
+func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job, args T) (Outcome, error), settings ...Setting) {
+	if fn == nil {
+		panic("job: " + kind + " has no handler")
+	}
+	declare[T](q, &handler{kind: kind, lane: laneFlow, timeout: time.Minute,
+		flow: func(ctx context.Context, j Job) (Outcome, error) {
+			args, err := decode[T](j)
+			if err != nil {
+				return nil, err
+			}
+			return fn(ctx, j, args)
+		}}, settings)
+}
+
+func declare[T any](q *Queue, h *handler, settings []Setting) {
+	switch {
+	case !kindName.MatchString(h.kind):
+		panic("job: a kind is noun.verb, not " + h.kind)
+	case q.handlers[h.kind] != nil:
+		panic("job: " + h.kind + " is declared twice")
+	case q.texts != nil:
+		panic("job: " + h.kind + " is declared after the start")
+	}
+	h.args, h.attempts, h.backoff = reflect.TypeFor[T](), 20, backoff
+	for _, set := range settings {
+		set(q, h)
+	}
+	if h.timeout <= 0 || h.attempts <= 0 || h.backoff == nil {
+		panic("job: " + h.kind + " has no timeout, attempts or backoff")
+	}
+	if _, err := json.Marshal(*new(T)); err != nil {
+		panic(fmt.Sprintf("job: the arguments of %s cannot be written: %v", h.kind, err))
+	}
+	q.handlers[h.kind] = h
+}
+
+// decode reads the arguments. What cannot be read now never can.
+func decode[T any](j Job) (args T, err error) {
+	if err := json.Unmarshal(j.args, &args); err != nil {
+		return args, Permanent(fmt.Errorf("job: arguments: %w", err))
+	}
+	return args, nil
+}
+
+// backoff doubles from one second to one hour.
+func backoff(attempt int) time.Duration {
+	return min(time.Second<<min(attempt-1, 12), time.Hour)
+}

@@ -1,0 +1,121 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+)
+
+// The lanes that kinds are in when they name none. They are apart so that slow
+// providers never hold up what is all in the database.
+const (
+	laneTx   = "tx"
+	laneFlow = "flow"
+)
+
+// lane is a bounded set of workers.
+type lane struct {
+	name  string
+	slots chan struct{}
+	wake  chan struct{}
+}
+
+var laneName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+func (q *Queue) lane(name string, workers int) *lane {
+	if !laneName.MatchString(name) || workers <= 0 {
+		panic("job: lane " + name + " needs a simple name and workers")
+	}
+	l := q.lanes[name]
+	if l == nil {
+		l = &lane{name: name, slots: make(chan struct{}, workers), wake: make(chan struct{}, 1)}
+		q.lanes[name] = l
+	}
+	if cap(l.slots) != workers {
+		panic("job: lane " + name + " is declared with different numbers of workers")
+	}
+	return l
+}
+
+// signal says that there may be work. It never waits.
+func (l *lane) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// dispatch adds a worker to the lane whenever a job is due and a place is
+// free. Each claim wakes it again, so a burst soon has all workers, and each
+// worker stays until it finds nothing.
+func (q *Queue) dispatch(l *lane) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-q.stopping:
+			return
+		case <-l.wake:
+		case <-timer.C:
+		}
+		select {
+		case <-q.stopping:
+			return
+		case l.slots <- struct{}{}:
+		}
+		due, wait := q.peek(l)
+		timer.Reset(wait)
+		if !due {
+			<-l.slots
+			continue
+		}
+		q.running.Go(func() {
+			defer func() { <-l.slots }()
+			q.work(l)
+		})
+	}
+}
+
+// peek tells whether a job is due, and when to look again. It reads, so that
+// an idle process does not write.
+func (q *Queue) peek(l *lane) (due bool, wait time.Duration) {
+	wait = q.jittered(q.opts.Poll)
+	err := q.db.Read(q.base, func(ctx context.Context, tx *db.Tx) error {
+		at, err := db.One[int64](ctx, tx, q.text().peek, l.name)
+		if err != nil {
+			return err
+		}
+		if left := time.Duration(at-int64(q.clock.Now())) * time.Microsecond; left > 0 {
+			wait = min(wait, left)
+		} else {
+			due = true
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, db.ErrNone) {
+		q.log.WarnContext(q.base, "jobs cannot be looked for", "lane", l.name, "err", err)
+	}
+	return due, wait
+}
+
+func (q *Queue) work(l *lane) {
+	for !q.stopped() {
+		found, err := q.step(l)
+		if err != nil {
+			// The database is in trouble. The worker keeps its place while
+			// it waits, so that a lane cannot spin.
+			q.log.ErrorContext(q.base, "a job could not be claimed or completed", "lane", l.name, "err", err)
+			select {
+			case <-q.stopping:
+			case <-time.After(q.jittered(q.opts.Poll)):
+			}
+			continue
+		}
+		if !found {
+			return
+		}
+	}
+}

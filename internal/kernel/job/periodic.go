@@ -1,0 +1,84 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+
+	"github.com/go-json-experiment/json"
+)
+
+// A periodic kind has one row, whose completion moves it to the next period:
+// whoever holds the row runs the period, and no second process can.
+const periodKey = "(every)"
+
+// period is the beginning of the next period after t.
+func period(t clock.Time, every time.Duration) clock.Time {
+	d := clock.Time(every.Microseconds())
+	return t - t%d + d
+}
+
+// A row that waits longer than the period is from a release with a longer
+// one. Less than that may be the difference of two machines' clocks, and
+// moving it would run a period twice.
+const plantText = `
+	INSERT INTO jobs (lane, kind, unique_key, args, state, run_at, attempt, max_attempts, fence, created_at)
+	VALUES ($1, $2, $3, $4, 'ready', $5, 0, $6, 0, $7)
+	ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('ready', 'running') DO UPDATE
+	SET run_at = excluded.run_at WHERE jobs.state = 'ready' AND jobs.run_at > excluded.run_at + $8`
+
+// plant makes sure that every periodic kind has its row, and in time. It is
+// repeated, because an older release beside this one moves the row by its own
+// period. It reads first: mostly there is nothing to do.
+func (q *Queue) plant(ctx context.Context) error {
+	now := q.clock.Now()
+	var todo []*handler
+	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		todo = nil
+		for _, h := range q.periodic() {
+			at, err := db.One[clock.Time](ctx, tx, `SELECT run_at FROM jobs
+				WHERE kind = $1 AND unique_key = $2 AND state IN ('ready', 'running')`, h.kind, periodKey)
+			if errors.Is(err, db.ErrNone) || err == nil && at > period(now, h.every).Add(h.every) {
+				todo = append(todo, h)
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || len(todo) == 0 {
+		return err
+	}
+	return q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for _, h := range todo {
+			args, err := json.Marshal(reflect.Zero(h.args).Interface())
+			if err != nil {
+				return err
+			}
+			if _, err := db.Exec(ctx, tx, plantText, h.lane, h.kind, periodKey, db.JSON(args),
+				period(now, h.every), h.attempts, now, h.every.Microseconds()); err != nil {
+				return err
+			}
+			tx.OnCommit(q.lanes[h.lane].signal)
+		}
+		return nil
+	})
+}
+
+// periodic lists the periodic kinds in a fixed order: processes that start
+// together must lock their rows in the same one.
+func (q *Queue) periodic() (out []*handler) {
+	for _, h := range q.handlers {
+		if h.every > 0 {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b *handler) int { return strings.Compare(a.kind, b.kind) })
+	return out
+}

@@ -1,0 +1,136 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+)
+
+// Options say how a queue works. Zero values pick the defaults.
+type Options struct {
+	DB          *db.DB
+	Clock       *clock.Clock
+	Log         *slog.Logger
+	TxWorkers   int            // at once in the lane "tx"; 8
+	FlowWorkers int            // at once in the lane "flow"; 16
+	Poll        time.Duration  // how often to look for what other processes enqueued; 1 s
+	Sweep       time.Duration  // how often to look for lost leases; 5 s
+	Grace       time.Duration  // how long a lease outlives its handler's deadline; 15 s
+	Retention   time.Duration  // how long finished jobs are kept; 7 days
+	Random      func() float64 // jitter, in [0,1)
+}
+
+// Queue enqueues jobs and works them off. Every process declares all handlers,
+// also one that only enqueues; only those that work call Start.
+type Queue struct {
+	db       *db.DB
+	clock    *clock.Clock
+	log      *slog.Logger
+	opts     Options
+	handlers map[string]*handler
+	lanes    map[string]*lane
+
+	seal  sync.Once // after which no handler can be declared
+	texts *statements
+
+	base     context.Context // of every handler; ends when Stop loses patience
+	abort    context.CancelFunc
+	started  bool
+	stop     sync.Once
+	stopping chan struct{}
+	running  sync.WaitGroup
+
+	ran, errs, panics atomic.Int64
+}
+
+// New returns a queue that knows how to purge itself and nothing else.
+func New(o Options) *Queue {
+	if o.DB == nil || o.Clock == nil {
+		panic("job: a queue needs a database and a clock")
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Random == nil {
+		o.Random = rand.Float64
+	}
+	o.TxWorkers = or(o.TxWorkers, 8)
+	o.FlowWorkers = or(o.FlowWorkers, 16)
+	o.Poll = or(o.Poll, time.Second)
+	o.Sweep = or(o.Sweep, 5*time.Second)
+	o.Grace = or(o.Grace, 15*time.Second)
+	o.Retention = or(o.Retention, 7*24*time.Hour)
+	q := &Queue{db: o.DB, clock: o.Clock, log: o.Log, opts: o,
+		handlers: map[string]*handler{}, lanes: map[string]*lane{}, stopping: make(chan struct{})}
+	q.base, q.abort = context.WithCancel(context.Background())
+	q.lane(laneTx, o.TxWorkers)
+	q.lane(laneFlow, o.FlowWorkers)
+	HandleTx(q, "jobs.purge", q.purge, Every(time.Hour))
+	return q
+}
+
+func or[T int | time.Duration](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+// Start takes over what a dead process left, plants the periodic jobs and
+// begins to work.
+func (q *Queue) Start(ctx context.Context) error {
+	if q.started {
+		panic("job: started twice")
+	}
+	q.started = true
+	if err := q.recover(ctx); err != nil {
+		return fmt.Errorf("job: start: %w", err)
+	}
+	if err := q.plant(ctx); err != nil {
+		return fmt.Errorf("job: start: %w", err)
+	}
+	for _, l := range q.lanes {
+		q.running.Go(func() { q.dispatch(l) })
+	}
+	q.running.Go(q.sweeps)
+	return nil
+}
+
+// Stop claims nothing more and waits for what is running. When ctx ends first
+// it cancels the handlers and returns; their jobs are run again, by the next
+// process or when the lease is over.
+func (q *Queue) Stop(ctx context.Context) error {
+	q.stop.Do(func() { close(q.stopping) })
+	idle := make(chan struct{})
+	go func() { q.running.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		q.abort()
+		return nil
+	case <-ctx.Done():
+		q.abort()
+		return fmt.Errorf("job: stopped with jobs still running: %w", ctx.Err())
+	}
+}
+
+func (q *Queue) stopped() bool {
+	select {
+	case <-q.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// jittered spreads d by a quarter either way, so that processes do not march
+// in step.
+func (q *Queue) jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.75 + q.opts.Random()/2))
+}

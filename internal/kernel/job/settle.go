@@ -1,0 +1,107 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+)
+
+// verdict is what becomes of a job after a run.
+type verdict struct {
+	state    string
+	runAt    clock.Time
+	attempt  int
+	err      error // of the attempt, or nil
+	finished *clock.Time
+}
+
+// judge turns what a handler answered into what becomes of its job.
+func (q *Queue) judge(j *Job, err error) verdict {
+	now := q.clock.Now()
+	v := verdict{state: "ready", runAt: j.RunAt, attempt: j.Attempt, err: err}
+	var again *later
+	var hopeless *permanent
+	switch {
+	case errors.As(err, &again):
+		v.runAt, v.attempt, v.err = now.Add(again.after), j.Attempt-1, nil
+	case err != nil && q.base.Err() != nil:
+		// Stop lost patience; that is not the job's failure.
+		v.attempt = j.Attempt - 1
+	case err != nil && !errors.As(err, &hopeless) && !j.Last():
+		v.runAt = now.Add(q.jittered(j.handler.backoff(j.Attempt)))
+	case j.Key == periodKey && j.handler.every > 0:
+		v.runAt, v.attempt = period(max(now, j.RunAt), j.handler.every), 0
+	case err != nil:
+		v.state, v.finished = "failed", &now
+	default:
+		v.state, v.finished = "done", &now
+	}
+	return v
+}
+
+// settle writes the verdict, or answers ErrStale when the job is no longer the
+// one that was claimed.
+func (q *Queue) settle(ctx context.Context, tx *db.Tx, j *Job, v verdict) error {
+	from := "ready"
+	if j.handler.flow != nil {
+		from = "running"
+	}
+	text, args := settleText, []any{j.ID, j.fence, from, v.state, v.runAt, v.attempt, sentence(v.err), v.finished}
+	if v.state == "done" && j.handler.forget {
+		text, args = forgetText, args[:3]
+	}
+	n, err := db.Exec(ctx, tx, text, args...)
+	if err == nil && n == 0 {
+		err = ErrStale
+	}
+	return err
+}
+
+const maxSentence = 2000
+
+// sentence is an error as the row keeps it: bounded, valid text, no stack.
+func sentence(err error) *string {
+	if err == nil {
+		return nil
+	}
+	s := err.Error()
+	var p *db.PanicError
+	if errors.As(err, &p) {
+		s = fmt.Sprintf("panic: %v", p.Value)
+	}
+	if len(s) > maxSentence {
+		s = s[:maxSentence]
+	}
+	// PostgreSQL refuses NUL in text, and half a character.
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
+	return &s
+}
+
+// report counts and logs how a run ended.
+func (q *Queue) report(ctx context.Context, j *Job, v verdict) {
+	q.ran.Add(1)
+	if v.err == nil {
+		return
+	}
+	q.errs.Add(1)
+	said := []any{"kind", j.Kind, "job", j.ID, "attempt", j.Attempt, "err", *sentence(v.err)}
+	var p *db.PanicError
+	if errors.As(v.err, &p) {
+		q.panics.Add(1)
+		said = append(said, "stack", string(p.Stack))
+	}
+	switch {
+	case v.state == "failed":
+		q.log.ErrorContext(ctx, "a job failed for good", said...)
+	case p != nil:
+		q.log.ErrorContext(ctx, "a job panicked", said...)
+	default:
+		said = append(said, "again", v.runAt.Sub(q.clock.Now()).Round(time.Millisecond))
+		q.log.WarnContext(ctx, "a job failed and will be tried again", said...)
+	}
+}

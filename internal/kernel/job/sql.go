@@ -1,0 +1,101 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+const insertText = `
+	INSERT INTO jobs (organization_id, lane, kind, unique_key, args, state, run_at, attempt, max_attempts, fence, created_at)
+	VALUES ($1, $2, $3, $4, $5, 'ready', $6, 0, $7, 0, $8)
+	ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('ready', 'running') DO NOTHING
+	RETURNING id`
+
+const cancelText = `
+	UPDATE jobs SET state = 'cancelled', finished_at = $2, leased_until = NULL
+	WHERE state IN ('ready', 'running') AND `
+
+// The state and the fence are in every WHERE: whoever comes late finds no row.
+const (
+	settleText = `
+	UPDATE jobs SET state = $4, run_at = $5, attempt = $6, last_error = COALESCE($7, last_error), finished_at = $8,
+		fence = fence + 1, leased_until = NULL
+	WHERE id = $1 AND fence = $2 AND state = $3`
+	forgetText = `DELETE FROM jobs WHERE id = $1 AND fence = $2 AND state = $3`
+)
+
+// row is what a claim reads.
+type row struct {
+	ID             ID         `db:"id"`
+	OrganizationID *id.ID     `db:"organization_id"`
+	Kind           string     `db:"kind"`
+	UniqueKey      *string    `db:"unique_key"`
+	Args           db.JSON    `db:"args"`
+	RunAt          clock.Time `db:"run_at"`
+	Attempt        int        `db:"attempt"`
+	MaxAttempts    int        `db:"max_attempts"`
+	Fence          int64      `db:"fence"`
+	CreatedAt      clock.Time `db:"created_at"`
+}
+
+// statements are the texts that depend on the engine or on the kinds.
+type statements struct {
+	claim, peek         string
+	lease, keep         string
+	lost, lostAll       string
+	strays, adopt       string
+	due, running, fails string
+}
+
+// text builds the statements once all kinds are declared. A process claims
+// only kinds it knows: beside it may run a newer one that knows more.
+func (q *Queue) text() *statements {
+	q.seal.Do(func() {
+		var kinds, lanes []string
+		adopt := "CASE kind"
+		for k, h := range q.handlers {
+			kinds = append(kinds, "'"+k+"'")
+			adopt += " WHEN '" + k + "' THEN '" + h.lane + "'"
+		}
+		for l := range q.lanes {
+			lanes = append(lanes, "'"+l+"'")
+		}
+		slices.Sort(kinds)
+		slices.Sort(lanes)
+		// The names were checked against a pattern, so they need no quoting.
+		known := "kind IN (" + strings.Join(kinds, ", ") + ")"
+		now, lock := "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", ""
+		if q.db.Engine() == db.Postgres {
+			now, lock = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)", " FOR UPDATE SKIP LOCKED"
+		}
+		next := `FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known
+		// A worker that was lost says little about the job, so it has a few
+		// more goes than its attempts; but one that kills every process ends.
+		lost := `
+	UPDATE jobs SET fence = fence + 1, leased_until = NULL, last_error = 'the worker was lost',
+		state = CASE WHEN attempt >= max_attempts + 5 THEN 'failed' ELSE 'ready' END,
+		finished_at = CASE WHEN attempt >= max_attempts + 5 THEN $1 ELSE finished_at END
+	WHERE id IN (SELECT id FROM jobs WHERE state = 'running' AND `
+		q.texts = &statements{
+			claim: `SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at ` +
+				next + ` AND run_at <= $2 ORDER BY run_at, id LIMIT 1` + lock,
+			peek: `SELECT run_at ` + next + ` ORDER BY run_at, id LIMIT 1`,
+			lease: `UPDATE jobs SET state = 'running', attempt = attempt + 1, fence = fence + 1, leased_until = ` + now + ` + $3
+				WHERE id = $1 AND fence = $2 AND state = 'ready'`,
+			keep:    `UPDATE jobs SET leased_until = ` + now + ` + $3 WHERE id = $1 AND fence = $2 AND state = 'running'`,
+			lost:    lost + `leased_until < ` + now + ` ORDER BY leased_until LIMIT 100` + lock + `)`,
+			lostAll: lost + `leased_until IS NOT NULL ORDER BY leased_until LIMIT 100` + lock + `)`,
+			strays:  `SELECT lane FROM jobs WHERE state = 'ready' AND lane > $1 ORDER BY lane LIMIT 1`,
+			adopt: `UPDATE jobs SET lane = ` + adopt + ` END WHERE id IN
+				(SELECT id FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known + ` LIMIT 500` + lock + `)`,
+			due:     `SELECT count(*) FROM (SELECT 1 ` + next + ` AND run_at <= $2 LIMIT 10000) AS due`,
+			running: `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE state = 'running' LIMIT 10000) AS running`,
+			fails:   `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE state = 'failed' LIMIT 10000) AS fails`,
+		}
+	})
+	return q.texts
+}

@@ -1,0 +1,95 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+)
+
+// sweeps finishes, on a timer, what dead processes left.
+func (q *Queue) sweeps() {
+	for {
+		select {
+		case <-q.stopping:
+			return
+		case <-time.After(q.jittered(q.opts.Sweep)):
+		}
+		if err := errors.Join(q.sweep(q.base, q.text().lost), q.plant(q.base)); err != nil {
+			q.log.WarnContext(q.base, "lost jobs cannot be looked for", "err", err)
+		}
+	}
+}
+
+// recover is the first sweep. One process owns a SQLite file, so whatever is
+// running there now belonged to one that is gone; elsewhere the lease decides.
+func (q *Queue) recover(ctx context.Context) error {
+	text := q.text().lost
+	if q.db.Engine() == db.SQLite {
+		text = q.text().lostAll
+	}
+	return q.sweep(ctx, text)
+}
+
+func (q *Queue) sweep(ctx context.Context, lost string) error {
+	for {
+		n := int64(0)
+		err := q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			n, err = db.Exec(ctx, tx, lost, q.clock.Now())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			q.log.WarnContext(ctx, "jobs of a lost worker are ready again", "jobs", n)
+			q.signalAll()
+		}
+		if n < 100 {
+			return q.adopt(ctx)
+		}
+	}
+}
+
+func (q *Queue) signalAll() {
+	for _, l := range q.lanes {
+		l.signal()
+	}
+}
+
+// adopt moves jobs out of lanes that this process does not have: an older
+// release may have put them there.
+func (q *Queue) adopt(ctx context.Context) error {
+	var strays []string
+	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		strays = nil
+		for at := ""; ; {
+			// From lane to lane through the index, past all their jobs.
+			next, err := db.One[string](ctx, tx, q.text().strays, at)
+			if errors.Is(err, db.ErrNone) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if at = next; q.lanes[at] == nil {
+				strays = append(strays, at)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, lane := range strays {
+		err := q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, q.text().adopt, lane)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		q.signalAll()
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+)
+
+// step claims one job and runs it. Jobs are claimed one at a time: a batch
+// would sit in this process while another one is idle, and on SQLite the
+// writer groups the claims of all workers into one commit anyway.
+func (q *Queue) step(l *lane) (found bool, err error) {
+	var j *Job
+	var v verdict
+	ctx := db.WithLabel(q.base, "jobs in lane "+l.name)
+	err = q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		j = nil
+		r, err := db.One[row](ctx, tx, q.text().claim, l.name, q.clock.Now())
+		if errors.Is(err, db.ErrNone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		j = q.claimed(r)
+		l.signal()
+		if j.handler.flow != nil {
+			return q.leaseFlow(ctx, tx, j)
+		}
+		if err := holdKey(ctx, tx, j); err != nil {
+			return err
+		}
+		if v, err = q.runTx(ctx, tx, j); err != nil {
+			return err
+		}
+		return q.settle(ctx, tx, j, v)
+	})
+	switch {
+	case j == nil || errors.Is(err, db.ErrLostCommit):
+		// An unknown commit needs no care: the job is done, or is found again.
+		return false, err
+	case j.handler.flow != nil:
+		if err != nil {
+			return false, err
+		}
+		v, err = q.runFlow(j)
+	case err != nil:
+		// The effect is undone and the job ready as before. Until the failure
+		// is noted someone else may try it too; the fence counts one of them.
+		v = q.judge(j, err)
+		err = q.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
+			return q.settle(ctx, tx, j, v)
+		})
+	}
+	if errors.Is(err, ErrStale) {
+		q.log.WarnContext(ctx, "a job was no longer this worker's when it ended", "kind", j.Kind, "job", j.ID, "attempt", j.Attempt)
+		return true, nil
+	}
+	if err == nil {
+		q.report(ctx, j, v)
+		if v.state == "ready" {
+			l.signal() // so that it is remembered when the job is due
+		}
+	}
+	return true, err
+}
+
+func (q *Queue) claimed(r row) *Job {
+	j := &Job{ID: r.ID, Kind: r.Kind, Attempt: r.Attempt + 1, MaxAttempts: r.MaxAttempts, RunAt: r.RunAt, CreatedAt: r.CreatedAt,
+		args: r.Args, fence: r.Fence, queue: q, handler: q.handlers[r.Kind]}
+	if r.OrganizationID != nil {
+		j.Organization = *r.OrganizationID
+	}
+	if r.UniqueKey != nil {
+		j.Key = *r.UniqueKey
+	}
+	return j
+}
+
+// holdKey makes whoever enqueues the same key wait until this job has ended.
+// Otherwise their job would be dropped for one that may have looked already.
+// A locked row is not enough for PostgreSQL to wait; a changed one is.
+func holdKey(ctx context.Context, tx *db.Tx, j *Job) error {
+	if j.Key == "" || j.Key == periodKey || tx.Engine() != db.Postgres {
+		return nil
+	}
+	_, err := db.Exec(ctx, tx, `UPDATE jobs SET fence = fence WHERE id = $1`, j.ID)
+	return err
+}
+
+// runTx does the work of a Tx job. An error undoes it.
+func (q *Queue) runTx(ctx context.Context, tx *db.Tx, j *Job) (verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.handler.timeout)
+	defer cancel()
+	err := j.handler.tx(ctx, tx, *j)
+	var again *later
+	if err != nil && !errors.As(err, &again) {
+		return verdict{}, err
+	}
+	return q.judge(j, err), nil
+}
+
+func (q *Queue) leaseFlow(ctx context.Context, tx *db.Tx, j *Job) error {
+	n, err := db.Exec(ctx, tx, q.text().lease, j.ID, j.fence, q.lease(j.handler))
+	if err == nil && n == 0 {
+		err = ErrStale
+	}
+	j.fence++
+	return err
+}
+
+// lease is how long a flow's claim holds, in microseconds: past the deadline
+// of its handler, so that only a worker that died loses it.
+func (q *Queue) lease(h *handler) int64 { return (h.timeout + q.opts.Grace).Microseconds() }
+
+// runFlow makes the call and writes its outcome.
+func (q *Queue) runFlow(j *Job) (verdict, error) {
+	outcome, err := q.call(j)
+	v := q.judge(j, err)
+	// The call was made, so its outcome is worth some patience. After a lost
+	// commit the fence tells: either it is written now, or it was then.
+	for try := 1; ; try++ {
+		err = q.db.Write(context.WithoutCancel(q.base), func(ctx context.Context, tx *db.Tx) error {
+			if err := q.settle(ctx, tx, j, v); err != nil || outcome == nil {
+				return err
+			}
+			return outcome(ctx, tx)
+		})
+		switch {
+		case err == nil, errors.Is(err, ErrStale):
+			return v, err
+		case errors.Is(err, db.ErrLostCommit) || fault.Has(err, fault.Unavailable):
+			if try == 5 {
+				return v, err
+			}
+			time.Sleep(time.Duration(try*try) * 50 * time.Millisecond)
+		case outcome == nil:
+			return v, err
+		default:
+			outcome, v = nil, q.judge(j, err)
+		}
+	}
+}
+
+// call runs the handler of a flow outside of every transaction.
+func (q *Queue) call(j *Job) (outcome Outcome, err error) {
+	ctx, cancel := context.WithTimeout(db.WithLabel(q.base, "job "+j.Kind), j.handler.timeout)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			outcome, err = nil, &db.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return j.handler.flow(ctx, *j)
+}
