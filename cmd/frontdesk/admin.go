@@ -174,6 +174,9 @@ type orgUpdate struct {
 }
 
 func (c *orgUpdate) Run(s *config.Settings, out *streams) error {
+	if c.Name == "" && c.Plan == "" && c.Status == "" {
+		return errors.New("nothing to change; give --name, --plan or --status")
+	}
 	return do(s, out, admin.Request{Operation: "organizations.update", Noun: "organization", Ref: c.ID},
 		map[string]any{"name": c.Name, "plan": c.Plan, "status": c.Status})
 }
