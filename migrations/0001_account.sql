@@ -159,3 +159,11 @@ CREATE TABLE idempotency (
   step JSON
 );
 CREATE UNIQUE INDEX idempotency_key ON idempotency (organization_id, key);
+
+-- What proves that a key file belongs to this database: a word sealed with
+-- each of its keys.
+CREATE TABLE sealing_keys (
+  seq SEQ,
+  number INT NOT NULL UNIQUE,
+  proof BYTES NOT NULL
+);

@@ -22,6 +22,8 @@ CREATE TABLE contacts (
 CREATE INDEX contacts_list ON contacts (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_deleted ON contacts (deleted_at) WHERE deleted_at IS NOT NULL;
 
+-- The plain index on the parent is the foreign key's: without it, purging a
+-- contact would read every child there is.
 CREATE TABLE contact_emails (
   seq SEQ,
   id ID NOT NULL UNIQUE,
@@ -36,6 +38,7 @@ CREATE TABLE contact_emails (
   is_primary BOOL NOT NULL
 );
 CREATE INDEX contact_emails_list ON contact_emails (organization_id, contact_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX contact_emails_parent ON contact_emails (contact_id);
 CREATE INDEX contact_emails_deleted ON contact_emails (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX contact_emails_address ON contact_emails (organization_id, email_folded) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX contact_emails_primary ON contact_emails (organization_id, contact_id) WHERE is_primary AND deleted_at IS NULL;
@@ -54,6 +57,7 @@ CREATE TABLE contact_phone_numbers (
   label TEXT
 );
 CREATE INDEX contact_phone_numbers_list ON contact_phone_numbers (organization_id, contact_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX contact_phone_numbers_parent ON contact_phone_numbers (contact_id);
 CREATE INDEX contact_phone_numbers_deleted ON contact_phone_numbers (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX contact_phone_numbers_number ON contact_phone_numbers (organization_id, phone_number) WHERE deleted_at IS NULL;
 
@@ -75,6 +79,7 @@ CREATE TABLE contact_addresses (
   is_primary BOOL NOT NULL
 );
 CREATE INDEX contact_addresses_list ON contact_addresses (organization_id, contact_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX contact_addresses_parent ON contact_addresses (contact_id);
 CREATE INDEX contact_addresses_deleted ON contact_addresses (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE UNIQUE INDEX contact_addresses_primary ON contact_addresses (organization_id, contact_id) WHERE is_primary AND deleted_at IS NULL;
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 )
@@ -34,4 +36,10 @@ func (s *syncBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
+}
+
+// drain reads an answer to its end.
+func drain(res *http.Response) {
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body) //nolint:errcheck // only the status counts
 }

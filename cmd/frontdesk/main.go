@@ -19,10 +19,11 @@ import (
 type commands struct {
 	config.Settings
 	Config  configFile       `help:"TOML file of settings; a flag or an environment variable wins over it." placeholder:"FILE" type:"existingfile"`
-	Version kong.VersionFlag `help:"Print the version and exit."`
+	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date, while no server runs on it."`
+	OpenAPI openapiCommand `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys, agents and agreements, also beside a running server."`
 }
 

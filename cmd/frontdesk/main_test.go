@@ -97,7 +97,7 @@ func startServer(t *testing.T, base []string) string {
 	})
 	for range 400 {
 		if res, err := http.Get("http://" + listen + "/readyz"); err == nil { //nolint:noctx // bounded by the loop
-			res.Body.Close()
+			drain(res)
 			return "http://" + listen
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -130,7 +130,7 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Body.Close()
+		drain(res)
 		if res.StatusCode != want {
 			t.Errorf("/v1/me: %d, want %d", res.StatusCode, want)
 		}

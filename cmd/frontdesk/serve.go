@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"frontdesk/internal/app"
@@ -21,6 +23,11 @@ type serveCommand struct {
 func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 	if err := s.Settle(cmd.Demo); err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		// The heap is small and short-lived: collecting it a third as often
+		// costs some 30 MB and saves a fifth of the CPU of a list.
+		debug.SetGCPercent(300)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -64,7 +71,7 @@ This is a demonstration: %s, with sample data in %s.
 
 Try it:
 
-  curl -s %s/v1/contacts?limit=3 -H "Authorization: Bearer %s"
+  curl -s '%s/v1/contacts?limit=3' -H "Authorization: Bearer %s"
 
 Stop with Ctrl-C.
 

@@ -3,8 +3,8 @@
 // everything else, with the doors console and admin only; and it tells the
 // other doors who a caller is (callers.go).
 //
-// It knows no resource but the first business of an organization, which it
-// inserts with it.
+// It knows no resource but the row of a business: it inserts the first one
+// with the organization (business.go).
 package account
 
 import (
@@ -50,6 +50,6 @@ func (a *Accounts) Operations() []*op.Op {
 	return all
 }
 
-// changed forgets the callers that this change may concern, before anyone
+// Changed forgets the callers that this change may concern, before anyone
 // hears that it is done.
-func (a *Accounts) changed(c *op.Call) { c.Tx.OnCommit(a.callers.clear) }
+func (a *Accounts) Changed(c *op.Call) { c.Tx.OnCommit(a.callers.clear) }

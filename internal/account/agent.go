@@ -156,7 +156,7 @@ func (a *Accounts) changeAgent(ctx context.Context, c *op.Call, agent id.ID, eve
 	if err := agents.Save(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}
-	a.changed(c)
+	a.Changed(c)
 	return g, c.Emit(event, g.ID, g)
 }
 
@@ -184,7 +184,7 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 		c.Org, g.ID, to, in.BusinessID, c.Now); err != nil {
 		return nil, err
 	}
-	a.changed(c)
+	a.Changed(c)
 	if to != c.Org {
 		if err := c.Emit("agent.moved", g.ID, g); err != nil {
 			return nil, err
@@ -201,6 +201,6 @@ func (a *Accounts) deleteAgent(ctx context.Context, c *op.Call, in byID) (op.Not
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	a.changed(c)
+	a.Changed(c)
 	return op.Nothing{}, c.Emit("agent.deleted", g.ID, g)
 }

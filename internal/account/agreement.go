@@ -70,6 +70,6 @@ func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (
 	if err := acceptances.Insert(ctx, c.Tx, row); err != nil {
 		return nil, err
 	}
-	a.changed(c)
+	a.Changed(c)
 	return row, c.Emit("agreement.accepted", row.ID, row)
 }

@@ -104,6 +104,6 @@ func (a *Accounts) revokeKey(ctx context.Context, c *op.Call, in byID) (*Key, er
 	if err := keys.Save(ctx, c.Tx, k); err != nil {
 		return nil, err
 	}
-	a.changed(c)
+	a.Changed(c)
 	return k, c.Emit("api_key.revoked", k.ID, k)
 }

@@ -62,9 +62,9 @@ func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organi
 	if in.BusinessName != nil {
 		name = *in.BusinessName
 	}
-	business := firstBusiness{Record: c.NewRecord(), Name: name, Timezone: "UTC", Locale: "en-US", Currency: "usd"}
+	business := Business{Record: c.NewRecord(), Name: name, Timezone: "UTC", Locale: "en-US", Currency: "usd"}
 	org.BusinessID = business.ID
-	if err := firstBusinesses.Insert(ctx, c.Tx, &business); err != nil {
+	if err := Businesses.Insert(ctx, c.Tx, &business); err != nil {
 		return nil, err
 	}
 	if err := c.Emit("organization.created", org.ID, org); err != nil {
@@ -72,22 +72,6 @@ func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organi
 	}
 	return org, c.Emit("business.created", business.ID, &business)
 }
-
-// firstBusiness is the business that an organization starts with. From then on
-// businesses are a resource of their own.
-type firstBusiness struct {
-	op.Record
-	Name        string  `json:"name"`
-	LegalName   *string `json:"legalName"`
-	Description *string `json:"description"`
-	Industry    *string `json:"industry"`
-	Timezone    string  `json:"timezone"`
-	Locale      string  `json:"locale"`
-	Currency    string  `json:"currency"`
-	LogoFileID  *id.ID  `json:"logoFileId"`
-}
-
-var firstBusinesses = db.NewTable[firstBusiness]("businesses", "business")
 
 type organizationUpdate struct {
 	Name   op.Maybe[string] `json:"name" min:"1"`
@@ -108,7 +92,7 @@ func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organi
 		c.Org, org.Name, org.Plan, org.Status, c.Now); err != nil {
 		return nil, err
 	}
-	a.changed(c)
+	a.Changed(c)
 	return org, c.Emit("organization.updated", org.ID, org)
 }
 
@@ -137,13 +121,13 @@ func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID,
 	return org, db.Missing(err, noun)
 }
 
-// Empty reports whether there is no organization yet, and Demo whether there
-// is one that is not a demonstration.
-func (a *Accounts) Census(ctx context.Context) (empty, real bool, err error) {
+// Census reports whether there is no organization yet, and whether this is a
+// demonstration's database: one that the demonstration's organization began.
+func (a *Accounts) Census(ctx context.Context) (empty, demo bool, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		all, err := db.All[bool](ctx, tx, "SELECT is_demo FROM organizations ORDER BY is_demo LIMIT 1")
-		empty, real = len(all) == 0, len(all) > 0 && !all[0]
+		first, err := db.All[bool](ctx, tx, "SELECT is_demo FROM organizations ORDER BY seq LIMIT 1")
+		empty, demo = len(first) == 0, len(first) > 0 && first[0]
 		return err
 	})
-	return empty, real, err
+	return empty, demo, err
 }

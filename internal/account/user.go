@@ -101,7 +101,7 @@ func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*
 	if n == 0 {
 		return nil, UserExists.Say("This user belongs to the organization already.")
 	}
-	a.changed(c)
+	a.Changed(c)
 	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", c.Org, user)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call,
 		if err != nil {
 			return nil, db.Missing(err, "user")
 		}
-		a.changed(c)
+		a.Changed(c)
 		all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
 		if err != nil {
 			return nil, err

@@ -8,21 +8,19 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
+	"strings"
 	"time"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/door/admin"
+	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/rest"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
-	"frontdesk/internal/kernel/secret"
-	"frontdesk/internal/resource/contact"
 	"frontdesk/migrations"
 )
 
@@ -39,7 +37,9 @@ type App struct {
 	Admin    *admin.Door
 	REST     *rest.Door
 
+	seal     *seal
 	registry *metrics
+	docs     *docs.Door
 	ready    readiness
 }
 
@@ -66,20 +66,19 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if a.DB, err = db.Open(ctx, o); err != nil {
 		return nil, err
 	}
-	box, err := secret.OpenBox(s.KeyPath())
-	if err != nil {
-		a.DB.Close()
-		return nil, err
+	if a.seal, err = openSeal(ctx, a.DB, s.KeyPath()); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
 	}
 	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL})
-	a.Catalog = op.NewCatalog(a.Accounts.Operations(), contact.Operations(), more)
-	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Seal: box}
+	a.Catalog = operations(a.Accounts, more)
+	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Seal: a.seal}
 	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan()}
 	a.REST.Mount(a.Catalog)
 	a.registry = a.newMetrics()
+	a.docs = docs.New(a.Catalog, s.BaseURL)
 	return a, nil
 }
 
@@ -97,71 +96,13 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.registry.handler())
+	a.docs.Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect an unclean path; under /v1 it is just not found.
-		if len(r.URL.Path) >= 4 && r.URL.Path[:4] == "/v1/" || r.URL.Path == "/v1" {
+		if (strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/v1") && r.URL.Path != docs.DocumentPath {
 			a.REST.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
-}
-
-const (
-	drainTime   = 30 * time.Second // for requests that are being answered
-	headerTime  = 10 * time.Second
-	readTime    = 60 * time.Second
-	idleTime    = 2 * time.Minute
-	headerBytes = 64 << 10
-)
-
-// Serve listens until ctx ends, then lets what is running finish. started is
-// called with the address once requests are taken.
-func (a *App) Serve(ctx context.Context, started func(addr string)) error {
-	l, err := net.Listen("tcp", a.Settings.Listen)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", a.Settings.Listen, err)
-	}
-	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
-	var socket *http.Server
-	if a.DB.Engine() == db.SQLite {
-		if socket, err = a.Admin.Listen(a.Settings.SocketPath()); err != nil {
-			l.Close()
-			return err
-		}
-		defer os.Remove(a.Settings.SocketPath())
-	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	work := a.background(background)
-	if err := a.Jobs.Start(background); err != nil {
-		l.Close()
-		return err
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	a.ready.set(true)
-	if started != nil {
-		started(l.Addr().String())
-	}
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-		a.Log.Info("stopping; requests in flight finish first")
-		a.ready.set(false)
-		drain, cancel := context.WithTimeout(context.Background(), drainTime)
-		defer cancel()
-		err = server.Shutdown(drain)
-		if socket != nil {
-			err = errors.Join(err, socket.Shutdown(drain))
-		}
-		err = errors.Join(err, a.Jobs.Stop(drain))
-	}
-	stop()
-	work.Wait()
-	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
-	}
-	return err
 }

@@ -19,7 +19,7 @@ func (a *App) background(ctx context.Context) *sync.WaitGroup {
 			case <-time.After(account.FlushEvery):
 			}
 			if err := a.Accounts.FlushUsed(ctx); err != nil {
-				a.Log.Warn("the last use of keys was not written down", "err", err)
+				a.Log.WarnContext(ctx, "the last use of keys was not written down", "err", err)
 			}
 		}
 	})

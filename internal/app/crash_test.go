@@ -100,7 +100,7 @@ func (s *server) start() time.Duration {
 	for time.Since(began) < 20*time.Second {
 		res, err := http.Get("http://" + s.settings.Listen + "/readyz") //nolint:noctx // bounded by the loop
 		if err == nil {
-			res.Body.Close()
+			drain(res)
 			if res.StatusCode == http.StatusOK {
 				return time.Since(began)
 			}
@@ -109,6 +109,12 @@ func (s *server) start() time.Duration {
 	}
 	s.t.Fatal("not ready after 20 seconds")
 	return 0
+}
+
+// drain reads an answer to its end, so that the connection is used again.
+func drain(res *http.Response) {
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body) //nolint:errcheck // only the status counts
 }
 
 func (s *server) kill() {
@@ -291,8 +297,7 @@ func TestSyncBeforeAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		io.Copy(io.Discard, res.Body) //nolint:errcheck // only the trace counts
-		res.Body.Close()
+		drain(res)
 		if res.StatusCode != http.StatusCreated {
 			t.Fatal(res.Status)
 		}
@@ -356,7 +361,7 @@ func TestGracefulStop(t *testing.T) {
 						time.Sleep(5 * time.Millisecond)
 						continue
 					}
-					res.Body.Close()
+					drain(res)
 					if res.StatusCode == http.StatusCreated {
 						ok.Add(1)
 					} else {

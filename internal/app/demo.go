@@ -30,11 +30,11 @@ const (
 // OpenDemo makes the demonstration on an empty database, and a new API key for
 // it at each start. It refuses a database with real organizations.
 func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
-	empty, real, err := a.Accounts.Census(ctx)
+	empty, demo, err := a.Accounts.Census(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if real {
+	if !empty && !demo {
 		return nil, errors.New("this database is not a demonstration; --demo works in a folder or database of its own")
 	}
 	if empty {
@@ -103,7 +103,7 @@ func (a *App) seedDemo(ctx context.Context) error {
 			return err
 		}
 	}
-	act := action.New(a.Runner, a.Catalog, op.Automation)
+	act := action.New(a.Runner, a.Catalog, op.System)
 	caller := &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional", Permissions: op.Everything(), DomainAgreement: true}
 	for _, input := range demoContacts {
 		if _, err := act.Do(ctx, action.Call{Caller: caller, Operation: "contacts.create", Input: []byte(input), RequestID: "demo"}); err != nil {

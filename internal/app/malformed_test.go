@@ -205,7 +205,8 @@ func census(t *testing.T, a *apptest.App) string {
 	t.Helper()
 	var counts []int
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range []string{"contacts", "contact_emails", "contact_phone_numbers", "contact_addresses", "events", "idempotency"} {
+		for _, table := range []string{"contacts", "contact_emails", "contact_phone_numbers", "contact_addresses", "customers", "businesses", "property_definitions", "property_values",
+			"events", "idempotency"} {
 			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM "+table)
 			if err != nil {
 				return err

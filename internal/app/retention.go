@@ -10,40 +10,82 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// purgeBatch is how many rows one transaction removes: few enough that nobody
+// How many rows one transaction removes, or looks at: few enough that nobody
 // waits for it.
-const purgeBatch = 500
+const (
+	purgeBatch  = 500
+	purgeWindow = 1000
+)
 
-// purged are the tables whose soft-deleted rows end after their retention,
-// children before their parents.
-var purged = []string{"contact_emails", "contact_phone_numbers", "contact_addresses", "contacts", "agents", "payment_methods"}
+// purges are the statements that end soft-deleted rows after their retention,
+// children before their parents, and what names a row before the row.
+var purges = []string{
+	purge("property_values"),
+	purgeUnder("property_values", "definition_id", "property_definitions"), purge("property_definitions"),
+	purgeUnder("property_values", "object_id", "contacts"), forget("customers", "contact_id", "contacts"),
+	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
+	purgeUnder("property_values", "object_id", "customers"), purge("customers"),
+	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
+	purge("agents"), purge("payment_methods"),
+}
+
+func purge(table string) string {
+	return "DELETE FROM " + table + " WHERE seq IN (SELECT seq FROM " + table + " WHERE deleted_at <= $1 LIMIT $2)"
+}
+
+// purgeUnder ends the rows that name a deleted row, and were not deleted
+// themselves because there may be too many for one transaction.
+func purgeUnder(table, column, parent string) string {
+	return "DELETE FROM " + table + " WHERE seq IN (" + naming(table, column, parent) + ")"
+}
+
+// forget clears references to deleted rows.
+func forget(table, column, parent string) string {
+	return "UPDATE " + table + " SET " + column + " = NULL WHERE seq IN (" + naming(table, column, parent) + ")"
+}
+
+func naming(table, column, parent string) string {
+	return "SELECT r.seq FROM " + parent + " p JOIN " + table + " r ON r.organization_id = p.organization_id AND r." + column + " = p.id WHERE p.deleted_at <= $1 LIMIT $2"
+}
 
 // retention declares the jobs that remove what has been kept long enough.
 func (a *App) retention() {
-	a.sweep("idempotency.expire", 10*time.Minute, func(ctx context.Context, tx *db.Tx, now clock.Time) (int64, error) {
-		// Rows lie in the order of their age, so the oldest are at the
-		// beginning and need no index. Open claims stay until they are settled.
-		return db.Exec(ctx, tx, `DELETE FROM idempotency WHERE seq IN (SELECT seq FROM
-			(SELECT seq, status, created_at FROM idempotency ORDER BY seq LIMIT 5000) AS oldest
-			WHERE status IS NOT NULL AND created_at <= $1 LIMIT $2)`, now.Add(-op.KeyLifetime), purgeBatch)
+	a.sweep("idempotency.expire", time.Hour, windows("idempotency", "status IS NOT NULL AND created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
+	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
+	a.sweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (more bool, err error) {
+		for _, statement := range purges {
+			n, err := db.Exec(ctx, tx, statement, now.Add(-a.Settings.Retention.Deleted), purgeBatch)
+			if err != nil || n == purgeBatch {
+				return true, err // the parents wait until no child is left
+			}
+		}
+		return false, nil
 	})
-	a.sweep("events.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (int64, error) {
-		return db.Exec(ctx, tx, `DELETE FROM events WHERE seq IN (SELECT seq FROM
-			(SELECT seq, created_at FROM events ORDER BY seq LIMIT 5000) AS oldest WHERE created_at <= $1 LIMIT $2)`, now.Add(-a.Settings.Retention.Events), purgeBatch)
-	})
-	for _, table := range purged {
-		a.sweep(table+".purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (int64, error) {
-			return db.Exec(ctx, tx, "DELETE FROM "+table+" WHERE seq IN (SELECT seq FROM "+table+" WHERE deleted_at <= $1 LIMIT $2)",
-				now.Add(-a.Settings.Retention.Deleted), purgeBatch)
-		})
+}
+
+// windows removes old rows of a table that has no index on their age: it walks
+// the table once in the order of insertion, a window per transaction.
+func windows(table, old string, before func(now clock.Time) clock.Time) func(context.Context, *db.Tx, clock.Time) (bool, error) {
+	last := int64(0)
+	return func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		end, err := db.One[*int64](ctx, tx, "SELECT max(seq) FROM (SELECT seq FROM "+table+" WHERE seq > $1 ORDER BY seq LIMIT $2) AS next", last, purgeWindow)
+		if err != nil || end == nil {
+			last = 0
+			return false, err
+		}
+		_, err = db.Exec(ctx, tx, "DELETE FROM "+table+" WHERE seq > $1 AND seq <= $2 AND "+old, last, *end, before(now))
+		tx.OnCommit(func() { last = *end })
+		return true, err
 	}
 }
 
 // sweep declares a periodic job that removes rows in batches until none is left.
-func (a *App) sweep(kind string, every time.Duration, remove func(context.Context, *db.Tx, clock.Time) (int64, error)) {
+func (a *App) sweep(kind string, every time.Duration, remove func(context.Context, *db.Tx, clock.Time) (more bool, err error)) {
 	job.HandleTx(a.Jobs, kind, func(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
-		n, err := remove(ctx, tx, a.Clock.Now())
-		if err == nil && n == purgeBatch {
+		more, err := remove(ctx, tx, a.Clock.Now())
+		if err == nil && more {
 			return job.Later(0)
 		}
 		return err

@@ -3,8 +3,10 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/id"
@@ -51,6 +53,45 @@ func body(t *testing.T, o *op.Op) string {
 	return string(b)
 }
 
+// refer is the body of an example in which what names another row names a
+// fixture: contactId the one in /v1/contacts.
+func (f fixtures) refer(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.Op) string {
+	t.Helper()
+	fields := map[string]any{}
+	if err := json.Unmarshal([]byte(body(t, o)), &fields); err != nil {
+		t.Fatal(err)
+	}
+	for name := range fields {
+		noun, ok := strings.CutSuffix(name, "Id")
+		if noun == "definition" {
+			// A property is defined for one kind of object, the one in the path.
+			kind, _, _ := strings.Cut(o.Events[0], ".")
+			fields[name] = a.Send(t, v.Key, "POST", "/v1/property-definitions",
+				fmt.Sprintf(`{"objectType": %q, "key": "example", "name": "Example", "valueType": "text"}`, kind)).OK(t, 201).ID("id")
+		} else if ok && f[collection(noun)] != "" {
+			fields[name] = f[collection(noun)]
+		}
+	}
+	b, _ := json.Marshal(fields)
+	return string(b)
+}
+
+// collection is the path of the rows that a field names: emailTemplate is in
+// /v1/email-templates.
+func collection(noun string) string {
+	path := "/v1/"
+	for _, r := range noun {
+		if unicode.IsUpper(r) {
+			path += "-"
+		}
+		path += string(unicode.ToLower(r))
+	}
+	if strings.HasSuffix(path, "s") {
+		path += "e"
+	}
+	return path + "s"
+}
+
 // build creates one of everything from the operations' own examples.
 func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 	t.Helper()
@@ -64,7 +105,7 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 			if !ok {
 				t.Fatalf("%s: nothing creates what its path names", o.Name)
 			}
-			f[o.Path] = a.Send(t, v.Key, "POST", path, body(t, o)).OK(t, 201).ID("id")
+			f[o.Path] = a.Send(t, v.Key, "POST", path, f.refer(t, a, v, o)).OK(t, 201).ID("id")
 		}
 	}
 	return f

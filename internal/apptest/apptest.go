@@ -233,6 +233,7 @@ func (a *App) Send(t testing.TB, key, method, path, body string, headers ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	conforms(t, req, res, text)
 	return Result{res.StatusCode, text, res.Header}
 }
 

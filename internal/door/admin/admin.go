@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"frontdesk/internal/account"
@@ -91,13 +92,12 @@ func (d *Door) Listen(path string) (*http.Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
+	// From its first moment on, only our user can open it.
+	mask := syscall.Umask(0o177)
 	l, err := net.Listen("unix", path)
+	syscall.Umask(mask)
 	if err != nil {
-		return nil, fmt.Errorf("admin socket: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("admin socket: %w", err)
+		return nil, fmt.Errorf("admin socket (its path may be too long; give a shorter --data): %w", err)
 	}
 	s := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second}
 	go s.Serve(l) //nolint:errcheck // it ends with Shutdown

@@ -71,15 +71,19 @@ func (s *Settings) Settle(demo bool) error {
 			s.Data = filepath.Join("data", "demo")
 		}
 	}
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %q is not host:port", s.Listen)
+	}
 	if s.BaseURL == "" {
-		s.BaseURL = "http://" + s.Listen
+		if host == "" || host == "0.0.0.0" || host == "::" {
+			host = "localhost"
+		}
+		s.BaseURL = "http://" + net.JoinHostPort(host, port)
 	}
 	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("--base-url: %q is not an http or https address", s.BaseURL)
-	}
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
-		return fmt.Errorf("--listen: %q is not host:port", s.Listen)
 	}
 	for plan, n := range s.RateLimit.ByPlan() {
 		if n < 1 || n > 60_000_000 {

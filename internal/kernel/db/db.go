@@ -184,7 +184,12 @@ func One[T any](ctx context.Context, tx *Tx, sql string, args ...any) (T, error)
 
 // All returns every row of a query; no rows is an empty slice.
 func All[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, error) {
-	out := []T{}
+	return AllOf[T](ctx, tx, 0, sql, args...)
+}
+
+// AllOf is All for a query whose number of rows is about known.
+func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...any) ([]T, error) {
+	out := make([]T, 0, about)
 	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
 		var zero T
 		out = append(out, zero)

@@ -18,8 +18,7 @@ func lockFile(path string) (*os.File, error) {
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%w (%s)", ErrOwned, path)
+		return nil, errors.Join(fmt.Errorf("%w (%s)", ErrOwned, path), f.Close())
 	}
 	return f, nil
 }

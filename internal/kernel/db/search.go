@@ -98,28 +98,43 @@ func searchTerm(query string) term {
 	return t
 }
 
+// rareTerm is how many rows of the index a search still starts from. Beyond
+// it the word is common, and walking the list finds a page sooner.
+const rareTerm = 5000
+
 // Search lists the rows of a table whose search text contains query, in list
 // order: first among the newest rows, then, when that is not enough to fill
-// the page, by the index.
-func (t *Table[T]) Search(ctx context.Context, tx *Tx, query string, w *Where, p Page) ([]T, error) {
-	want := searchTerm(query)
+// the page, by the index. Without a query, or with an empty one, it lists all.
+func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, p Page) ([]T, error) {
+	if query == nil {
+		return t.List(ctx, tx, w, p)
+	}
+	want := searchTerm(*query)
 	if want.like == "%%" {
 		return t.List(ctx, tx, w, p)
 	}
-	first := w.clone()
-	head := fmt.Sprintf("seq IN (SELECT seq FROM %s WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY created_at %s, seq %s LIMIT %d)",
-		t.name, p.direction(), p.direction(), scanFirst)
-	first.And(head)
-	first.And(`search LIKE ? ESCAPE '\'`, want.like)
-	rows, err := t.List(ctx, tx, first, p)
+	dir := p.direction()
+	head := t.live("organization_id = $1") + w.text.String() + fmt.Sprintf(" ORDER BY created_at %s, seq %s LIMIT %d", dir, dir, scanFirst)
+	matching := &Where{args: w.args[:len(w.args):len(w.args)]}
+	matching.And(like, want.like)
+	rows, err := t.page(ctx, tx, "(SELECT * FROM "+head+") AS head WHERE TRUE", matching, p)
 	if err != nil || len(rows) == p.Limit {
 		return rows, err
 	}
 	all := w.clone()
 	if tx.Engine() == SQLite && want.fts != "" {
-		all.And(fmt.Sprintf("seq IN (SELECT rowid FROM %s_search WHERE %s_search MATCH ?)", t.name, t.name), want.fts)
-	} else {
-		all.And(`search LIKE ? ESCAPE '\'`, want.like)
+		found, err := One[int](ctx, tx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM %s_search WHERE %s_search MATCH $1 LIMIT %d)", t.name, t.name, rareTerm), want.fts)
+		if err != nil || found == 0 {
+			return []T{}, err
+		}
+		if found < rareTerm {
+			// The + keeps SQLite from walking the organization's whole list.
+			all.And(fmt.Sprintf("seq IN (SELECT rowid FROM %s_search WHERE %s_search MATCH ?)", t.name, t.name), want.fts)
+			return t.page(ctx, tx, t.live("+organization_id = $1"), all, p)
+		}
 	}
+	all.And(like, want.like)
 	return t.List(ctx, tx, all, p)
 }
+
+const like = `search LIKE ? ESCAPE '\'`

@@ -33,10 +33,15 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Made by us, so that nobody else can read it; the log beside it follows.
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("db: %w", err), lock.Close())
+	} else if err := f.Close(); err != nil {
+		return nil, errors.Join(fmt.Errorf("db: %w", err), lock.Close())
+	}
 	e := &lite{db: d, path: path, lock: lock}
 	if err := e.open(ctx); err != nil {
-		e.close()
-		return nil, err
+		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
 }
@@ -83,8 +88,7 @@ func (e *lite) close() error {
 	if e.writer != nil {
 		err = errors.Join(err, e.writer.conn.Close())
 	}
-	e.lock.Close()
-	return err
+	return errors.Join(err, e.lock.Close())
 }
 
 func (e *lite) read(ctx context.Context, fn Func) error {
@@ -103,8 +107,9 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 		return err
 	}
 	err := call(inside(ctx), fn, &Tx{session: c, db: e.db})
-	if end := c.do("COMMIT"); err == nil {
-		err = end
+	if end := c.do("COMMIT"); end != nil {
+		c.do("ROLLBACK") //nolint:errcheck // the connection must not keep its snapshot
+		err = errors.Join(err, end)
 	}
 	return err
 }

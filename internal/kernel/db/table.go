@@ -98,8 +98,33 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 	if err != nil {
 		return err
 	}
-	t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).SetInt(seq)
+	t.setSeq(row, seq)
 	return nil
+}
+
+// TryInsert adds the row unless a unique index says that its place is taken,
+// and reports whether it did. The index is asked, not looked up before: two
+// callers may try at once, and a clash would end a PostgreSQL transaction.
+func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
+	insert, returning, _ := strings.Cut(t.insert, " RETURNING ")
+	insert += " ON CONFLICT DO NOTHING"
+	if t.seq < 0 {
+		n, err := tx.exec(ctx, insert, t.args(row, t.inserted))
+		return n == 1, err
+	}
+	seq, err := One[int64](ctx, tx, insert+" RETURNING "+returning, t.args(row, t.inserted)...)
+	if errors.Is(err, ErrNone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	t.setSeq(row, seq)
+	return true, nil
+}
+
+func (t *Table[T]) setSeq(row *T, seq int64) {
+	t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).SetInt(seq)
 }
 
 // Save writes the whole row back. The caller has locked its root.
@@ -200,10 +225,20 @@ func (w *Where) clone() *Where {
 
 // List returns one page of live rows, by creation time and then by insertion.
 func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
+	return t.page(ctx, tx, t.live("organization_id = $1"), w, p)
+}
+
+// live is the table's live rows of one organization, as a statement names them.
+func (t *Table[T]) live(organization string) string {
+	return t.name + " WHERE " + organization + " AND deleted_at IS NULL"
+}
+
+// page lists a part of what from and w select.
+func (t *Table[T]) page(ctx context.Context, tx *Tx, from string, w *Where, p Page) ([]T, error) {
 	n, dir := len(w.args), p.direction()
-	text := "SELECT " + t.columns + " FROM " + t.name + " WHERE organization_id = $1 AND deleted_at IS NULL" + w.text.String() +
+	text := "SELECT " + t.columns + " FROM " + from + w.text.String() +
 		" ORDER BY created_at " + dir + ", seq " + dir + " LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
-	return All[T](ctx, tx, text, append(w.args[:n:n], p.Limit, p.Offset)...)
+	return AllOf[T](ctx, tx, p.Limit, text, append(w.args[:n:n], p.Limit, p.Offset)...)
 }
 
 // Count tells how many live rows match.

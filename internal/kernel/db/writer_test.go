@@ -234,7 +234,7 @@ func TestOneOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Close()
+	defer d.Close()
 }
 
 // A read sees one moment, whatever is written meanwhile, and cannot write.
@@ -276,6 +276,9 @@ func TestReadIsOneSnapshot(t *testing.T) {
 // Statements stay prepared when their values change: without +?1 in place of
 // $1, SQLite plans many of them anew at every execution.
 func TestStatementsStayPrepared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures time, which the race detector stretches")
+	}
 	d := dbtest.Open(t, db.SQLite, fstest.MapFS{"0001_t.sql": {Data: []byte(`
 CREATE TABLE o (
   seq SEQ,

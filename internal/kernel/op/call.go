@@ -72,7 +72,7 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 		text := data
 		if reflect.TypeOf(out).Kind() != reflect.Pointer || e.data != out {
 			var err error
-			if text, err = json.Marshal(e.data); err != nil {
+			if text, err = json.Marshal(e.data, stable); err != nil {
 				return fmt.Errorf("op: event %s: %w", e.kind, err)
 			}
 		}
@@ -93,7 +93,10 @@ type Answer struct {
 	Content *Content
 }
 
-// Data is the body without its envelope, for a single resource.
+// stable writes maps in the order of their keys.
+var stable = json.Deterministic(true)
+
+// What a single resource stands between.
 const (
 	envelopeOpen  = `{"data":`
 	envelopeClose = `}`
@@ -107,6 +110,7 @@ func (o *Op) encode(out any) (body, data []byte, err error) {
 	var buf bytes.Buffer
 	buf.Grow(512)
 	if l, ok := out.(lister); ok {
+		buf.Grow(8192)
 		e := jsontext.NewEncoder(&buf)
 		if err := e.WriteToken(jsontext.BeginObject); err != nil {
 			return nil, nil, err
@@ -120,7 +124,7 @@ func (o *Op) encode(out any) (body, data []byte, err error) {
 		return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil, nil
 	}
 	buf.WriteString(envelopeOpen)
-	if err := json.MarshalWrite(&buf, out); err != nil {
+	if err := json.MarshalWrite(&buf, out, stable); err != nil {
 		return nil, nil, err
 	}
 	n := buf.Len()

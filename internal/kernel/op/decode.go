@@ -45,7 +45,7 @@ func decodeJSON(n *node, text []byte, v reflect.Value, accept func(*prop) bool) 
 	}
 	tree, err := d.object(n, v, accept)
 	if err == nil {
-		if _, end := d.ReadToken(); end != io.EOF {
+		if _, end := d.ReadToken(); !errors.Is(end, io.EOF) {
 			err = errors.New("more text after the end of the object")
 		}
 	}
@@ -334,7 +334,7 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 	inner := jsontext.NewDecoder(bytes.NewReader(text))
 	for {
 		tok, err := inner.ReadToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

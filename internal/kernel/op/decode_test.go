@@ -144,12 +144,12 @@ func FuzzFingerprint(f *testing.F) {
 	f.Add("v", []byte(`{"b":[1,2.0,{"z":1,"a":2}],"a":1}`))
 	f.Add("\xff", []byte(`{`))
 	f.Fuzz(func(t *testing.T, id string, text []byte) {
-		one := o.fingerprint([]string{id}, text)
-		if again := o.fingerprint([]string{id}, text); again != one {
+		one := o.fingerprint([]string{id}, nil, text)
+		if again := o.fingerprint([]string{id}, nil, text); again != one {
 			t.Fatal("not stable")
 		}
 		if json.Valid(text) && jsontext.Value(text).IsValid() {
-			spaced := o.fingerprint([]string{id}, []byte(" "+string(text)+"\n"))
+			spaced := o.fingerprint([]string{id}, nil, []byte(" "+string(text)+"\n"))
 			if strings.TrimSpace(string(text)) != "" && strings.TrimSpace(string(text))[0] == '{' && spaced != one && jsontext.Value(strings.ToValidUTF8(id, "?")) != nil && strings.ToValidUTF8(id, "") == id {
 				t.Fatalf("spacing matters: %q", text)
 			}
@@ -164,7 +164,7 @@ func TestFingerprint(t *testing.T) {
 		B  jsontext.Value `json:"b" optional:"yes"`
 	}
 	o := Write(Spec{Name: "x.create", Route: "POST /v1/contacts/{id}/x", Summary: "X."}, func(ctxType, *Call, in) (*everything, error) { return nil, nil })
-	print := func(path []string, text string) [32]byte { return o.fingerprint(path, []byte(text)) }
+	print := func(path []string, text string) [32]byte { return o.fingerprint(path, nil, []byte(text)) }
 	base := print([]string{"p"}, `{"a":1,"b":{"x":1.0,"y":"é"}}`)
 	for _, same := range []string{`{ "b" : {"y":"\u00e9","x":1.0}, "a":1 }`, "\n{\"a\":1,\"b\":{\"x\":1.0,\"y\":\"é\"}}\t"} {
 		if print([]string{"p"}, same) != base {
@@ -191,7 +191,7 @@ func TestFingerprint(t *testing.T) {
 func TestBadDeclarations(t *testing.T) {
 	type twice struct {
 		A string `json:"a"`
-		B string `json:"a"`
+		B string `query:"a"`
 	}
 	type noPath struct {
 		A string `json:"a"`

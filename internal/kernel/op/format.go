@@ -71,6 +71,10 @@ func init() {
 	}
 }
 
+// FormatIssue says what is wrong with a string that should have a format, or
+// nothing, for values whose format only their data tells.
+func FormatIssue(format, s string) string { return formats[format](s) }
+
 // jsonFormat is the format's name in JSON Schema, where it has one.
 func jsonFormat(f string) string {
 	switch f {

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -57,9 +59,14 @@ func (o *Op) checkKey(q Request) error {
 // with sorted keys and numbers as written; of a body that is not JSON, its
 // bytes. A path field counts like a body field of the same name, so that the
 // same request is the same through every door.
-func (o *Op) fingerprint(values []string, text []byte) [32]byte {
+func (o *Op) fingerprint(values []string, params url.Values, text []byte) [32]byte {
 	h := sha256.New()
 	h.Write([]byte(o.Name + "\n"))
+	for _, p := range o.queryOf {
+		for _, v := range params[p.name] {
+			fmt.Fprintf(h, "%s=%q\n", p.name, v)
+		}
+	}
 	h.Write(o.canonical(values, text))
 	return [32]byte(h.Sum(nil))
 }

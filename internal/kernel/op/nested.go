@@ -15,11 +15,16 @@ type Nested[T any] struct {
 	Parent string // the parent's table
 	Noun   string // the parent's noun, for the 404
 	Column string // the parent's id in Rows
+	Seen   string // a further condition of every row that can be seen; empty for none
 }
 
 // Under begins the conditions of a parent's rows.
 func (n Nested[T]) Under(c *Call, parent id.ID) *db.Where {
-	return db.In(c.Org).And(n.Column+" = ?", parent)
+	w := db.In(c.Org).And(n.Column+" = ?", parent)
+	if n.Seen != "" {
+		w.And(n.Seen)
+	}
+	return w
 }
 
 // Lock holds the parent, the root of all its rows.
@@ -28,16 +33,19 @@ func (n Nested[T]) Lock(ctx context.Context, c *Call, parent id.ID) error {
 }
 
 func (n Nested[T]) exists(ctx context.Context, c *Call, parent id.ID) error {
-	_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM "+n.Parent+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, parent)
-	return db.Missing(err, n.Noun)
+	return db.Missing(visible(ctx, c, n.Parent, parent), n.Noun)
 }
 
 // List returns a page of a parent's rows, with their total.
 func (n Nested[T]) List(ctx context.Context, c *Call, parent id.ID, p Page) (*List[T], error) {
+	return n.ListWhere(ctx, c, parent, n.Under(c, parent), p)
+}
+
+// ListWhere is List with filters: w is what Under began.
+func (n Nested[T]) ListWhere(ctx context.Context, c *Call, parent id.ID, w *db.Where, p Page) (*List[T], error) {
 	if err := n.exists(ctx, c, parent); err != nil {
 		return nil, err
 	}
-	w := n.Under(c, parent)
 	rows, err := n.Rows.List(ctx, c.Tx, w, p.DB())
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package op_test
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -13,16 +12,7 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 )
 
-// at runs fn n times at once.
-func at(n int, fn func(i int)) {
-	var wg sync.WaitGroup
-	start := make(chan struct{})
-	for i := range n {
-		wg.Go(func() { <-start; fn(i) })
-	}
-	close(start)
-	wg.Wait()
-}
+var at = apptest.AtOnce
 
 func races(t *testing.T, fn func(t *testing.T, a *apptest.App, scale int)) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {

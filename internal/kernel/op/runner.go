@@ -79,7 +79,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	ctx = db.WithLabel(ctx, o.Name)
 	var k *key
 	if q.HasKey && o.TakesKey() {
-		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, text)}
+		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
 		answer, found, err := r.stored(ctx, o, c, k)
 		if found || err != nil {
 			return answer, err

@@ -279,8 +279,12 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	case intValue:
 		typ = "integer"
 		if n.bounded {
-			lo, hi := float64(n.min), float64(n.max)
-			s.Minimum, s.Maximum = &lo, &hi
+			if lo := float64(n.min); n.min > -1<<53 {
+				s.Minimum = &lo
+			}
+			if hi := float64(n.max); n.max < 1<<53 {
+				s.Maximum = &hi
+			}
 		}
 	case numberValue:
 		typ = "number"
@@ -294,6 +298,9 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	case anyValue:
 		for _, k := range n.oneOf {
 			s.Types = append(s.Types, k.String())
+			if k == arrayValue {
+				s.Items = &jsonschema.Schema{Type: "string"}
+			}
 		}
 		if n.nullable && len(s.Types) > 0 {
 			s.Types = append(s.Types, "null")

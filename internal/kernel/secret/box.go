@@ -25,13 +25,7 @@ type Box struct {
 func OpenBox(path string) (*Box, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		var k [32]byte
-		rand.Read(k[:])
-		text = []byte("1:" + base64.StdEncoding.EncodeToString(k[:]) + "\n")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, fmt.Errorf("secret: %w", err)
-		}
-		err = os.WriteFile(path, text, 0o600)
+		text, err = makeKeyFile(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("secret: %w", err)
@@ -65,6 +59,29 @@ func OpenBox(path string) (*Box, error) {
 	}
 	return b, nil
 }
+
+// makeKeyFile writes a file with one new key, durably: what is sealed with a
+// key that is lost is lost. Whoever is second reads what the first wrote.
+func makeKeyFile(path string) ([]byte, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var k [32]byte
+	rand.Read(k[:])
+	text := []byte("1:" + base64.StdEncoding.EncodeToString(k[:]) + "\n")
+	_, err = f.Write(text)
+	return text, errors.Join(err, f.Sync(), f.Close())
+}
+
+// Newest is the number of the key that seals.
+func (b *Box) Newest() byte { return b.newest }
 
 // Seal encrypts plain for one place.
 func (b *Box) Seal(plain []byte, place string) ([]byte, error) {

@@ -126,8 +126,7 @@ func primary[F any](wish *bool, i int, all []F, is func(F) *bool) bool {
 	return i == 0
 }
 
-// makePrimary unsets the other primary row of the contact; with one is to be
-// set, or the newest of the rest takes its place when none is left.
+// unsetPrimary makes room for another primary row of the contact.
 func unsetPrimary[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) error {
 	_, err := db.Exec(ctx, c.Tx, "UPDATE "+n.Rows.Name()+" SET is_primary = FALSE, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2 AND is_primary AND deleted_at IS NULL",
 		c.Org, contact, c.Now)

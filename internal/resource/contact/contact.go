@@ -81,13 +81,7 @@ func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Con
 	if in.Phone != nil {
 		w.And("id IN (SELECT contact_id FROM contact_phone_numbers WHERE organization_id = $1 AND phone_number = ? AND deleted_at IS NULL)", canonicalPhone(*in.Phone))
 	}
-	var rows []Contact
-	var err error
-	if in.Query != nil {
-		rows, err = contacts.Search(ctx, c.Tx, *in.Query, w, in.DB())
-	} else {
-		rows, err = contacts.List(ctx, c.Tx, w, in.DB())
-	}
+	rows, err := contacts.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {
 		return nil, err
 	}

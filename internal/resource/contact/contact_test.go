@@ -3,7 +3,6 @@ package contact_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"frontdesk/internal/apptest"
@@ -59,9 +58,7 @@ func TestContacts(t *testing.T) {
 		list.Page(t).Same("total", 2)
 		list.Page(t).Same("hasMore", false)
 
-		events := eventTypes(t, a)
-		want := "contact.created contact.updated contact.created"
-		if events != want {
+		if events, want := a.Events(t, "contact."), "contact.created contact.updated contact.created"; events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}
 
@@ -73,33 +70,6 @@ func TestContacts(t *testing.T) {
 			t.Error("a deleted contact is found")
 		}
 	})
-}
-
-// eventTypes lists what was written into the log for contacts.
-func eventTypes(t *testing.T, a *apptest.App) string {
-	t.Helper()
-	type row struct {
-		Type      string `db:"type"`
-		ActorKind string `db:"actor_kind"`
-		Door      string `db:"door"`
-		Request   string `db:"request_id"`
-	}
-	var rows []row
-	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, "SELECT type, actor_kind, door, request_id FROM events WHERE organization_id = $1 AND type LIKE 'contact.%' ORDER BY seq", a.Org)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, r := range rows {
-		if r.ActorKind == "" || r.Door == "" || len(r.Request) != 36 {
-			t.Errorf("an event without its origin: %+v", r)
-		}
-		out = append(out, r.Type)
-	}
-	return strings.Join(out, " ")
 }
 
 func TestContactFilters(t *testing.T) {

@@ -1,0 +1,44 @@
+# `make` alone lists the targets. CI runs `make test` (.ci/run).
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # the machine is busy enough with one of them
+.PHONY: help run test race lint generate verify bench check judges
+
+# Tests that use PostgreSQL run anew each time, because the address of the
+# throw-away server is part of what go test remembers them by. The others may
+# come from its cache.
+GOTEST := go test -timeout 20m
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Run the service with sample data
+	go run ./cmd/frontdesk serve --demo
+
+test: check judges ## Everything that must pass: check, then judges
+
+check: ## Unit tests on SQLite and PostgreSQL, then lint
+	scripts/with-postgres $(GOTEST) ./...
+	$(MAKE) --no-print-directory lint
+
+judges: ## What others wrote reads what we write: OpenAPI tools
+	scripts/judge-openapi
+
+race: ## The kernel's tests under the race detector, shortened
+	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...
+
+lint: ## go vet, gofmt and golangci-lint
+	go vet ./...
+	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted with gofmt:"; echo "$$files"; exit 1; } >&2
+	scripts/lint
+
+generate: ## Write generated files anew: api/openapi.json
+	go run ./cmd/frontdesk openapi --base-url https://frontdesk.example >api/openapi.json.new
+	mv api/openapi.json.new api/openapi.json
+
+verify: generate ## Fail when a generated file was not up to date
+	git diff --exit-code --stat api
+
+bench: ## Load the service and print what it does
+	cd bench && go run .

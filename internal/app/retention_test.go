@@ -1,0 +1,94 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+)
+
+// What was deleted long ago ends, with what hangs under it; what names it
+// forgets it; and what was deleted a moment ago stays.
+func TestPurge(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.Retention.Deleted = 30 * 24 * time.Hour
+		a := apptest.StartWith(t, s)
+		call := a.Door("action", a.Tenant)
+		create := func(operation, input string, args ...any) string {
+			t.Helper()
+			return call(t, operation, fmt.Sprintf(input, args...)).OK(t, 201).Text("id")
+		}
+		define := func(kind, key string) string {
+			return create("property_definitions.create", `{"objectType": %q, "key": %q, "name": "K", "valueType": "text"}`, kind, key)
+		}
+		remove := func(operation, row string) { call(t, operation, fmt.Sprintf(`{"id": %q}`, row)).OK(t, 204) }
+
+		gone := create("contacts.create", `{"firstName": "Gone", "emails": [{"email": "a@example.com"}]}`)
+		kept := create("contacts.create", `{"firstName": "Kept"}`)
+		goneCustomer := create("customers.create", `{"name": "Gone"}`)
+		namesGone := create("customers.create", `{"name": "A", "contactId": %q}`, gone)
+		namesKept := create("customers.create", `{"name": "B", "contactId": %q}`, kept)
+		live, dead := define("contact", "live"), define("contact", "dead")
+		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, gone, live)
+		survivor := create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, kept, live)
+		for range 600 { // more than one batch
+			create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x", "status": "suggested"}`, kept, dead)
+		}
+		create("customers.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, goneCustomer, define("customer", "live"))
+		remove("contacts.delete", gone)
+		remove("customers.delete", goneCustomer)
+		remove("property_definitions.delete", dead)
+
+		write := func(fn db.Func) {
+			t.Helper()
+			if err := a.DB.Write(context.Background(), fn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(func(ctx context.Context, tx *db.Tx) error {
+			for _, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL", a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		recent := create("contacts.create", `{"firstName": "Recent"}`)
+		remove("contacts.delete", recent)
+		if err := a.Jobs.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
+		write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := a.Jobs.Enqueue(ctx, tx, "deleted.purge", struct{}{})
+			return err
+		})
+		rows := func() (counts [5]int) {
+			write(func(ctx context.Context, tx *db.Tx) (err error) {
+				for i, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+					if counts[i], err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			return counts
+		}
+		want := [5]int{2, 0, 2, 2, 1}
+		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("rows %v, want %v", rows(), want)
+			}
+		}
+		if !call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesGone)).OK(t, 200).At("contactId").Null() {
+			t.Error("a customer names a contact that is no more")
+		}
+		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
+		call(t, "contacts.properties.get", fmt.Sprintf(`{"id": %q, "propertyId": %q}`, kept, survivor)).OK(t, 200)
+	})
+}

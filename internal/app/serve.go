@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+)
+
+const (
+	drainTime   = 30 * time.Second // for requests that are being answered
+	headerTime  = 10 * time.Second
+	readTime    = 60 * time.Second
+	idleTime    = 2 * time.Minute
+	headerBytes = 64 << 10
+)
+
+// Serve listens until ctx ends, then lets what is running finish. started is
+// called with the address once requests are taken.
+func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) {
+	if err := a.seal.fits(); err != nil {
+		return err
+	}
+	// Whatever was started is stopped, the last first.
+	var stops []func(context.Context) error
+	defer func() {
+		a.ready.set(false)
+		drain, cancel := context.WithTimeout(context.Background(), drainTime)
+		defer cancel()
+		for i := len(stops) - 1; i >= 0; i-- {
+			err = errors.Join(err, stops[i](drain))
+		}
+	}()
+
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	work := a.background(background)
+	stops = append(stops, func(context.Context) error { cancel(); work.Wait(); return nil })
+	if err := a.Jobs.Start(background); err != nil {
+		return err
+	}
+	stops = append(stops, a.Jobs.Stop)
+	if a.DB.Engine() == db.SQLite {
+		socket, err := a.Admin.Listen(a.Settings.SocketPath())
+		if err != nil {
+			return err
+		}
+		stops = append(stops, func(ctx context.Context) error {
+			defer os.Remove(a.Settings.SocketPath())
+			return socket.Shutdown(ctx)
+		})
+	}
+	l, err := net.Listen("tcp", a.Settings.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", a.Settings.Listen, err)
+	}
+	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	stops = append(stops, server.Shutdown)
+	a.ready.set(true)
+	if started != nil {
+		started(l.Addr().String())
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		a.Log.InfoContext(ctx, "stopping; requests in flight finish first")
+		return nil
+	}
+}

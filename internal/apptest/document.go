@@ -1,0 +1,126 @@
+package apptest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/door/docs"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// described is the OpenAPI document, with its schemas read by a validator
+// that others wrote.
+type described struct {
+	paths    map[string]any
+	compiler *jsonschema.Compiler
+	mu       sync.Mutex
+	schemas  map[string]*jsonschema.Schema
+}
+
+const documentURL = "https://frontdesk.example/openapi.json"
+
+var document = sync.OnceValues(func() (*described, error) {
+	text, err := docs.OpenAPI(app.Describe(), "http://test")
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	if err := c.AddResource(documentURL, doc); err != nil {
+		return nil, err
+	}
+	return &described{paths: doc.(map[string]any)["paths"].(map[string]any), compiler: c, schemas: map[string]*jsonschema.Schema{}}, nil
+})
+
+// find gives the template of a path, and the operation.
+func (d *described) find(method, path string) (template string, operation map[string]any) {
+	segments := strings.Split(path, "/")
+	for template, item := range d.paths {
+		parts := strings.Split(template, "/")
+		if len(parts) != len(segments) {
+			continue
+		}
+		same := true
+		for i, p := range parts {
+			same = same && (p == segments[i] || strings.HasPrefix(p, "{") && segments[i] != "")
+		}
+		if same {
+			operation, _ = item.(map[string]any)[strings.ToLower(method)].(map[string]any)
+			return template, operation
+		}
+	}
+	return "", nil
+}
+
+func (d *described) schema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := d.compiler.Compile(documentURL + "#" + pointer)
+	if err == nil {
+		d.schemas[pointer] = s
+	}
+	return s, err
+}
+
+// conforms insists that an answer is one that the document describes: its
+// status, its headers and its body. What the document does not have is not
+// its business: unknown paths and methods, and the probe.
+func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) {
+	t.Helper()
+	d, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, operation := d.find(req.Method, req.URL.Path)
+	if operation == nil || strings.HasPrefix(template, "/v1/probe-") {
+		return
+	}
+	fail := func(format string, args ...any) {
+		t.Errorf("%s %s: %s\n%d %s", req.Method, req.URL.Path, fmt.Sprintf(format, args...), res.StatusCode, body)
+	}
+	status := strconv.Itoa(res.StatusCode)
+	answer, ok := operation["responses"].(map[string]any)[status].(map[string]any)
+	if !ok {
+		fail("the document has no status %s here", status)
+		return
+	}
+	for name := range answer["headers"].(map[string]any) {
+		if name != "Idempotency-Replay" && res.Header.Get(name) == "" {
+			fail("the header %s is missing", name)
+		}
+	}
+	if answer["content"] == nil {
+		if len(body) > 0 {
+			fail("a body where the document has none")
+		}
+		return
+	}
+	escape := strings.NewReplacer("~", "~0", "/", "~1").Replace
+	s, err := d.schema("/paths/" + escape(template) + "/" + strings.ToLower(req.Method) + "/responses/" + status + "/content/application~1json/schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		fail("not JSON: %v", err)
+		return
+	}
+	if err := s.Validate(value); err != nil {
+		fail("not as the document describes it: %v", err)
+	}
+}

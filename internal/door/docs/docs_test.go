@@ -1,0 +1,61 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/door/docs"
+)
+
+// The committed document is what the declarations say.
+func TestCommittedDocument(t *testing.T) {
+	want, err := docs.OpenAPI(app.Describe(), "https://frontdesk.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../../api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(string(got)) != string(want) {
+		t.Error("api/openapi.json is not what the declarations say; run make generate")
+	}
+}
+
+// The document needs no key, and the reference shows every operation.
+func TestPages(t *testing.T) {
+	a := apptest.Start(t, "sqlite")
+	r := a.Send(t, "", http.MethodGet, "/v1/openapi.json", "")
+	var doc struct {
+		OpenAPI string
+		Info    struct{ Title, Version string }
+		Paths   map[string]map[string]struct{ OperationID string }
+	}
+	if err := json.Unmarshal(r.Body, &doc); err != nil || r.Status != 200 || doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.0.0" {
+		t.Fatalf("%d %v %+v", r.Status, err, doc.Info)
+	}
+	page := a.Send(t, "", http.MethodGet, "/docs", "")
+	if page.Status != 200 || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%d %v", page.Status, page.Header)
+	}
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			if !strings.Contains(string(page.Body), `id="`+o.OperationID+`"`) {
+				t.Errorf("%s %s is not in the reference", method, path)
+			}
+		}
+	}
+	for _, asset := range []string{"/docs/docs.css", "/docs/docs.js"} {
+		if r := a.Send(t, "", http.MethodGet, asset, ""); r.Status != 200 || len(r.Body) > 20_000 {
+			t.Errorf("%s: %d, %d bytes", asset, r.Status, len(r.Body))
+		}
+	}
+	if strings.Contains(string(page.Body), "ZgotmplZ") {
+		t.Error("the template refused something")
+	}
+}

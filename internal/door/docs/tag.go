@@ -1,0 +1,49 @@
+package docs
+
+import (
+	"strings"
+
+	"frontdesk/internal/kernel/op"
+)
+
+// tagOf is the heading an operation stands under: "Contacts", "Contact Emails".
+func tagOf(o *op.Op) string {
+	segments := o.Segments()
+	if o.IsAction() && len(segments) > 1 {
+		segments = segments[:len(segments)-1]
+	}
+	if segments[0] == "me" {
+		return "Account"
+	}
+	last := title(segments[len(segments)-1])
+	if len(segments) == 1 {
+		return last
+	}
+	return title(singular(segments[0])) + " " + last
+}
+
+func title(segment string) string {
+	if segment == "email-opt-ins" {
+		return "Email Opt-ins"
+	}
+	words := strings.Split(segment, "-")
+	for i, w := range words {
+		switch w {
+		case "dns":
+			words[i] = "DNS"
+		default:
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func singular(plural string) string {
+	switch {
+	case strings.HasSuffix(plural, "ies"):
+		return strings.TrimSuffix(plural, "ies") + "y"
+	case strings.HasSuffix(plural, "sses"):
+		return strings.TrimSuffix(plural, "es")
+	}
+	return strings.TrimSuffix(plural, "s")
+}

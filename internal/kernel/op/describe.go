@@ -1,0 +1,117 @@
+package op
+
+import (
+	"net/http"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Schemas collects the named shapes that a document shares, by name.
+type Schemas map[string]*jsonschema.Schema
+
+// Parameter is a field that REST takes from the path or the query.
+type Parameter struct {
+	Name     string
+	In       string // path or query
+	Doc      string
+	Required bool
+	Schema   *jsonschema.Schema
+}
+
+// Parameters lists the path's and the query's fields.
+func (o *Op) Parameters(shared Schemas) (out []Parameter) {
+	for _, p := range o.in.order {
+		if p.origin == body {
+			continue
+		}
+		in := "query"
+		if p.origin == path {
+			in = "path"
+		}
+		n := *p.node
+		n.doc, n.nullable = "", false
+		s := n.schema(shared, false)
+		if p.def != nil {
+			s.Default = n.defaultJSON(*p.def)
+		}
+		out = append(out, Parameter{p.name, in, p.node.doc, p.required, s})
+	}
+	return out
+}
+
+// BodySchema is the shape of the JSON body, nil when there is none, and
+// whether a body must be sent.
+func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {
+	if !o.hasBody {
+		return nil, false
+	}
+	n := *o.in
+	n.order, n.name = nil, ""
+	for _, p := range o.in.order {
+		if p.origin == body {
+			n.order = append(n.order, p)
+		}
+	}
+	return n.schema(shared, true), !o.in.optionalBody()
+}
+
+// OutputSchema is the shape of data in the answer, nil when there is none, and
+// whether data is a page of such.
+func (o *Op) OutputSchema(shared Schemas) (s *jsonschema.Schema, list bool) {
+	if o.out == nil {
+		return nil, false
+	}
+	return o.out.schema(shared, false), o.list
+}
+
+// Faults lists every refusal that REST can answer with, by status.
+func (o *Op) Faults() map[int][]*fault.Kind {
+	all := []*fault.Kind{fault.Internal, fault.Unavailable}
+	add := func(when bool, kinds ...*fault.Kind) {
+		if when {
+			all = append(all, kinds...)
+		}
+	}
+	add(!o.Public, fault.Unauthorized, fault.AccountDisabled, fault.AgreementNeeded, fault.RateLimited)
+	add(!o.Public && o.Resource != Free, fault.Forbidden)
+	add(o.DomainAgreement, fault.DomainAgreements)
+	for _, p := range o.pathOf {
+		add(true, o.badID(p))
+	}
+	// A path that names something, in /v1/things/{id}, may name nothing.
+	add(len(o.pathOf) > 0, fault.NotFound)
+	for _, p := range o.queryOf {
+		add(true, fault.BadInput)
+		add(p.required, fault.MissingQuery)
+	}
+	writes := o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
+	add(writes, fault.BadInput, fault.TooLarge)
+	add(writes && o.shape != bytesShape, fault.Invalid)
+	add(o.TakesKey(), fault.BadInput, fault.KeyInFlight, fault.KeyReused)
+	all = append(all, o.Errors...)
+	out, seen := map[int][]*fault.Kind{}, map[*fault.Kind]bool{}
+	for _, k := range all {
+		if !seen[k] {
+			seen[k] = true
+			out[k.Status] = append(out[k.Status], k)
+		}
+	}
+	return out
+}
+
+// IsAction reports whether the operation is a verb on what exists, like
+// POST …/{id}/issue.
+func (o *Op) IsAction() bool { return o.Method == http.MethodPost && o.Action == Change }
+
+// Segments are the literal parts of the path after /v1.
+func (o *Op) Segments() (out []string) {
+	for i, s := range strings.Split(o.Path, "/") {
+		if i > 1 && !strings.HasPrefix(s, "{") {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package property
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Content is a value in the one field that its type has; the others are null.
+type Content struct {
+	ValueText     *string     `json:"valueText" doc:"of a text, url or select"`
+	ValueNumber   *string     `json:"valueNumber" doc:"an exact decimal"`
+	ValueBoolean  *bool       `json:"valueBoolean"`
+	ValueDate     *clock.Date `json:"valueDate"`
+	ValueTextList *[]string   `json:"valueTextList" doc:"of a multi_select"`
+}
+
+// The bounds of a string and of an array where nothing else is said.
+const (
+	maxText    = 255
+	maxOptions = 100
+)
+
+// read makes content of the value in a body, or refuses it at that field.
+func (d *Definition) read(value db.JSON) (Content, error) {
+	var issue string
+	var c Content
+	switch d.ValueType {
+	case "boolean":
+		var b bool
+		if issue = decode(value, "boolean", &b); issue == "" {
+			c.ValueBoolean = &b
+		}
+	case "number":
+		text := string(value)
+		if value.Kind() != '0' {
+			issue = decode(value, "number, or string that holds one", &text)
+		}
+		if issue == "" {
+			text, issue = normalNumber(text)
+		}
+		c.ValueNumber = &text
+	case "multi_select":
+		var list []db.JSON
+		if issue = decode(value, "array of string", &list); issue == "" {
+			return d.choose(list)
+		}
+	default:
+		var text string
+		if issue = decode(value, "string", &text); issue == "" {
+			issue = d.textIssue(text)
+		}
+		c.ValueText = &text
+		if d.ValueType == "date" {
+			c.ValueText, c.ValueDate = nil, (*clock.Date)(&text)
+		}
+	}
+	if issue != "" {
+		return Content{}, fault.Field("value", issue)
+	}
+	return c, nil
+}
+
+// decode reads a JSON value of the kind that is wanted.
+func decode(value db.JSON, want string, into any) (issue string) {
+	if json.Unmarshal(value, into) != nil || value.Kind() == 'n' {
+		return "Invalid input: expected " + want
+	}
+	return ""
+}
+
+func (d *Definition) textIssue(s string) string {
+	switch {
+	case d.ValueType == "select":
+		return d.optionIssue(s)
+	case d.ValueType == "date":
+		return op.FormatIssue("date", s)
+	case utf8.RuneCountInString(s) > maxText:
+		return fmt.Sprintf("Too long: expected at most %d characters", maxText)
+	case d.ValueType == "url":
+		return op.FormatIssue("url", s)
+	}
+	return ""
+}
+
+func (d *Definition) optionIssue(s string) string {
+	options := *d.Options // a select always has some
+	switch {
+	case slices.Contains(options, s):
+		return ""
+	case len(options) > 10: // too many to tell at every element
+		return "Invalid option: not among the definition's"
+	}
+	return "Invalid option: expected one of " + strings.Join(options, ", ")
+}
+
+// choose makes content of the elements of an array, or refuses those that are
+// no option or were chosen before.
+func (d *Definition) choose(elements []db.JSON) (Content, error) {
+	if len(elements) > maxOptions {
+		return Content{}, fault.Field("value", fmt.Sprintf("Too many: expected at most %d", maxOptions))
+	}
+	var tree *fault.Tree
+	list := make([]string, len(elements))
+	for i, e := range elements {
+		issue := decode(e, "string", &list[i])
+		if issue == "" {
+			issue = d.optionIssue(list[i])
+		}
+		if issue == "" && slices.Index(list, list[i]) < i {
+			issue = twice
+		}
+		if issue != "" {
+			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(issue))
+		}
+	}
+	return Content{ValueTextList: &list}, (*fault.Tree)(nil).Set("value", tree.Sized(len(list))).Fault(fault.Invalid)
+}

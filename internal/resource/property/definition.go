@@ -1,0 +1,188 @@
+// Package property holds what an organization wants to know about its
+// contacts, customers and businesses beyond their own fields: definitions, and
+// the values that objects have of them, suggested, confirmed or dismissed.
+//
+// It knows its objects by the names of their tables and imports none of them.
+// Start reading at Definition, then Value; move.go is how a value changes.
+package property
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Definition says what one kind of object can have a value of.
+type Definition struct {
+	op.Record
+	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
+	Key         string    `json:"key" doc:"unique among the definitions of an object type"`
+	Name        string    `json:"name"`
+	Description *string   `json:"description" max:"10000"`
+	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
+	Options     *[]string `json:"options" doc:"what a select or multi_select chooses from; null for other types"`
+	IsRequired  bool      `json:"isRequired" doc:"whether forms should ask for it; nothing is refused for want of it"`
+
+	Seq    int64  `json:"-" db:"seq"`
+	Search string `json:"-" db:"search"`
+}
+
+var definitions = db.NewTable[Definition]("property_definitions", "property definition")
+
+// KeyTaken refuses a second definition under one key.
+var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definition of this object type has the key.")
+
+// Operations lists everything that can be done with properties.
+func Operations() []*op.Op {
+	all := definitionOperations()
+	for _, o := range objects {
+		all = append(all, o.operations()...)
+	}
+	return all
+}
+
+func definitionOperations() []*op.Op {
+	const ref = `"id": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "property_definitions.list", Route: "GET /v1/property-definitions", Summary: "List property definitions, newest first.",
+			Resource: "properties", Example: `{"objectType": "customer", "limit": 20}`}, listDefinitions),
+		op.Write(op.Spec{Name: "property_definitions.create", Route: "POST /v1/property-definitions", Summary: "Define a property of contacts, customers or businesses.",
+			Description: "Key, object type and value type never change. A select or multi_select needs options.",
+			Resource:    "properties", Errors: []*fault.Kind{KeyTaken}, Events: []string{"property_definition.created"},
+			Example: `{"objectType": "customer", "key": "tier", "name": "Tier", "valueType": "select", "options": ["gold", "silver"]}`}, createDefinition),
+		op.Read(op.Spec{Name: "property_definitions.get", Route: "GET /v1/property-definitions/{id}", Summary: "Get a property definition.",
+			Resource: "properties", Example: `{` + ref + `}`}, getDefinition),
+		op.Write(op.Spec{Name: "property_definitions.update", Route: "PATCH /v1/property-definitions/{id}", Summary: "Change a property definition.",
+			Description: "Values that chose an option which is taken away stay as they are.",
+			Resource:    "properties", Events: []string{"property_definition.updated"},
+			Example: `{` + ref + `, "name": "Service tier", "description": null}`}, updateDefinition),
+		op.Write(op.Spec{Name: "property_definitions.delete", Route: "DELETE /v1/property-definitions/{id}", Summary: "Delete a property definition, and with it all values of it.",
+			Resource: "properties", Events: []string{"property_definition.deleted"},
+			Example: `{` + ref + `}`}, deleteDefinition),
+	}
+}
+
+type definitionRef struct {
+	ID id.ID `path:"id" doc:"the property definition"`
+}
+
+type definitionList struct {
+	op.Page
+	ObjectType *string `query:"objectType" enum:"contact,customer,business"`
+	Query      *string `query:"query" max:"200" doc:"part of a name or key; one or two characters match word beginnings"`
+}
+
+func listDefinitions(ctx context.Context, c *op.Call, in definitionList) (*op.List[Definition], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "object_type", in.ObjectType)
+	rows, err := definitions.Search(ctx, c.Tx, in.Query, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type definitionCreate struct {
+	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
+	Key         string    `json:"key" pattern:"^[a-z][a-z0-9_]{0,62}$"`
+	Name        string    `json:"name" min:"1"`
+	Description *string   `json:"description" max:"10000"`
+	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
+	Options     *[]string `json:"options" min:"1" doc:"needed for select and multi_select, refused for other types"`
+	IsRequired  bool      `json:"isRequired" default:"false"`
+}
+
+func (in *definitionCreate) Prepare(context.Context, *op.Call) error {
+	return checkOptions(in.ValueType, in.Options)
+}
+
+// checkOptions refuses options that do not fit their value type.
+func checkOptions(valueType string, options *[]string) error {
+	if valueType != "select" && valueType != "multi_select" {
+		if options != nil {
+			return fault.Field("options", "Only a select or multi_select has options")
+		}
+		return nil
+	}
+	if options == nil {
+		return fault.Field("options", "Required for a "+valueType)
+	}
+	var tree *fault.Tree
+	for i, o := range *options {
+		if o == "" {
+			tree = tree.SetItem(i, (*fault.Tree)(nil).Add("Must not be empty"))
+		} else if slices.Index(*options, o) < i {
+			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(twice))
+		}
+	}
+	return (*fault.Tree)(nil).Set("options", tree.Sized(len(*options))).Fault(fault.Invalid)
+}
+
+const twice = "Must not be there twice"
+
+func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Definition, error) {
+	v := &Definition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key, Name: in.Name, Description: in.Description,
+		ValueType: in.ValueType, Options: in.Options, IsRequired: in.IsRequired}
+	v.Search = v.words()
+	free, err := definitions.TryInsert(ctx, c.Tx, v)
+	if err != nil {
+		return nil, err
+	}
+	if !free {
+		return nil, KeyTaken.Say("Another %s property has the key %s.", v.ObjectType, v.Key)
+	}
+	db.Index(c.Tx, definitions.Name(), v.Seq, v.Search)
+	return v, c.Emit("property_definition.created", v.ID, v)
+}
+
+// words are what a definition is found by.
+func (v *Definition) words() string { return db.SearchText(&v.Name, &v.Key) }
+
+func getDefinition(ctx context.Context, c *op.Call, in definitionRef) (*Definition, error) {
+	return definitions.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+type definitionUpdate struct {
+	definitionRef
+	Name        op.Maybe[string] `json:"name" min:"1"`
+	Description op.Opt[string]   `json:"description" max:"10000"`
+	Options     op.Opt[[]string] `json:"options" min:"1"`
+	IsRequired  op.Maybe[bool]   `json:"isRequired"`
+}
+
+func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Definition, error) {
+	v, err := definitions.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if in.Options.Set {
+		if err := checkOptions(v.ValueType, in.Options.Ptr()); err != nil {
+			return nil, err
+		}
+	}
+	before := v.Search
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	v.UpdatedAt = c.Now
+	if v.Search = v.words(); v.Search != before {
+		db.Index(c.Tx, definitions.Name(), v.Seq, v.Search)
+	}
+	if err := definitions.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("property_definition.updated", v.ID, v)
+}
+
+// deleteDefinition touches no value: there may be one for every contact, and
+// one transaction must not hold up all others. A value is seen only while its
+// definition is (see seen), and ends with it.
+func deleteDefinition(ctx context.Context, c *op.Call, in definitionRef) (op.Nothing, error) {
+	v, err := definitions.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	db.Index(c.Tx, definitions.Name(), v.Seq, "")
+	return op.Nothing{}, c.Emit("property_definition.deleted", v.ID, v)
+}

@@ -1,0 +1,141 @@
+package property
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+)
+
+// What a PATCH of a value refuses with.
+var (
+	TransitionInvalid = fault.Define("PROPERTY_VALUE_TRANSITION_INVALID", 409, "The property value cannot make this move.")
+	NotConfirmed      = fault.Define("PROPERTY_VALUE_NOT_CONFIRMED", 409, "Only a confirmed property value can be replaced.")
+	Conflict          = fault.Define("PROPERTY_VALUE_CONFLICT", 409, "The property was changed at the same time. Read it again and decide anew.")
+)
+
+// moves are the ways from one status to another; there is no other.
+var moves = map[[2]string]bool{
+	{suggested, confirmed}: true,
+	{suggested, dismissed}: true,
+	{confirmed, dismissed}: true,
+	{dismissed, suggested}: true,
+}
+
+type valueUpdate struct {
+	valueRef
+	Status op.Maybe[string]  `json:"status" enum:"suggested,confirmed,dismissed" doc:"the status to move to"`
+	Value  op.Maybe[db.JSON] `json:"value" kinds:"string,number,boolean,array" doc:"what replaces a confirmed value"`
+
+	found *found
+}
+
+// found is the property as it was before the transaction. Whoever changes it
+// in between wins, and this request is told so.
+type found struct {
+	version    int64
+	definition *Definition
+}
+
+func (in *valueUpdate) Prepare(ctx context.Context, c *op.Call) error {
+	if !in.Status.Set && !in.Value.Set {
+		return fault.At(nil, "Send status, value or both")
+	}
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err := values.Find(ctx, tx, db.In(c.Org).And("object_id = ?", in.ID).And("id = ?", in.PropertyID))
+		if err != nil {
+			return err
+		}
+		d, err := definitions.Get(ctx, tx, c.Org, v.DefinitionID)
+		if err != nil {
+			return err
+		}
+		n, err := version(ctx, tx, c.Org, in.ID, d.ID)
+		in.found = &found{n, d}
+		return err
+	})
+	if fault.Has(err, fault.NotFound) {
+		return nil // the transaction tells whether it is the object or the value
+	}
+	return err
+}
+
+func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*Value, error) {
+	rows := o.rows()
+	if err := rows.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	if in.found == nil {
+		return nil, db.Missing(db.ErrNone, "property value")
+	}
+	var content Content
+	var err error
+	if in.Value.Set {
+		if content, err = in.found.definition.read(in.Value.Value); err != nil {
+			return nil, err
+		}
+	}
+	now, err := version(ctx, c.Tx, c.Org, in.ID, in.found.definition.ID)
+	if err != nil {
+		return nil, err
+	}
+	if now != in.found.version {
+		return nil, Conflict.New()
+	}
+	v, err := rows.Rows.Find(ctx, c.Tx, rows.Under(c, in.ID).And("id = ?", in.PropertyID))
+	if err != nil {
+		return nil, err
+	}
+	status, err := in.move(v)
+	if err != nil {
+		return nil, err
+	}
+	v.Version = now + 1
+	if in.Value.Set {
+		v, err = replace(ctx, c, v, in.found.definition, content)
+	} else {
+		err = setStatus(ctx, c, v, status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, c.Emit(o.event("updated"), v.ID, v)
+}
+
+// move tells which status the value gets, or why it cannot. Beside a value the
+// status that it already has is no move.
+func (in *valueUpdate) move(v *Value) (string, error) {
+	status := v.Status
+	if in.Status.Set && !(in.Value.Set && in.Status.Value == status) {
+		if !moves[[2]string{status, in.Status.Value}] {
+			return "", TransitionInvalid.Say("A %s property value cannot become %s.", status, in.Status.Value)
+		}
+		status = in.Status.Value
+	}
+	if in.Value.Set && status != confirmed {
+		return "", NotConfirmed.Say("This property value is %s; only a confirmed one can be replaced.", status)
+	}
+	return status, nil
+}
+
+func setStatus(ctx context.Context, c *op.Call, v *Value, status string) error {
+	if status == confirmed {
+		if err := supersede(ctx, c, v, nil); err != nil {
+			return err
+		}
+	}
+	v.Status, v.UpdatedAt = status, c.Now
+	return values.Save(ctx, c.Tx, v)
+}
+
+// replace puts a new value, with an id and an author of its own, in the place
+// of one that is confirmed, or becomes so in the same request.
+func replace(ctx context.Context, c *op.Call, old *Value, d *Definition, content Content) (*Value, error) {
+	if err := supersede(ctx, c, old, &old.ID); err != nil {
+		return nil, err
+	}
+	v := newValue(c, d, old.ObjectID, content)
+	v.Version = old.Version
+	return v, values.Insert(ctx, c.Tx, v)
+}

@@ -1,0 +1,237 @@
+package property
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Value is what an object has of a property.
+type Value struct {
+	op.Record
+	DefinitionID id.ID  `json:"definitionId"`
+	ValueType    string `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
+	ObjectType   string `json:"objectType" enum:"contact,customer,business"`
+	ObjectID     id.ID  `json:"objectId"`
+	Content
+	Status       string   `json:"status" enum:"suggested,confirmed,dismissed"`
+	SetByKind    string   `json:"setByKind" enum:"user,agent,api,automation,system"`
+	SetByUserID  *id.ID   `json:"setByUserId"`
+	SetByAgentID *id.ID   `json:"setByAgentId"`
+	Sources      []Source `json:"sources"`
+
+	Version int64 `json:"-" db:"version"`
+}
+
+// Source is where a value was found. Sources come with their value, go with
+// it and never change, so they lie in its row.
+type Source struct {
+	op.Record
+	ValueID id.ID   `json:"valueId"`
+	URL     string  `json:"url"`
+	Title   *string `json:"title"`
+}
+
+// What a status can be.
+const (
+	suggested = "suggested"
+	confirmed = "confirmed"
+	dismissed = "dismissed"
+)
+
+var values = db.NewTable[Value]("property_values", "property value")
+
+// object is a kind of thing that has properties.
+type object struct{ kind, table string }
+
+var objects = []object{{"contact", "contacts"}, {"customer", "customers"}, {"business", "businesses"}}
+
+// seen holds for the values whose definition is not deleted.
+const seen = `EXISTS (SELECT 1 FROM property_definitions d
+	WHERE d.organization_id = $1 AND d.id = property_values.definition_id AND d.deleted_at IS NULL)`
+
+// rows are the values below one object, the root of all of them.
+func (o object) rows() op.Nested[Value] {
+	return op.Nested[Value]{Rows: values, Parent: o.table, Noun: o.kind, Column: "object_id", Seen: seen}
+}
+
+// spec is what the operations on one kind of object's values share.
+func (o object) spec(verb, route, summary, example string) op.Spec {
+	s := op.Spec{Name: o.table + ".properties." + verb, Route: route, Summary: summary, Resource: "properties",
+		Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"` + example + `}`}
+	if past := map[string]string{"create": "created", "update": "updated", "delete": "deleted"}[verb]; past != "" {
+		s.Events = []string{o.event(past)}
+	}
+	return s
+}
+
+func (o object) event(verb string) string { return o.kind + ".property." + verb }
+
+func (o object) operations() []*op.Op {
+	all := "/v1/" + o.table + "/{id}/properties"
+	one := all + "/{propertyId}"
+	const ref = `, "propertyId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	create := o.spec("create", "POST "+all, "Give a "+o.kind+" a property value.",
+		`, "definitionId": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d", "value": "gold", "sources": [{"url": "https://example.com/about", "title": "About"}]`)
+	create.Description = "A confirmed value takes the place of the one confirmed before. From an agent a value is a suggestion unless it says otherwise."
+	update := o.spec("update", "PATCH "+one, "Confirm, dismiss, restore or replace a property value of a "+o.kind+".", ref+`, "status": "dismissed"`)
+	update.Description = "Use status to confirm a suggestion, dismiss a value or restore a dismissed one as a suggestion, and value to replace a confirmed value, " +
+		"which gives it a new id. With both, status comes first, and both happen or neither."
+	update.Errors = []*fault.Kind{TransitionInvalid, NotConfirmed, Conflict}
+	return []*op.Op{
+		op.Read(o.spec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.", `, "status": "confirmed"`), o.listValues),
+		op.Write(create, o.createValue),
+		op.Read(o.spec("get", "GET "+one, "Get a property value of a "+o.kind+".", ref), o.getValue),
+		op.Write(update, o.updateValue),
+		op.Write(o.spec("delete", "DELETE "+one, "Delete a property value of a "+o.kind+".", ref), o.deleteValue),
+	}
+}
+
+type valueList struct {
+	op.Page
+	ID           id.ID   `path:"id" doc:"the object"`
+	Status       *string `query:"status" enum:"suggested,confirmed,dismissed"`
+	DefinitionID *id.ID  `query:"definitionId"`
+}
+
+func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[Value], error) {
+	rows := o.rows()
+	w := rows.Under(c, in.ID)
+	db.Equal(w, "status", in.Status)
+	db.Equal(w, "definition_id", in.DefinitionID)
+	return rows.ListWhere(ctx, c, in.ID, w, in.Page)
+}
+
+type valueCreate struct {
+	ID           id.ID         `path:"id" doc:"the object"`
+	DefinitionID id.ID         `json:"definitionId"`
+	Value        db.JSON       `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's value type; a number may be a string, an array holds strings"`
+	Status       *string       `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; from an agent suggested"`
+	Sources      []sourceInput `json:"sources" optional:"yes"`
+}
+
+type sourceInput struct {
+	URL   string  `json:"url" format:"url"`
+	Title *string `json:"title"`
+}
+
+func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*Value, error) {
+	if err := o.rows().Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	d, err := o.definition(ctx, c, in.DefinitionID)
+	if err != nil {
+		return nil, err
+	}
+	content, err := d.read(in.Value)
+	if err != nil {
+		return nil, err
+	}
+	v := newValue(c, d, in.ID, content)
+	switch {
+	case in.Status != nil:
+		v.Status = *in.Status
+	case c.Caller.Kind == op.AgentActor:
+		v.Status = suggested
+	}
+	for _, s := range in.Sources {
+		v.Sources = append(v.Sources, Source{Record: c.NewRecord(), ValueID: v.ID, URL: s.URL, Title: s.Title})
+	}
+	if v.Status == confirmed {
+		if err := supersede(ctx, c, v, nil); err != nil {
+			return nil, err
+		}
+	}
+	if v.Version, err = nextVersion(ctx, c, v); err != nil {
+		return nil, err
+	}
+	if err := values.Insert(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit(o.event("created"), v.ID, v)
+}
+
+// definition finds what a new value is of, or refuses it at its field.
+func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*Definition, error) {
+	d, err := definitions.Get(ctx, c.Tx, c.Org, ref)
+	switch {
+	case fault.Has(err, fault.NotFound):
+		return nil, op.Unseen("definitionId")
+	case err == nil && d.ObjectType != o.kind:
+		return nil, fault.Field("definitionId", "Defines a property of a "+d.ObjectType+", not of a "+o.kind)
+	}
+	return d, err
+}
+
+// newValue is a confirmed value without sources, set by the caller.
+func newValue(c *op.Call, d *Definition, object id.ID, content Content) *Value {
+	v := &Value{Record: c.NewRecord(), DefinitionID: d.ID, ValueType: d.ValueType, ObjectType: d.ObjectType, ObjectID: object,
+		Content: content, Status: confirmed, SetByKind: string(c.Caller.Kind), Sources: []Source{}}
+	switch c.Caller.Kind {
+	case op.User:
+		v.SetByUserID = &c.Caller.ID
+	case op.AgentActor:
+		v.SetByAgentID = &c.Caller.ID
+	}
+	return v
+}
+
+// supersede deletes the confirmed value of v's property, if there is one, and
+// the value also, if it is given: their place is wanted.
+func supersede(ctx context.Context, c *op.Call, v *Value, also *id.ID) error {
+	_, err := db.Exec(ctx, c.Tx, `UPDATE property_values SET deleted_at = $4, updated_at = $4
+		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3 AND (status = 'confirmed' OR id = $5) AND deleted_at IS NULL`,
+		c.Org, v.ObjectID, v.DefinitionID, c.Now, also)
+	return err
+}
+
+// version tells how often a property of an object was written to. Deleted
+// rows count: what took a value away changed the property too.
+func version(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int64, error) {
+	return db.One[int64](ctx, tx, "SELECT coalesce(max(version), 0) FROM property_values WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3",
+		org, object, definition)
+}
+
+func nextVersion(ctx context.Context, c *op.Call, v *Value) (int64, error) {
+	n, err := version(ctx, c.Tx, c.Org, v.ObjectID, v.DefinitionID)
+	return n + 1, err
+}
+
+type valueRef struct {
+	ID         id.ID `path:"id" doc:"the object"`
+	PropertyID id.ID `path:"propertyId" doc:"the property value"`
+}
+
+func (o object) getValue(ctx context.Context, c *op.Call, in valueRef) (*Value, error) {
+	return o.rows().Get(ctx, c, in.ID, in.PropertyID)
+}
+
+func (o object) deleteValue(ctx context.Context, c *op.Call, in valueRef) (op.Nothing, error) {
+	v, err := o.rows().LockRow(ctx, c, in.ID, in.PropertyID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if v.Version, err = nextVersion(ctx, c, v); err != nil {
+		return op.Nothing{}, err
+	}
+	v.end(c.Now)
+	if err := values.Save(ctx, c.Tx, v); err != nil {
+		return op.Nothing{}, err
+	}
+	if _, err := values.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit(o.event("deleted"), v.ID, v)
+}
+
+// end marks the value and its sources as deleted.
+func (v *Value) end(now clock.Time) {
+	v.UpdatedAt, v.DeletedAt = now, &now
+	for i := range v.Sources {
+		v.Sources[i].UpdatedAt, v.Sources[i].DeletedAt = now, &now
+	}
+}

@@ -1,0 +1,306 @@
+package frontdesk_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/kernel/secret"
+)
+
+// longFiles may have more than maxLines lines, each for a reason.
+var longFiles = map[string]string{
+	"go.sum":           "written by the go command",
+	"api/openapi.json": "written from the declarations by make generate",
+}
+
+const maxLines = 600
+
+func TestFileLength(t *testing.T) {
+	eachFile(t, func(name string) {
+		n := strings.Count(read(t, name), "\n")
+		if n > maxLines && longFiles[name] == "" {
+			t.Errorf("%s has %d lines. A file past %d is usually two things; split it, or list it in longFiles with a reason", name, n, maxLines)
+		}
+	})
+	for name := range longFiles {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("longFiles lists %s, which is gone", name)
+		}
+	}
+}
+
+// Every package says what it holds. The comment is that of go doc.
+func TestPackageComments(t *testing.T) {
+	documented := map[string]bool{}
+	eachFile(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		dir := path.Dir(name)
+		begins := "Package " + f.Name.Name + " "
+		if f.Name.Name == "main" {
+			begins = "Command " + path.Base(dir) + " "
+		}
+		documented[dir] = documented[dir] || f.Doc != nil && strings.HasPrefix(f.Doc.Text(), begins)
+	})
+	for dir, ok := range documented {
+		if !ok {
+			t.Errorf("%s has no package comment, \"// Package %s …\": what it holds, what it never does, where to start reading", dir, path.Base(dir))
+		}
+	}
+}
+
+var apiKey = regexp.MustCompile(`fd_[0-9A-Za-z]{40}`)
+
+// A key with a valid checksum was made by a server and belongs to somebody.
+func TestNoKeys(t *testing.T) {
+	eachFile(t, func(name string) {
+		for _, s := range apiKey.FindAllString(read(t, name), -1) {
+			if secret.WellFormed("fd_", s) {
+				t.Errorf("%s holds an API key, %s…", name, s[:9])
+			}
+		}
+	})
+}
+
+func TestScripts(t *testing.T) {
+	names, _ := filepath.Glob("scripts/*")
+	for _, name := range append(names, ".ci/run") {
+		text := read(t, name)
+		if !strings.HasPrefix(text, "#!/usr/bin/env bash\n# ") || !strings.Contains(text, "\nset -euo pipefail\n") {
+			t.Errorf("%s: a script begins with #!/usr/bin/env bash and a comment that says what it does, and sets -euo pipefail", name)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode()&0o111 == 0 {
+			t.Errorf("%s is not executable", name)
+		}
+	}
+}
+
+func TestMakefile(t *testing.T) {
+	text := read(t, "Makefile")
+	for _, target := range strings.Fields("help run test race lint generate verify bench check judges") {
+		if !regexp.MustCompile(`(?m)^` + target + `:.*## \S`).MatchString(text) {
+			t.Errorf("the Makefile has no target %s with a ## description", target)
+		}
+	}
+}
+
+func TestChangelog(t *testing.T) {
+	text := read(t, "CHANGELOG.md")
+	if !strings.Contains(text, "\n## [Unreleased]\n") {
+		t.Error("CHANGELOG.md has no section ## [Unreleased]")
+	}
+	version := regexp.MustCompile(`^## (\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d)$`)
+	kind := regexp.MustCompile(`^### (Added|Changed|Deprecated|Removed|Fixed|Security)$`)
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "## ") && !version.MatchString(line) || strings.HasPrefix(line, "### ") && !kind.MatchString(line) {
+			t.Errorf("CHANGELOG.md: %q is not a heading of Keep a Changelog", line)
+		}
+	}
+}
+
+func TestDecisionRecords(t *testing.T) {
+	names, _ := filepath.Glob("docs/adr/*.md")
+	if len(names) == 0 {
+		t.Fatal("there are none")
+	}
+	for i, name := range names {
+		if !strings.HasPrefix(path.Base(name), fmt.Sprintf("%04d-", i+1)) {
+			t.Errorf("%s: records are numbered without a gap; %04d is next", name, i+1)
+		}
+		text := read(t, name)
+		at := -1
+		for _, part := range []string{"# ", "\nStatus: ", "\n## Context\n", "\n## Decision\n", "\n## Consequences\n"} {
+			next := strings.Index(text, part)
+			if next <= at {
+				t.Errorf("%s: %q is missing or out of order", name, strings.TrimSpace(part))
+			}
+			at = next
+		}
+		if n := strings.Count(text, "\n"); n > 70 {
+			t.Errorf("%s has %d lines; a record is one page", name, n)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+
+// Links between documents lead somewhere.
+func TestLinks(t *testing.T) {
+	eachFile(t, func(name string) {
+		if !strings.HasSuffix(name, ".md") {
+			return
+		}
+		for _, m := range link.FindAllStringSubmatch(read(t, name), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", name, m[1])
+			}
+		}
+	})
+}
+
+// The tables that are not an organization's, and the indexes that do not lead
+// with one. Every other statement names its organization, so every other
+// index begins with it.
+var (
+	freeTables = map[string]string{
+		"organizations": "it is the organization",
+		"users":         "a user may belong to several organizations",
+		"sealing_keys":  "the key file is the server's",
+	}
+	freeIndexes = map[string]string{
+		"memberships_user": "finds the organizations of a user who signs in",
+		"jobs_ready":       "jobs are claimed by lane, before any caller is known",
+		"jobs_running":     "the sweep for dead workers is nobody's",
+		"jobs_failed":      "the operator's gauges are nobody's",
+		"jobs_finished":    "the purge is nobody's",
+		"jobs_live":        "a unique key belongs to a kind of job",
+	}
+)
+
+func TestMigrations(t *testing.T) {
+	names, _ := filepath.Glob("migrations/*.sql")
+	if len(names) == 0 {
+		t.Fatal("there are none")
+	}
+	numbers := map[string]string{}
+	for _, name := range names {
+		number := path.Base(name)[:4]
+		if other := numbers[number]; other != "" {
+			t.Errorf("%s and %s have the same number", other, name)
+		}
+		numbers[number] = name
+		for _, issue := range migrationIssues(path.Base(name), read(t, name)) {
+			t.Errorf("%s: %s", name, issue)
+		}
+	}
+}
+
+var (
+	migrationName = regexp.MustCompile(`^\d{4}_[a-z0-9_]+\.sql$`)
+	createTable   = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
+	createIndex   = regexp.MustCompile(`^CREATE (?:UNIQUE )?INDEX (\w+) ON \w+ (?:USING \w+ )?\((\w+)`)
+	engineType    = regexp.MustCompile(`(?i)\b(uuid|bigint|integer|boolean|jsonb|blob|bytea|serial|timestamptz?|varchar|real|numeric)\b`)
+	takesAway     = regexp.MustCompile(`(?i)\b(DROP|RENAME|TRUNCATE|DELETE FROM)\b`)
+)
+
+// migrationIssues checks one migration against the rules that
+// internal/kernel/db/migrate.go and docs/adr/0002 rely on.
+func migrationIssues(name, text string) (issues []string) {
+	note := func(format string, args ...any) { issues = append(issues, fmt.Sprintf(format, args...)) }
+	if !migrationName.MatchString(name) {
+		note("a migration is named like 0001_account.sql")
+	}
+	if !strings.HasPrefix(text, "-- ") {
+		note("begins with a comment that says what it is for")
+	}
+	only, table, columns := "", "", ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if e, ok := strings.CutPrefix(line, "-- only "); ok {
+			if e != "sqlite" && e != "postgres" {
+				note("%q names no engine", line)
+			}
+			only = e
+			continue
+		}
+		if line == "-- both" {
+			if only == "" {
+				note("a \"-- both\" without \"-- only\" before it")
+			}
+			only = ""
+			continue
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "--") {
+			continue
+		}
+		if w := engineType.FindString(line); w != "" && only == "" {
+			note("%q is one engine's type; use ID, TIME, INT, BOOL, JSON, BYTES, TEXT or SEQ", w)
+		}
+		if w := takesAway.FindString(line); w != "" {
+			note("%s: a release only adds, so that two versions can run side by side", w)
+		}
+		if strings.Contains(line, "DEFERR") {
+			note("deferred constraints would fail at the commit of a whole batch")
+		}
+		// The purge of old soft-deleted rows is nobody's; its indexes are NAME_deleted,
+		// and NAME_parent for the foreign keys that it checks.
+		if m := createIndex.FindStringSubmatch(line); m != nil && m[2] != "organization_id" && freeIndexes[m[1]] == "" &&
+			(m[2] != "deleted_at" || !strings.HasSuffix(m[1], "_deleted")) && !strings.HasSuffix(m[1], "_parent") {
+			note("the index %s does not lead with organization_id; if it cannot, say why in freeIndexes", m[1])
+		}
+		switch m := createTable.FindStringSubmatch(line); {
+		case m != nil:
+			table, columns = m[1], ""
+		case strings.HasPrefix(line, "CREATE TABLE"):
+			note("%q: write CREATE TABLE name ( on a line of its own", line)
+		case table != "" && strings.HasPrefix(line, ")"):
+			if line != ");" {
+				note("the table %s must end with \");\", where SQLite gets STRICT", table)
+			}
+			if !regexp.MustCompile(`(?m)^  organization_id ID\b`).MatchString(columns) && freeTables[table] == "" {
+				note("the table %s has no organization_id", table)
+			}
+			if !regexp.MustCompile(`(?m)^  (seq|id) SEQ,$`).MatchString(columns) {
+				note("the table %s has no seq SEQ, which orders rows of equal creation time", table)
+			}
+			if strings.Contains(columns, "  deleted_at ") != strings.Contains(columns, "  updated_at ") {
+				note("the table %s has only one of updated_at and deleted_at", table)
+			}
+			table = ""
+		case table != "":
+			columns += line + "\n"
+		}
+	}
+	if only != "" {
+		note("\"-- only %s\" is not ended by \"-- both\"", only)
+	}
+	return issues
+}
+
+// The checker itself: one broken rule each.
+func TestMigrationIssues(t *testing.T) {
+	const good = "-- Things.\n\nCREATE TABLE things (\n  seq SEQ,\n  id ID NOT NULL UNIQUE,\n  organization_id ID NOT NULL,\n  name TEXT NOT NULL\n);\n" +
+		"CREATE INDEX things_list ON things (organization_id, seq);\n"
+	if issues := migrationIssues("0009_things.sql", good); len(issues) > 0 {
+		t.Errorf("a good migration: %v", issues)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"-- Things.\n", "", "begins with a comment"},
+		{"name TEXT", "name varchar", "varchar"},
+		{");\n", ") WITHOUT ROWID;\n", "STRICT"},
+		{"  organization_id ID NOT NULL,\n", "", "no organization_id"},
+		{"  seq SEQ,\n", "", "no seq SEQ"},
+		{"(organization_id, seq)", "(seq)", "does not lead"},
+		{"  name TEXT", "  deleted_at TIME,\n  name TEXT", "only one of"},
+		{"CREATE INDEX", "-- only mysql\nCREATE INDEX", "names no engine"},
+		{"CREATE INDEX", "-- only sqlite\nCREATE INDEX", "not ended"},
+		{"CREATE INDEX", "DROP TABLE others;\nCREATE INDEX", "only adds"},
+		{"CREATE INDEX", "-- both\nCREATE INDEX", "without"},
+	} {
+		issues := migrationIssues("0009_things.sql", strings.Replace(good, c.old, c.new, 1))
+		if !slices.ContainsFunc(issues, func(s string) bool { return strings.Contains(s, c.want) }) {
+			t.Errorf("with %q for %q: %q, want one about %q", c.new, c.old, issues, c.want)
+		}
+	}
+	if len(migrationIssues("9_Things.sql", good)) == 0 {
+		t.Error("a wrong name passes")
+	}
+}
