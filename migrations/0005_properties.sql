@@ -51,8 +51,9 @@ CREATE INDEX property_values_list ON property_values (organization_id, object_id
 CREATE INDEX property_values_deleted ON property_values (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE UNIQUE INDEX property_values_confirmed ON property_values (organization_id, object_id, definition_id) WHERE status = 'confirmed' AND deleted_at IS NULL;
 CREATE INDEX property_values_version ON property_values (organization_id, object_id, definition_id, version);
--- For the purge of definitions.
+-- For the purges of definitions and of what hangs under deleted businesses.
 CREATE INDEX property_values_definition ON property_values (organization_id, definition_id);
+CREATE INDEX businesses_deleted ON businesses (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- only sqlite
 CREATE VIRTUAL TABLE property_definitions_search USING fts5 (search, content = '', contentless_delete = 1, tokenize = 'trigram', detail = full);

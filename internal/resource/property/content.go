@@ -30,7 +30,7 @@ const (
 )
 
 // read makes content of the value in a body, or refuses it at that field.
-func (d *Definition) read(value db.JSON) (Content, error) {
+func (d *PropertyDefinition) read(value db.JSON) (Content, error) {
 	var issue string
 	var c Content
 	switch d.ValueType {
@@ -77,7 +77,7 @@ func decode(value db.JSON, want string, into any) (issue string) {
 	return ""
 }
 
-func (d *Definition) textIssue(s string) string {
+func (d *PropertyDefinition) textIssue(s string) string {
 	switch {
 	case d.ValueType == "select":
 		return d.optionIssue(s)
@@ -91,7 +91,7 @@ func (d *Definition) textIssue(s string) string {
 	return ""
 }
 
-func (d *Definition) optionIssue(s string) string {
+func (d *PropertyDefinition) optionIssue(s string) string {
 	options := *d.Options // a select always has some
 	switch {
 	case slices.Contains(options, s):
@@ -104,7 +104,7 @@ func (d *Definition) optionIssue(s string) string {
 
 // choose makes content of the elements of an array, or refuses those that are
 // no option or were chosen before.
-func (d *Definition) choose(elements []db.JSON) (Content, error) {
+func (d *PropertyDefinition) choose(elements []db.JSON) (Content, error) {
 	if len(elements) > maxOptions {
 		return Content{}, fault.Field("value", fmt.Sprintf("Too many: expected at most %d", maxOptions))
 	}

@@ -3,7 +3,7 @@
 // the values that objects have of them, suggested, confirmed or dismissed.
 //
 // It knows its objects by the names of their tables and imports none of them.
-// Start reading at Definition, then Value; move.go is how a value changes.
+// Start reading at PropertyDefinition, then PropertyValue; move.go is how a value changes.
 package property
 
 import (
@@ -16,8 +16,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Definition says what one kind of object can have a value of.
-type Definition struct {
+// PropertyDefinition says what one kind of object can have a value of.
+type PropertyDefinition struct {
 	op.Record
 	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
 	Key         string    `json:"key" doc:"unique among the definitions of an object type"`
@@ -31,7 +31,7 @@ type Definition struct {
 	Search string `json:"-" db:"search"`
 }
 
-var definitions = db.NewTable[Definition]("property_definitions", "property definition")
+var definitions = db.NewTable[PropertyDefinition]("property_definitions", "property definition")
 
 // KeyTaken refuses a second definition under one key.
 var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definition of this object type has the key.")
@@ -76,7 +76,7 @@ type definitionList struct {
 	Query      *string `query:"query" max:"200" doc:"part of a name or key; one or two characters match word beginnings"`
 }
 
-func listDefinitions(ctx context.Context, c *op.Call, in definitionList) (*op.List[Definition], error) {
+func listDefinitions(ctx context.Context, c *op.Call, in definitionList) (*op.List[PropertyDefinition], error) {
 	w := db.In(c.Org)
 	db.Equal(w, "object_type", in.ObjectType)
 	rows, err := definitions.Search(ctx, c.Tx, in.Query, w, in.DB())
@@ -121,8 +121,8 @@ func checkOptions(valueType string, options *[]string) error {
 
 const twice = "Must not be there twice"
 
-func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Definition, error) {
-	v := &Definition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key, Name: in.Name, Description: in.Description,
+func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*PropertyDefinition, error) {
+	v := &PropertyDefinition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key, Name: in.Name, Description: in.Description,
 		ValueType: in.ValueType, Options: in.Options, IsRequired: in.IsRequired}
 	v.Search = v.words()
 	free, err := definitions.TryInsert(ctx, c.Tx, v)
@@ -137,9 +137,9 @@ func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*De
 }
 
 // words are what a definition is found by.
-func (v *Definition) words() string { return db.SearchText(&v.Name, &v.Key) }
+func (v *PropertyDefinition) words() string { return db.SearchText(&v.Name, &v.Key) }
 
-func getDefinition(ctx context.Context, c *op.Call, in definitionRef) (*Definition, error) {
+func getDefinition(ctx context.Context, c *op.Call, in definitionRef) (*PropertyDefinition, error) {
 	return definitions.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
@@ -151,7 +151,7 @@ type definitionUpdate struct {
 	IsRequired  op.Maybe[bool]   `json:"isRequired"`
 }
 
-func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Definition, error) {
+func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*PropertyDefinition, error) {
 	v, err := definitions.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err

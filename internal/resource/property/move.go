@@ -35,7 +35,7 @@ type valueUpdate struct {
 // in between wins, and this request is told so.
 type found struct {
 	version    int64
-	definition *Definition
+	definition *PropertyDefinition
 }
 
 func (in *valueUpdate) Prepare(ctx context.Context, c *op.Call) error {
@@ -61,7 +61,7 @@ func (in *valueUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*Value, error) {
+func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*PropertyValue, error) {
 	rows := o.rows()
 	if err := rows.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*V
 
 // move tells which status the value gets, or why it cannot. Beside a value the
 // status that it already has is no move.
-func (in *valueUpdate) move(v *Value) (string, error) {
+func (in *valueUpdate) move(v *PropertyValue) (string, error) {
 	status := v.Status
-	if in.Status.Set && !(in.Value.Set && in.Status.Value == status) {
+	if in.Status.Set && (!in.Value.Set || in.Status.Value != status) {
 		if !moves[[2]string{status, in.Status.Value}] {
 			return "", TransitionInvalid.Say("A %s property value cannot become %s.", status, in.Status.Value)
 		}
@@ -119,7 +119,7 @@ func (in *valueUpdate) move(v *Value) (string, error) {
 	return status, nil
 }
 
-func setStatus(ctx context.Context, c *op.Call, v *Value, status string) error {
+func setStatus(ctx context.Context, c *op.Call, v *PropertyValue, status string) error {
 	if status == confirmed {
 		if err := supersede(ctx, c, v, nil); err != nil {
 			return err
@@ -131,7 +131,7 @@ func setStatus(ctx context.Context, c *op.Call, v *Value, status string) error {
 
 // replace puts a new value, with an id and an author of its own, in the place
 // of one that is confirmed, or becomes so in the same request.
-func replace(ctx context.Context, c *op.Call, old *Value, d *Definition, content Content) (*Value, error) {
+func replace(ctx context.Context, c *op.Call, old *PropertyValue, d *PropertyDefinition, content Content) (*PropertyValue, error) {
 	if err := supersede(ctx, c, old, &old.ID); err != nil {
 		return nil, err
 	}

@@ -118,6 +118,23 @@ func TestWritersOfOneProperty(t *testing.T) {
 	})
 }
 
+// waiting tells how many writes are past Prepare and can go no further: on
+// SQLite they queue for the writer, on PostgreSQL they wait for a row.
+func waiting(t testing.TB, a *apptest.App) (n int) {
+	t.Helper()
+	if a.DB.Engine() == db.SQLite {
+		return a.DB.Gauges().QueueLength
+	}
+	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
+		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // Those who read the property before another's commit lose to it, each one:
 // the root is held until all of them wait.
 func TestConflict(t *testing.T) {
@@ -148,13 +165,11 @@ func TestConflict(t *testing.T) {
 			for range rivals {
 				wg.Go(func() { c.add(t, h.patch(v, move.fields), conflict) })
 			}
-			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-				// On SQLite they queue for the writer; on PostgreSQL each holds a connection and waits for the row.
-				if g := a.DB.Gauges(); g.QueueLength == rivals || g.PoolAcquired == rivals+1 && a.DB.Engine() == db.Postgres {
-					break
+			for deadline := time.Now().Add(10 * time.Second); waiting(t, a) < rivals; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("they do not wait")
 				}
 			}
-			time.Sleep(20 * time.Millisecond)
 			close(release)
 			wg.Wait()
 			if c.n["200"] != 1 || c.n[conflict] != rivals-1 {

@@ -10,26 +10,26 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Value is what an object has of a property.
-type Value struct {
+// PropertyValue is what an object has of a property.
+type PropertyValue struct {
 	op.Record
 	DefinitionID id.ID  `json:"definitionId"`
 	ValueType    string `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
 	ObjectType   string `json:"objectType" enum:"contact,customer,business"`
 	ObjectID     id.ID  `json:"objectId"`
 	Content
-	Status       string   `json:"status" enum:"suggested,confirmed,dismissed"`
-	SetByKind    string   `json:"setByKind" enum:"user,agent,api,automation,system"`
-	SetByUserID  *id.ID   `json:"setByUserId"`
-	SetByAgentID *id.ID   `json:"setByAgentId"`
-	Sources      []Source `json:"sources"`
+	Status       string                `json:"status" enum:"suggested,confirmed,dismissed"`
+	SetByKind    string                `json:"setByKind" enum:"user,agent,api,automation,system"`
+	SetByUserID  *id.ID                `json:"setByUserId"`
+	SetByAgentID *id.ID                `json:"setByAgentId"`
+	Sources      []PropertyValueSource `json:"sources"`
 
 	Version int64 `json:"-" db:"version"`
 }
 
-// Source is where a value was found. Sources come with their value, go with
+// PropertyValueSource is where a value was found. Sources come with their value, go with
 // it and never change, so they lie in its row.
-type Source struct {
+type PropertyValueSource struct {
 	op.Record
 	ValueID id.ID   `json:"valueId"`
 	URL     string  `json:"url"`
@@ -43,7 +43,7 @@ const (
 	dismissed = "dismissed"
 )
 
-var values = db.NewTable[Value]("property_values", "property value")
+var values = db.NewTable[PropertyValue]("property_values", "property value")
 
 // object is a kind of thing that has properties.
 type object struct{ kind, table string }
@@ -55,8 +55,8 @@ const seen = `EXISTS (SELECT 1 FROM property_definitions d
 	WHERE d.organization_id = $1 AND d.id = property_values.definition_id AND d.deleted_at IS NULL)`
 
 // rows are the values below one object, the root of all of them.
-func (o object) rows() op.Nested[Value] {
-	return op.Nested[Value]{Rows: values, Parent: o.table, Noun: o.kind, Column: "object_id", Seen: seen}
+func (o object) rows() op.Nested[PropertyValue] {
+	return op.Nested[PropertyValue]{Rows: values, Parent: o.table, Noun: o.kind, Column: "object_id", Seen: seen}
 }
 
 // spec is what the operations on one kind of object's values share.
@@ -98,7 +98,7 @@ type valueList struct {
 	DefinitionID *id.ID  `query:"definitionId"`
 }
 
-func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[Value], error) {
+func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[PropertyValue], error) {
 	rows := o.rows()
 	w := rows.Under(c, in.ID)
 	db.Equal(w, "status", in.Status)
@@ -107,19 +107,19 @@ func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.L
 }
 
 type valueCreate struct {
-	ID           id.ID         `path:"id" doc:"the object"`
-	DefinitionID id.ID         `json:"definitionId"`
-	Value        db.JSON       `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's value type; a number may be a string, an array holds strings"`
-	Status       *string       `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; from an agent suggested"`
-	Sources      []sourceInput `json:"sources" optional:"yes"`
+	ID           id.ID            `path:"id" doc:"the object"`
+	DefinitionID id.ID            `json:"definitionId"`
+	Value        db.JSON          `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's value type; a number may be a string, an array holds strings"`
+	Status       *string          `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; from an agent suggested"`
+	Sources      []propertySource `json:"sources" optional:"yes"`
 }
 
-type sourceInput struct {
+type propertySource struct {
 	URL   string  `json:"url" format:"url"`
 	Title *string `json:"title"`
 }
 
-func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*Value, error) {
+func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*PropertyValue, error) {
 	if err := o.rows().Lock(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*V
 		v.Status = suggested
 	}
 	for _, s := range in.Sources {
-		v.Sources = append(v.Sources, Source{Record: c.NewRecord(), ValueID: v.ID, URL: s.URL, Title: s.Title})
+		v.Sources = append(v.Sources, PropertyValueSource{Record: c.NewRecord(), ValueID: v.ID, URL: s.URL, Title: s.Title})
 	}
 	if v.Status == confirmed {
 		if err := supersede(ctx, c, v, nil); err != nil {
@@ -156,7 +156,7 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*V
 }
 
 // definition finds what a new value is of, or refuses it at its field.
-func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*Definition, error) {
+func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*PropertyDefinition, error) {
 	d, err := definitions.Get(ctx, c.Tx, c.Org, ref)
 	switch {
 	case fault.Has(err, fault.NotFound):
@@ -168,9 +168,9 @@ func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*Definit
 }
 
 // newValue is a confirmed value without sources, set by the caller.
-func newValue(c *op.Call, d *Definition, object id.ID, content Content) *Value {
-	v := &Value{Record: c.NewRecord(), DefinitionID: d.ID, ValueType: d.ValueType, ObjectType: d.ObjectType, ObjectID: object,
-		Content: content, Status: confirmed, SetByKind: string(c.Caller.Kind), Sources: []Source{}}
+func newValue(c *op.Call, d *PropertyDefinition, object id.ID, content Content) *PropertyValue {
+	v := &PropertyValue{Record: c.NewRecord(), DefinitionID: d.ID, ValueType: d.ValueType, ObjectType: d.ObjectType, ObjectID: object,
+		Content: content, Status: confirmed, SetByKind: string(c.Caller.Kind), Sources: []PropertyValueSource{}}
 	switch c.Caller.Kind {
 	case op.User:
 		v.SetByUserID = &c.Caller.ID
@@ -182,7 +182,7 @@ func newValue(c *op.Call, d *Definition, object id.ID, content Content) *Value {
 
 // supersede deletes the confirmed value of v's property, if there is one, and
 // the value also, if it is given: their place is wanted.
-func supersede(ctx context.Context, c *op.Call, v *Value, also *id.ID) error {
+func supersede(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) error {
 	_, err := db.Exec(ctx, c.Tx, `UPDATE property_values SET deleted_at = $4, updated_at = $4
 		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3 AND (status = 'confirmed' OR id = $5) AND deleted_at IS NULL`,
 		c.Org, v.ObjectID, v.DefinitionID, c.Now, also)
@@ -196,7 +196,7 @@ func version(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int
 		org, object, definition)
 }
 
-func nextVersion(ctx context.Context, c *op.Call, v *Value) (int64, error) {
+func nextVersion(ctx context.Context, c *op.Call, v *PropertyValue) (int64, error) {
 	n, err := version(ctx, c.Tx, c.Org, v.ObjectID, v.DefinitionID)
 	return n + 1, err
 }
@@ -206,7 +206,7 @@ type valueRef struct {
 	PropertyID id.ID `path:"propertyId" doc:"the property value"`
 }
 
-func (o object) getValue(ctx context.Context, c *op.Call, in valueRef) (*Value, error) {
+func (o object) getValue(ctx context.Context, c *op.Call, in valueRef) (*PropertyValue, error) {
 	return o.rows().Get(ctx, c, in.ID, in.PropertyID)
 }
 
@@ -229,7 +229,7 @@ func (o object) deleteValue(ctx context.Context, c *op.Call, in valueRef) (op.No
 }
 
 // end marks the value and its sources as deleted.
-func (v *Value) end(now clock.Time) {
+func (v *PropertyValue) end(now clock.Time) {
 	v.UpdatedAt, v.DeletedAt = now, &now
 	for i := range v.Sources {
 		v.Sources[i].UpdatedAt, v.Sources[i].DeletedAt = now, &now

@@ -1,0 +1,96 @@
+package secret_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"frontdesk/internal/kernel/secret"
+)
+
+func TestTokens(t *testing.T) {
+	form := regexp.MustCompile(`^fd_[0-9A-Za-z]{40}$`)
+	seen := map[string]bool{}
+	for range 1000 {
+		k := secret.NewToken("fd_")
+		if !form.MatchString(k) || !secret.WellFormed("fd_", k) || seen[k] {
+			t.Fatalf("token %q", k)
+		}
+		seen[k] = true
+		for _, i := range []int{3, 20, 42} { // one typo is always noticed
+			b := []byte(k)
+			if b[i] == 'x' {
+				b[i] = 'y'
+			} else {
+				b[i] = 'x'
+			}
+			if secret.WellFormed("fd_", string(b)) {
+				t.Fatalf("%s passes for a token", b)
+			}
+		}
+	}
+	for _, bad := range []string{"", "fd_", "xx_" + secret.NewToken("")} {
+		if secret.WellFormed("fd_", bad) {
+			t.Errorf("%q passes for a token", bad)
+		}
+	}
+}
+
+func TestBox(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sealing.key")
+	box, err := secret.OpenBox(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file: %v %v", info, err)
+	}
+	sealed, err := box.Seal([]byte("hush"), "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := secret.OpenBox(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := again.Open(sealed, "here"); err != nil || string(plain) != "hush" {
+		t.Errorf("%q %v", plain, err)
+	}
+	if _, err := again.Open(sealed, "there"); err == nil {
+		t.Error("it opens in another place")
+	}
+	sealed[len(sealed)-1] ^= 1
+	if _, err := again.Open(sealed, "here"); err == nil {
+		t.Error("it opens though it was changed")
+	}
+	other, err := secret.OpenBox(filepath.Join(t.TempDir(), "other.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed[len(sealed)-1] ^= 1
+	if _, err := other.Open(sealed, "here"); err == nil {
+		t.Error("it opens with another key")
+	}
+	if err := os.WriteFile(path, []byte("nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := secret.OpenBox(path); err == nil {
+		t.Error("a broken key file opens")
+	}
+}
+
+func TestPasswords(t *testing.T) {
+	h, err := secret.HashPassword(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for password, want := range map[string]bool{"correct horse": true, "correct horsf": false, "": false} {
+		if ok, err := secret.CheckPassword(t.Context(), h, password); err != nil || ok != want {
+			t.Errorf("%q: %v %v", password, ok, err)
+		}
+	}
+	if _, err := secret.CheckPassword(t.Context(), "plain", "plain"); err == nil {
+		t.Error("a hash of another kind passes")
+	}
+}
