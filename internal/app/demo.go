@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"frontdesk/internal/account"
-	"frontdesk/internal/door/action"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -103,24 +102,6 @@ func (a *App) seedDemo(ctx context.Context) error {
 			return err
 		}
 	}
-	act := action.New(a.Runner, a.Catalog, op.System)
-	caller := &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional", Permissions: op.Everything(), DomainAgreement: true}
-	for _, input := range demoContacts {
-		if _, err := act.Do(ctx, action.Call{Caller: caller, Operation: "contacts.create", Input: []byte(input), RequestID: "demo"}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// demoContacts are people who might do business with a maker of engines.
-var demoContacts = []string{
-	`{"firstName": "Charles", "lastName": "Babbage", "jobTitle": "Inventor", "emails": [{"email": "charles@example.com", "label": "work"}], "phoneNumbers": [{"phoneNumber": "+442079460011"}], "notes": "Has plans for a larger engine."}`,
-	`{"firstName": "Mary", "lastName": "Somerville", "prefix": "Dr", "emails": [{"email": "mary@example.org"}], "addresses": [{"line1": "12 Queen Square", "city": "London", "country": "GB"}]}`,
-	`{"firstName": "Luigi", "lastName": "Menabrea", "emails": [{"email": "luigi@example.net"}], "phoneNumbers": [{"phoneNumber": "+390115550142"}], "notes": "Wrote the first article about us."}`,
-	`{"firstName": "Grace", "lastName": "Hopper", "jobTitle": "Rear admiral", "organizationName": "Compilers United", "emails": [{"email": "grace@example.com", "label": "work"}, {"email": "grace@example.org", "label": "home"}]}`,
-	`{"organizationName": "Jacquard & Sons, Weavers", "emails": [{"email": "orders@example.net"}], "phoneNumbers": [{"phoneNumber": "+33472555019", "label": "workshop"}]}`,
-	`{"firstName": "Sofja", "lastName": "Kowalewskaja", "jobTitle": "Professor", "emails": [{"email": "sofja@example.org"}], "addresses": [{"line1": "Drottninggatan 5", "city": "Stockholm", "country": "SE"}]}`,
-	`{"firstName": "Emmy", "lastName": "Noether", "emails": [{"email": "emmy@example.com"}]}`,
-	`{"firstName": "Hedy", "lastName": "Lamarr", "jobTitle": "Inventor and actor", "phoneNumbers": [{"phoneNumber": "+12025550147"}], "birthday": "1914-11-09"}`,
+	return a.seedRecords(ctx, &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional",
+		Permissions: op.Everything(), DomainAgreement: true})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
@@ -63,8 +64,9 @@ type node struct {
 	props    map[string]*prop
 	order    []*prop
 	elem     *node
-	oneOf    []shapeKind // of a value of any kind: which
-	name     string      // of a struct, for the document
+	oneOf    []shapeKind  // of a value of any kind: which
+	name     string       // of a struct, for the document
+	object   reflect.Type // the struct
 	typ      reflect.Type
 }
 
@@ -136,13 +138,16 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 			return s
 		}
 		seen[t] = n
-		n.kind, n.props, n.name = objectValue, map[string]*prop{}, componentName(t)
+		n.kind, n.props, n.name, n.object = objectValue, map[string]*prop{}, componentName(t), t
 		n.fields(t, nil, seen)
 	default:
 		panic(fmt.Sprintf("op: %s has no schema", t))
 	}
 	return n
 }
+
+// components are the types that documents name: one type to a name.
+var components sync.Map // name → reflect.Type
 
 var typeArgument = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]`)
 
@@ -308,6 +313,9 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		return s
 	case objectValue:
 		if refs != nil && n.name != "" && !top {
+			if other, used := components.LoadOrStore(n.name, n.object); used && other != n.object {
+				panic(fmt.Sprintf("op: the document would call both %s and %s %s", other, n.object, n.name))
+			}
 			if _, ok := refs[n.name]; !ok {
 				refs[n.name] = nil // ends a cycle
 				c := *n
