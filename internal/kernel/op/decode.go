@@ -116,18 +116,7 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		}
 		return nil, nil
 	}
-	switch n.hold {
-	case pointer:
-		p := reflect.New(v.Type().Elem())
-		v.Set(p)
-		v = p.Elem()
-	case opt:
-		v.Field(0).SetBool(true)
-		v = v.Field(2)
-	case maybe:
-		v.Field(0).SetBool(true)
-		v = v.Field(1)
-	}
+	v = n.place(v)
 	want := false
 	switch n.kind {
 	case anyValue:
@@ -175,6 +164,23 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		return nil, err
 	}
 	return n.number(string(text), v), nil
+}
+
+// place is where in its field a value goes, once there is one.
+func (n *node) place(v reflect.Value) reflect.Value {
+	switch n.hold {
+	case pointer:
+		p := reflect.New(v.Type().Elem())
+		v.Set(p)
+		return p.Elem()
+	case opt:
+		v.Field(0).SetBool(true)
+		return v.Field(2)
+	case maybe:
+		v.Field(0).SetBool(true)
+		return v.Field(1)
+	}
+	return v
 }
 
 // skip passes over a value that is not wanted, still minding its depth.
@@ -427,18 +433,7 @@ func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
 	if !utf8.ValidString(s) {
 		return (*fault.Tree)(nil).Add("Invalid UTF-8")
 	}
-	switch n.hold {
-	case pointer:
-		p := reflect.New(v.Type().Elem())
-		v.Set(p)
-		v = p.Elem()
-	case opt:
-		v.Field(0).SetBool(true)
-		v = v.Field(2)
-	case maybe:
-		v.Field(0).SetBool(true)
-		v = v.Field(1)
-	}
+	v = n.place(v)
 	switch n.kind {
 	case stringValue:
 		return n.text(s, v)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -23,7 +22,8 @@ type Address struct {
 	IsPrimary  bool    `json:"isPrimary"`
 }
 
-var addresses = op.Nested[Address]{Rows: db.NewTable[Address]("contact_addresses", "address"), Parent: "contacts", Noun: "contact", Column: "contact_id"}
+var addresses = primaries[Address]{op.Nested[Address]{Rows: db.NewTable[Address]("contact_addresses", "address"), Parent: "contacts", Noun: "contact", Column: "contact_id"},
+	"address", func(v *Address) *bool { return &v.IsPrimary }}
 
 func addressOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "addressId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
@@ -73,23 +73,8 @@ type addressAdd struct {
 }
 
 func addAddress(ctx context.Context, c *op.Call, in addressAdd) (*Address, error) {
-	if err := addresses.Lock(ctx, c, in.ID); err != nil {
-		return nil, err
-	}
-	n, err := addresses.Rows.Count(ctx, c.Tx, addresses.Under(c, in.ID))
-	if err != nil {
-		return nil, err
-	}
-	v := in.row(c, in.ID, n == 0 || in.IsPrimary != nil && *in.IsPrimary)
-	if v.IsPrimary {
-		if err := unsetPrimary(ctx, c, addresses, in.ID); err != nil {
-			return nil, err
-		}
-	}
-	if err := addresses.Rows.Insert(ctx, c.Tx, &v); err != nil {
-		return nil, err
-	}
-	if err := refresh(ctx, c, in.ID); err != nil {
+	v := in.row(c, in.ID, false)
+	if err := addresses.add(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("contact.address.created", v.ID, &v)
@@ -116,46 +101,17 @@ type addressUpdate struct {
 	IsPrimary  op.Maybe[bool]   `json:"isPrimary"`
 }
 
-// staysPrimary refuses to leave a contact without a primary row.
-func staysPrimary(noun string) error {
-	return fault.Field("isPrimary", "Make another "+noun+" primary instead; one always is")
-}
-
 func updateAddress(ctx context.Context, c *op.Call, in addressUpdate) (*Address, error) {
-	v, err := addresses.LockRow(ctx, c, in.ID, in.AddressID)
-	if err != nil {
-		return nil, err
-	}
-	if in.IsPrimary.Set && !in.IsPrimary.Value && v.IsPrimary {
-		return nil, staysPrimary("address")
-	}
-	before := *v
-	if !op.Apply(v, &in) {
-		return v, nil
-	}
-	if v.IsPrimary && !before.IsPrimary {
-		if err := unsetPrimary(ctx, c, addresses, in.ID); err != nil {
-			return nil, err
-		}
-	}
-	v.UpdatedAt = c.Now
-	if err := addresses.Rows.Save(ctx, c.Tx, v); err != nil {
-		return nil, err
+	v, changed, err := addresses.change(ctx, c, in.ID, in.AddressID, &in, in.IsPrimary, func(v *Address) { v.UpdatedAt = c.Now })
+	if err != nil || !changed {
+		return v, err
 	}
 	return v, c.Emit("contact.address.updated", v.ID, v)
 }
 
 func removeAddress(ctx context.Context, c *op.Call, in addressRef) (op.Nothing, error) {
-	v, err := addresses.Remove(ctx, c, in.ID, in.AddressID)
+	v, err := addresses.remove(ctx, c, in.ID, in.AddressID)
 	if err != nil {
-		return op.Nothing{}, err
-	}
-	if v.IsPrimary {
-		if err := promote(ctx, c, addresses, in.ID); err != nil {
-			return op.Nothing{}, err
-		}
-	}
-	if err := refresh(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("contact.address.deleted", v.ID, v)

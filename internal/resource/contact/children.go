@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -35,7 +34,7 @@ func loadChildren(ctx context.Context, c *op.Call, rows []Contact) error {
 	if len(parents) == 0 {
 		return nil
 	}
-	es, err := below(ctx, c, emails, parents)
+	es, err := below(ctx, c, emails.Nested, parents)
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func loadChildren(ctx context.Context, c *op.Call, rows []Contact) error {
 	for _, p := range ps {
 		at[p.ContactID].PhoneNumbers = append(at[p.ContactID].PhoneNumbers, p)
 	}
-	as, err := below(ctx, c, addresses, parents)
+	as, err := below(ctx, c, addresses.Nested, parents)
 	if err != nil {
 		return err
 	}
@@ -100,43 +99,4 @@ func refresh(ctx context.Context, c *op.Call, contact id.ID) error {
 		return err
 	}
 	return v.save(ctx, c)
-}
-
-// onePrimary refuses a creation that names several primaries.
-func onePrimary[F any](tree *fault.Tree, name string, fields []F, is func(F) *bool) *fault.Tree {
-	seen := false
-	for i, f := range fields {
-		if p := is(f); p != nil && *p {
-			if seen {
-				tree = tree.At([]any{name, i, "isPrimary"}, "Only one can be primary")
-			}
-			seen = true
-		}
-	}
-	return tree
-}
-
-// primary decides for one of several new rows: the one that says so, else the first.
-func primary[F any](wish *bool, i int, all []F, is func(F) *bool) bool {
-	for _, f := range all {
-		if p := is(f); p != nil && *p {
-			return wish != nil && *wish
-		}
-	}
-	return i == 0
-}
-
-// unsetPrimary makes room for another primary row of the contact.
-func unsetPrimary[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) error {
-	_, err := db.Exec(ctx, c.Tx, "UPDATE "+n.Rows.Name()+" SET is_primary = FALSE, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2 AND is_primary AND deleted_at IS NULL",
-		c.Org, contact, c.Now)
-	return err
-}
-
-// promote makes the oldest remaining row primary when the primary one went.
-func promote[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) error {
-	table := n.Rows.Name()
-	_, err := db.Exec(ctx, c.Tx, "UPDATE "+table+" SET is_primary = TRUE, updated_at = $3 WHERE organization_id = $1 AND seq = (SELECT min(seq) FROM "+table+
-		" WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL)", c.Org, contact, c.Now)
-	return err
 }

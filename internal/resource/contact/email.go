@@ -18,7 +18,8 @@ type Email struct {
 	IsPrimary bool    `json:"isPrimary"`
 }
 
-var emails = op.Nested[Email]{Rows: db.NewTable[Email]("contact_emails", "email"), Parent: "contacts", Noun: "contact", Column: "contact_id"}
+var emails = primaries[Email]{op.Nested[Email]{Rows: db.NewTable[Email]("contact_emails", "email"), Parent: "contacts", Noun: "contact", Column: "contact_id"},
+	"email", func(v *Email) *bool { return &v.IsPrimary }}
 
 func emailOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
@@ -62,23 +63,8 @@ type emailAdd struct {
 }
 
 func addEmail(ctx context.Context, c *op.Call, in emailAdd) (*Email, error) {
-	if err := emails.Lock(ctx, c, in.ID); err != nil {
-		return nil, err
-	}
-	n, err := emails.Rows.Count(ctx, c.Tx, emails.Under(c, in.ID))
-	if err != nil {
-		return nil, err
-	}
-	v := in.row(c, in.ID, n == 0 || in.IsPrimary != nil && *in.IsPrimary)
-	if v.IsPrimary {
-		if err := unsetPrimary(ctx, c, emails, in.ID); err != nil {
-			return nil, err
-		}
-	}
-	if err := emails.Rows.Insert(ctx, c.Tx, &v); err != nil {
-		return nil, err
-	}
-	if err := refresh(ctx, c, in.ID); err != nil {
+	v := in.row(c, in.ID, false)
+	if err := emails.add(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("contact.email.created", v.ID, &v)
@@ -101,43 +87,16 @@ type emailUpdate struct {
 }
 
 func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error) {
-	v, err := emails.LockRow(ctx, c, in.ID, in.EmailID)
-	if err != nil {
-		return nil, err
-	}
-	if in.IsPrimary.Set && !in.IsPrimary.Value && v.IsPrimary {
-		return nil, staysPrimary("email")
-	}
-	before := *v
-	if !op.Apply(v, &in) {
-		return v, nil
-	}
-	if v.IsPrimary && !before.IsPrimary {
-		if err := unsetPrimary(ctx, c, emails, in.ID); err != nil {
-			return nil, err
-		}
-	}
-	v.Folded, v.UpdatedAt = db.Fold(v.Email), c.Now
-	if err := emails.Rows.Save(ctx, c.Tx, v); err != nil {
-		return nil, err
-	}
-	if err := refresh(ctx, c, in.ID); err != nil {
-		return nil, err
+	v, changed, err := emails.change(ctx, c, in.ID, in.EmailID, &in, in.IsPrimary, func(v *Email) { v.Folded, v.UpdatedAt = db.Fold(v.Email), c.Now })
+	if err != nil || !changed {
+		return v, err
 	}
 	return v, c.Emit("contact.email.updated", v.ID, v)
 }
 
 func removeEmail(ctx context.Context, c *op.Call, in emailRef) (op.Nothing, error) {
-	v, err := emails.Remove(ctx, c, in.ID, in.EmailID)
+	v, err := emails.remove(ctx, c, in.ID, in.EmailID)
 	if err != nil {
-		return op.Nothing{}, err
-	}
-	if v.IsPrimary {
-		if err := promote(ctx, c, emails, in.ID); err != nil {
-			return op.Nothing{}, err
-		}
-	}
-	if err := refresh(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("contact.email.deleted", v.ID, v)

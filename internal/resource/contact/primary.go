@@ -1,0 +1,110 @@
+package contact
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// primaries is a table under a contact of which one row is primary: the first,
+// until another is made so. The contact is locked for every change.
+type primaries[T any] struct {
+	op.Nested[T]
+	noun string
+	is   func(*T) *bool // the row's mark
+}
+
+// add hangs a new row under a contact.
+func (p primaries[T]) add(ctx context.Context, c *op.Call, contact id.ID, row *T, wish *bool) error {
+	if err := p.Lock(ctx, c, contact); err != nil {
+		return err
+	}
+	n, err := p.Rows.Count(ctx, c.Tx, p.Under(c, contact))
+	if err != nil {
+		return err
+	}
+	if *p.is(row) = n == 0 || wish != nil && *wish; *p.is(row) {
+		if err := p.unset(ctx, c, contact); err != nil {
+			return err
+		}
+	}
+	if err := p.Rows.Insert(ctx, c.Tx, row); err != nil {
+		return err
+	}
+	return refresh(ctx, c, contact)
+}
+
+// change applies a PATCH to a row and reports whether anything changed.
+// finish follows the change before the row is saved.
+func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID, in any, wish op.Maybe[bool], finish func(*T)) (v *T, changed bool, err error) {
+	if v, err = p.LockRow(ctx, c, contact, row); err != nil {
+		return nil, false, err
+	}
+	was := *p.is(v)
+	if was && wish.Set && !wish.Value {
+		return nil, false, fault.Field("isPrimary", "Make another "+p.noun+" primary instead; one always is")
+	}
+	if !op.Apply(v, in) {
+		return v, false, nil
+	}
+	if *p.is(v) && !was {
+		if err := p.unset(ctx, c, contact); err != nil {
+			return nil, false, err
+		}
+	}
+	finish(v)
+	if err := p.Rows.Save(ctx, c.Tx, v); err != nil {
+		return nil, false, err
+	}
+	return v, true, refresh(ctx, c, contact)
+}
+
+// remove takes a row away; when it was primary, the oldest of the rest is now.
+func (p primaries[T]) remove(ctx context.Context, c *op.Call, contact, row id.ID) (*T, error) {
+	v, err := p.Remove(ctx, c, contact, row)
+	if err != nil {
+		return nil, err
+	}
+	if *p.is(v) {
+		table := p.Rows.Name()
+		if _, err := db.Exec(ctx, c.Tx, "UPDATE "+table+" SET is_primary = TRUE, updated_at = $3 WHERE organization_id = $1 AND seq = (SELECT min(seq) FROM "+table+
+			" WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL)", c.Org, contact, c.Now); err != nil {
+			return nil, err
+		}
+	}
+	return v, refresh(ctx, c, contact)
+}
+
+// unset makes room for another primary row.
+func (p primaries[T]) unset(ctx context.Context, c *op.Call, contact id.ID) error {
+	_, err := db.Exec(ctx, c.Tx, "UPDATE "+p.Rows.Name()+" SET is_primary = FALSE, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2 AND is_primary AND deleted_at IS NULL",
+		c.Org, contact, c.Now)
+	return err
+}
+
+// onePrimary refuses a creation that names several primaries.
+func onePrimary[F any](tree *fault.Tree, name string, fields []F, is func(F) *bool) *fault.Tree {
+	seen := false
+	for i, f := range fields {
+		if p := is(f); p != nil && *p {
+			if seen {
+				tree = tree.At([]any{name, i, "isPrimary"}, "Only one can be primary")
+			}
+			seen = true
+		}
+	}
+	return tree
+}
+
+// primary decides for one of several new rows: the one that says so, else the first.
+func primary[F any](wish *bool, i int, all []F, is func(F) *bool) bool {
+	for _, f := range all {
+		if p := is(f); p != nil && *p {
+			return wish != nil && *wish
+		}
+	}
+	return i == 0
+}
