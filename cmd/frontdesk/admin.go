@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"frontdesk/internal/app"
 	"frontdesk/internal/door/admin"
@@ -22,6 +24,7 @@ type adminCommand struct {
 	Org struct {
 		Create orgCreate `cmd:"" help:"Create an organization with its first business."`
 		Update orgUpdate `cmd:"" help:"Change an organization's name, plan or status."`
+		Export orgExport `cmd:"" help:"Write everything of an organization into a new folder, as JSON Lines."`
 	} `cmd:"" help:"Organizations."`
 	User struct {
 		Create  userCreate  `cmd:"" help:"Add a user to an organization."`
@@ -49,6 +52,12 @@ type adminCommand struct {
 		Delete     agentDelete     `cmd:"" help:"Delete an agent."`
 		Move       agentMove       `cmd:"" help:"Move an agent to another business."`
 	} `cmd:"" help:"Agents."`
+	Contact struct {
+		Erase contactErase `cmd:"" help:"Remove a person from rows, events, stored answers, jobs and search, for good."`
+	} `cmd:"" help:"Contacts."`
+	Secrets struct {
+		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`
+	} `cmd:"" help:"The sealing key."`
 }
 
 // AfterApply tells the commands below how to print.
@@ -60,40 +69,48 @@ func (c *adminCommand) AfterApply(out *streams) error {
 // do sends one command to the running server, or runs it on the database, and
 // prints what came of it.
 func do(s *config.Settings, out *streams, q admin.Request, input map[string]any) error {
-	if err := s.Settle(false); err != nil {
+	data, err := ask(s, out, q, input)
+	if err != nil {
 		return err
 	}
+	return print(out, data)
+}
+
+// ask is do without the printing.
+func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any) (data json.RawMessage, err error) {
 	for k, v := range input {
 		if v == nil || v == "" {
 			delete(input, k)
 		}
 	}
-	var err error
 	if q.Input, err = json.Marshal(input); err != nil {
+		return nil, err
+	}
+	err = with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
+		data, err = doer.Do(ctx, q)
+		return err
+	})
+	if err == nil && bytes.Equal(data, []byte("{}")) && q.Noun != "" {
+		return json.Marshal(map[string]string{"id": q.Ref})
+	}
+	return data, err
+}
+
+// with runs fn with the running server, or with the database in its place.
+func with(s *config.Settings, out *streams, fn func(context.Context, admin.Doer) error) error {
+	if err := s.Settle(false); err != nil {
 		return err
 	}
-	ctx := context.Background()
-	var doer admin.Doer
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	a, err := app.Open(ctx, *s, logger(s, out.err))
 	switch {
 	case errors.Is(err, db.ErrOwned):
-		doer = admin.Dial(s.SocketPath())
+		return fn(ctx, admin.Dial(s.SocketPath()))
 	case err != nil:
 		return err
-	default:
-		defer a.Close()
-		doer = a.Admin
 	}
-	data, err := doer.Do(ctx, q)
-	if err != nil {
-		return err
-	}
-	if bytes.Equal(data, []byte("{}")) && q.Noun != "" {
-		if data, err = json.Marshal(map[string]string{"id": q.Ref}); err != nil {
-			return err
-		}
-	}
-	return print(out, data)
+	return errors.Join(fn(ctx, a.Admin), a.Close())
 }
 
 // print writes an answer as JSON, or as a line per field.

@@ -40,45 +40,60 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 		return err
 	}
 	defer a.Close()
-	empty, _, err := a.Accounts.Census(ctx)
+	var demo *app.Demo
+	var setup string
+	if cmd.Demo {
+		demo, err = a.OpenDemo(ctx)
+	} else {
+		setup, err = a.Accounts.SetupLink(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	var demo *app.Demo
-	if cmd.Demo {
-		if demo, err = a.OpenDemo(ctx); err != nil {
-			return err
-		}
-	}
 	return a.Serve(ctx, func(addr string) {
 		if s.Log.Format == "text" {
-			greet(io.out, s, addr, demo, empty)
+			greet(io.out, s, addr, demo, setup)
+		} else if setup != "" {
+			// Only here, never in the log: whoever has the link owns the server.
+			fmt.Fprintln(io.out, setup)
 		}
-		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "database", a.DB.Engine(), "data", s.Data)
+		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "database", a.DB.Engine(), "data", s.Data)
 	})
 }
 
 // greet tells a person what to do next.
-func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, empty bool) {
-	fmt.Fprintf(w, "\nFrontdesk is running.\n\n  API      %s/v1\n  health   %s/readyz\n  metrics  %s/metrics\n", s.BaseURL, s.BaseURL, s.BaseURL)
+func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
+	fmt.Fprintf(w, "\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  health   %s/readyz\n  metrics  %s/metrics\n", s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
+	if s.MCPListen != "" {
+		fmt.Fprintf(w, "  agents   %s/mcp\n", s.MCPURL)
+	}
 	switch {
 	case demo != nil:
 		fmt.Fprintf(w, `
 This is a demonstration: %s, with sample data in %s.
 
-  sign-in  %s
+  sign-in  %s, at %s
   API key  %s   (new at each start)
 
 Try it:
 
   curl -s '%s/v1/contacts?limit=3' -H "Authorization: Bearer %s"
+`, demo.Organization, s.Data, demo.SignIn, s.BaseURL, demo.Key, s.BaseURL, demo.Key)
+		if s.MCPListen != "" {
+			fmt.Fprintf(w, `
+Connect an agent, for example Claude Code:
 
-Stop with Ctrl-C.
-
-`, demo.Organization, s.Data, demo.SignIn, demo.Key, s.BaseURL, demo.Key)
-	case empty:
+  claude mcp add --transport http frontdesk %s/mcp
+`, s.MCPURL)
+		}
+		fmt.Fprint(w, "\nStop with Ctrl-C.\n\n")
+	case setup != "":
 		fmt.Fprintf(w, `
-The database is empty. In another terminal, create an organization, its owner and an API key:
+The database is empty. Open this link to create your organization and its owner. It works once:
+
+  %s
+
+Or do it in another terminal:
 
   frontdesk admin org create --name "My company" --plan starter
   frontdesk admin user create --org ORGANIZATION --email you@example.com --name "You" --role owner --password-stdin
@@ -87,7 +102,7 @@ The database is empty. In another terminal, create an organization, its owner an
 
 The first command prints ORGANIZATION and BUSINESS. With another data folder than ./data, add --data.
 
-`)
+`, setup)
 	default:
 		fmt.Fprintln(w)
 	}

@@ -13,14 +13,18 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/grant"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
+	"frontdesk/internal/door/mcp"
+	"frontdesk/internal/door/oauth"
 	"frontdesk/internal/door/rest"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/peer"
 	"frontdesk/migrations"
 )
 
@@ -31,15 +35,18 @@ type App struct {
 	DB       *db.DB
 	Clock    *clock.Clock
 	Accounts *account.Accounts
+	Grants   *grant.Grants
 	Catalog  *op.Catalog
 	Runner   *op.Runner
 	Jobs     *job.Queue
 	Admin    *admin.Door
 	REST     *rest.Door
+	MCP      *mcp.Door
 
 	seal     *seal
 	registry *metrics
 	docs     *docs.Door
+	agents   *http.ServeMux // everything on the agents' listener
 	ready    readiness
 }
 
@@ -70,13 +77,16 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 		return nil, errors.Join(err, a.DB.Close())
 	}
 	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL})
+	a.Grants = grant.New(a.DB, a.Clock, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
+		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
 	a.Catalog = operations(a.Accounts, more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Seal: a.seal}
 	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
 	a.retention()
-	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log}
+	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan()}
 	a.REST.Mount(a.Catalog)
+	a.openAgents()
 	a.registry = a.newMetrics()
 	a.docs = docs.New(a.Catalog, s.BaseURL)
 	return a, nil
@@ -86,8 +96,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	err := a.Accounts.FlushUsed(ctx)
-	return errors.Join(err, a.DB.Close())
+	return errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close())
 }
 
 // Handler is everything on the API's listener.
@@ -97,6 +106,7 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", a.registry.handler())
 	a.docs.Mount(mux)
+	a.console().Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect an unclean path; under /v1 it is just not found.
 		if (strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/v1") && r.URL.Path != docs.DocumentPath {
@@ -106,3 +116,21 @@ func (a *App) Handler() http.Handler {
 		mux.ServeHTTP(w, r)
 	})
 }
+
+// openAgents joins what the agents' listener serves: the authorization server
+// and the tools.
+func (a *App) openAgents() {
+	s := &a.Settings
+	proxies, err := peer.Parse(s.TrustedProxies)
+	if err != nil {
+		panic(err) // Settle has read them
+	}
+	a.agents = http.NewServeMux()
+	(&oauth.Door{Grants: a.Grants, Log: a.Log, Issuer: s.MCPURL, Proxies: proxies, RegisterLimit: s.OAuth.RegisterLimit, TokenLimit: s.OAuth.TokenLimit}).Mount(a.agents)
+	a.MCP = &mcp.Door{Runner: a.Runner, Grants: a.Grants, Log: a.Log, URL: s.MCPURL, MetadataURL: oauth.MetadataURL(s.MCPURL),
+		Allowances: s.AgentLimit.ByPlan(), Backstop: s.AgentLimit.Transport}
+	a.MCP.Mount(a.agents, a.Catalog)
+}
+
+// AgentHandler is everything on the agents' listener.
+func (a *App) AgentHandler() http.Handler { return a.agents }

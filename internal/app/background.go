@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -18,8 +19,9 @@ func (a *App) background(ctx context.Context) *sync.WaitGroup {
 				return
 			case <-time.After(account.FlushEvery):
 			}
-			if err := a.Accounts.FlushUsed(ctx); err != nil {
-				a.Log.WarnContext(ctx, "the last use of keys was not written down", "err", err)
+			a.seal.refresh()
+			if err := errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx)); err != nil {
+				a.Log.WarnContext(ctx, "the last use of keys and connections was not written down", "err", err)
 			}
 		}
 	})

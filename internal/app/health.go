@@ -47,6 +47,7 @@ func (a *App) newMetrics() *metrics {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.MustRegister(a.REST.Collectors()...)
+	r.MustRegister(a.MCP.Collectors()...)
 	r.MustRegister(&gauges{a})
 	return &metrics{r}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
@@ -26,7 +27,7 @@ var purges = []string{
 	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
 	purgeUnder("property_values", "object_id", "customers"), purge("customers"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
-	purge("agents"), purge("payment_methods"),
+	purge("agents"), purge("payment_methods"), purge("invites"),
 }
 
 func purge(table string) string {
@@ -54,6 +55,9 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
+	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return grant.Purge(ctx, tx, now, purgeBatch)
+	})
 	a.sweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (more bool, err error) {
 		for _, statement := range purges {
 			n, err := db.Exec(ctx, tx, statement, now.Add(-a.Settings.Retention.Deleted), purgeBatch)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/secret"
@@ -15,68 +16,138 @@ import (
 // machine, or with a lost key file, says so at its start and not when a
 // secret is wanted.
 type seal struct {
-	*secret.Box
 	path    string
 	problem error
+
+	mu   sync.RWMutex
+	box  *secret.Box
+	file os.FileInfo // as it was when the box was read
+
+	rotation  sync.Mutex   // held by a rotation
+	afterStep func(string) // a test stops a rotation here
 }
 
 const noKey = "the sealing key in %s does not belong to this database; copy the file from the server that made it, or from where you keep it"
+
+// proof is what a key of the database's seals.
+type proof struct {
+	Number int    `db:"number"`
+	Sealed []byte `db:"proof"`
+}
+
+const proven = "proof" // the word, and its place
+
+func proofs(ctx context.Context, tx *db.Tx) ([]proof, error) {
+	return db.All[proof](ctx, tx, "SELECT number, proof FROM sealing_keys ORDER BY number")
+}
+
+// fitting reports whether a box has every key that the database needs.
+func fitting(box *secret.Box, needed []proof) bool {
+	for _, p := range needed {
+		if _, err := box.Open(p.Sealed, proven); err != nil {
+			return false
+		}
+	}
+	return true
+}
 
 // openSeal reads the key file, and makes it for a database that has none yet.
 // An admin command on another machine may do without: only what seals fails.
 func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 	s := &seal{path: path}
-	type row struct {
-		Number int    `db:"number"`
-		Proof  []byte `db:"proof"`
-	}
-	var proofs []row
+	var needed []proof
 	read := func(ctx context.Context, tx *db.Tx) (err error) {
-		proofs, err = db.All[row](ctx, tx, "SELECT number, proof FROM sealing_keys ORDER BY number")
+		needed, err = proofs(ctx, tx)
 		return err
 	}
 	if err := d.Read(ctx, read); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && len(proofs) > 0 {
+	var err error
+	if len(needed) > 0 {
+		s.box, err = secret.ReadBox(path)
+	} else {
+		s.box, err = secret.OpenBox(path)
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		s.problem = fmt.Errorf(noKey, path)
+		return s, nil
+	case err != nil:
+		return nil, err
+	}
+	s.file, _ = os.Stat(path)
+	if !fitting(s.box, needed) {
 		s.problem = fmt.Errorf(noKey, path)
 		return s, nil
 	}
-	var err error
-	if s.Box, err = secret.OpenBox(path); err != nil {
-		return nil, err
-	}
 	// Two servers may start at once on an empty database: the first proof stays.
 	err = d.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		proof, err := s.Box.Seal([]byte("proof"), "proof")
-		if err != nil {
-			return err
-		}
-		if _, err := db.Exec(ctx, tx, "INSERT INTO sealing_keys (number, proof) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING", int(s.Newest()), proof); err != nil {
+		if err := prove(ctx, tx, s.box); err != nil {
 			return err
 		}
 		return read(ctx, tx)
 	})
+	if err == nil && !fitting(s.box, needed) {
+		s.problem = fmt.Errorf(noKey, path)
+	}
+	return s, err
+}
+
+// prove records that the database is sealed with the newest key. A rotation
+// that was killed may have left it only in the file.
+func prove(ctx context.Context, tx *db.Tx, box *secret.Box) error {
+	sealed, err := box.Seal([]byte(proven), proven)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, p := range proofs {
-		if _, err := s.Box.Open(p.Proof, "proof"); err != nil {
-			s.problem = fmt.Errorf(noKey, path)
-		}
-	}
-	return s, nil
+	_, err = db.Exec(ctx, tx, "INSERT INTO sealing_keys (number, proof) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING", int(box.Newest()), sealed)
+	return err
 }
 
 // fits refuses to serve with a key that is not the database's.
 func (s *seal) fits() error { return s.problem }
+
+// current is the box as the key file is now: another process may have rotated
+// it, and what is sealed with a key on its way out would be lost with it.
+func (s *seal) current() *secret.Box {
+	s.mu.RLock()
+	box, file := s.box, s.file
+	s.mu.RUnlock()
+	now, err := os.Stat(s.path)
+	if err != nil || file != nil && os.SameFile(now, file) && now.ModTime().Equal(file.ModTime()) {
+		return box
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// A file that is half copied, or another database's, changes nothing.
+	if next, err := secret.ReadBox(s.path); err == nil && next.Follows(s.box) {
+		s.box, s.file = next, now
+	}
+	return s.box
+}
+
+// refresh follows a change of the key file in time.
+func (s *seal) refresh() {
+	if s.problem == nil {
+		s.current()
+	}
+}
+
+// set takes the box that a rotation in this process made.
+func (s *seal) set(box *secret.Box) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.box = box
+	s.file, _ = os.Stat(s.path)
+}
 
 // Seal encrypts for the database, or says why it cannot.
 func (s *seal) Seal(plain []byte, place string) ([]byte, error) {
 	if s.problem != nil {
 		return nil, s.problem
 	}
-	return s.Box.Seal(plain, place)
+	return s.current().Seal(plain, place)
 }
 
 // Open decrypts what the database holds, or says why it cannot.
@@ -84,5 +155,8 @@ func (s *seal) Open(sealed []byte, place string) ([]byte, error) {
 	if s.problem != nil {
 		return nil, s.problem
 	}
-	return s.Box.Open(sealed, place)
+	return s.current().Open(sealed, place)
 }
+
+// SealProblem says why nothing can be sealed or opened, or nothing.
+func (a *App) SealProblem() error { return a.seal.fits() }

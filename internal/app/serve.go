@@ -55,18 +55,30 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 			return socket.Shutdown(ctx)
 		})
 	}
-	l, err := net.Listen("tcp", a.Settings.Listen)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", a.Settings.Listen, err)
+	failed := make(chan error, 2)
+	listen := func(address string, h http.Handler) (string, error) {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
+		}
+		server := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
+		go func() { failed <- server.Serve(l) }()
+		stops = append(stops, server.Shutdown)
+		return l.Addr().String(), nil
 	}
-	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	stops = append(stops, server.Shutdown)
+	if a.Settings.MCPListen != "" {
+		if _, err := listen(a.Settings.MCPListen, a.AgentHandler()); err != nil {
+			return err
+		}
+	}
+	addr, err := listen(a.Settings.Listen, a.Handler())
+	if err != nil {
+		return err
+	}
 	a.ready.set(true)
 	if started != nil {
-		started(l.Addr().String())
+		started(addr)
 	}
 	select {
 	case err := <-failed:

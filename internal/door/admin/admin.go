@@ -40,12 +40,18 @@ type Door struct {
 	Catalog  *op.Catalog
 	Accounts *account.Accounts
 	Log      *slog.Logger
+	Tasks    map[string]Task
 }
+
+// Task is work of the operator's that is no operation on an organization's
+// data: it may take long, and tells how far it is.
+type Task func(ctx context.Context, input json.RawMessage, say func(line string)) (any, error)
 
 // Doer runs admin commands, here or through the socket. The body is the data
 // of the answer, without its envelope.
 type Doer interface {
 	Do(context.Context, Request) (json.RawMessage, error)
+	Run(ctx context.Context, task string, input any, say func(line string)) (json.RawMessage, error)
 }
 
 var (
@@ -99,7 +105,13 @@ func (d *Door) Listen(path string) (*http.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin socket (its path may be too long; give a shorter --data): %w", err)
 	}
-	s := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second}
+	mux := http.NewServeMux()
+	mux.Handle("/", d)
+	// A task may take longer than a server that was told to stop can wait.
+	life, stop := context.WithCancel(context.Background())
+	mux.HandleFunc("POST /tasks/{name}", func(w http.ResponseWriter, r *http.Request) { d.serveTask(life, w, r) })
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s.RegisterOnShutdown(stop)
 	go s.Serve(l) //nolint:errcheck // it ends with Shutdown
 	return s, nil
 }

@@ -1,12 +1,15 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +45,18 @@ var typeWords = map[Engine]map[string]string{
 // expand writes a migration for one engine.
 func expand(text string, e Engine) string {
 	var out strings.Builder
+	for _, line := range linesFor(text, e) {
+		line = typeWord.ReplaceAllStringFunc(line, func(w string) string { return typeWords[e][w] })
+		if e == SQLite && strings.HasPrefix(line, ");") {
+			line = ") STRICT" + line[1:]
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// linesFor is a migration without its comments and the other engine's lines.
+func linesFor(text string, e Engine) (out []string) {
 	only := Engine("")
 	for line := range strings.Lines(text) {
 		trimmed := strings.TrimSpace(line)
@@ -57,17 +72,20 @@ func expand(text string, e Engine) string {
 		case strings.HasPrefix(trimmed, "--"):
 			continue
 		}
-		line = typeWord.ReplaceAllStringFunc(line, func(w string) string { return typeWords[e][w] })
-		if e == SQLite && strings.HasPrefix(line, ");") {
-			line = ") STRICT" + line[1:]
-		}
-		out.WriteString(line)
+		out = append(out, line)
 	}
-	return out.String()
+	return out
 }
 
-// steps reads the migrations for one engine. The file's number is its version.
-func steps(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
+// source is one migration as it is written, for both engines.
+type source struct {
+	name    string
+	version int64
+	text    string
+}
+
+// sources reads the migrations in the order of their numbers.
+func sources(folders []fs.FS) (out []source, err error) {
 	for _, folder := range folders {
 		names, err := fs.Glob(folder, "*.sql")
 		if err != nil {
@@ -83,28 +101,44 @@ func steps(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: a migration begins with its number", name)
 			}
-			script := expand(string(text), e)
-			out = append(out, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-				if _, err := tx.ExecContext(ctx, script); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				return nil
-			}}, nil))
+			out = append(out, source{name, version, string(text)})
 		}
+	}
+	slices.SortStableFunc(out, func(a, b source) int { return cmp.Compare(a.version, b.version) })
+	return out, nil
+}
+
+// steps are the migrations for one engine. The file's number is its version.
+func steps(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
+	all, err := sources(folders)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		script := expand(m.text, e)
+		out = append(out, goose.NewGoMigration(m.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, script); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			return nil
+		}}, nil))
 	}
 	return out, nil
 }
 
-func migrateSQLite(ctx context.Context, path string, folders []fs.FS) error {
+// newest as the version to migrate to means all there are.
+const newest = math.MaxInt64
+
+func migrateSQLite(ctx context.Context, path string, folders []fs.FS, to int64) error {
 	conn, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	defer conn.Close()
-	return up(ctx, goose.DialectSQLite3, conn, folders, SQLite)
+	return up(ctx, goose.DialectSQLite3, conn, folders, SQLite, to)
 }
 
-func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS) error {
+func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS, to int64) error {
 	conn := stdlib.OpenDB(*cfg)
 	defer conn.Close()
 	// Several processes may start at once; one migrates, the others wait.
@@ -112,10 +146,10 @@ func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS) 
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return up(ctx, goose.DialectPostgres, conn, folders, Postgres, goose.WithSessionLocker(locker))
+	return up(ctx, goose.DialectPostgres, conn, folders, Postgres, to, goose.WithSessionLocker(locker))
 }
 
-func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.FS, e Engine, opts ...goose.ProviderOption) error {
+func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.FS, e Engine, to int64, opts ...goose.ProviderOption) error {
 	if len(folders) == 0 {
 		return nil
 	}
@@ -128,7 +162,7 @@ func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.F
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)
 	}
-	if _, err := p.Up(ctx); err != nil {
+	if _, err := p.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("db: migrate: %w", err)
 	}
 	return nil

@@ -27,7 +27,7 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: the database URL: %w", err)
 	}
-	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), d.opts.Migrations); err != nil {
+	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), d.opts.Migrations, newest); err != nil {
 		return nil, err
 	}
 	if d.opts.MaxConns > 0 {

@@ -47,7 +47,7 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 }
 
 func (e *lite) open(ctx context.Context) error {
-	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations); err != nil {
+	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newest); err != nil {
 		return err
 	}
 	pragmas := []string{"busy_timeout(5000)", "foreign_keys(1)", "cache_size(-16384)", "temp_store(2)"}

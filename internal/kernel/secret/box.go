@@ -7,30 +7,46 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // Box seals with AES-256-GCM under keys that live in a file outside the
 // database. A sealed text names its key and is bound to its place: moved to
 // another row it does not open.
 type Box struct {
-	keys   map[byte]cipher.AEAD
+	keys   map[byte]boxKey
 	newest byte
 }
 
-// OpenBox reads the key file, one key per line as "number:base64", and makes
-// it with one key when it is not there.
+type boxKey struct {
+	raw [32]byte
+	cipher.AEAD
+}
+
+// OpenBox reads the key file, and makes it with one key when it is not there.
 func OpenBox(path string) (*Box, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		text, err = makeKeyFile(path)
+	b, err := ReadBox(path)
+	if !errors.Is(err, os.ErrNotExist) {
+		return b, err
 	}
+	if err := makeKeyFile(path); err != nil {
+		return nil, fmt.Errorf("secret: %w", err)
+	}
+	return ReadBox(path)
+}
+
+// ReadBox reads the key file, one key per line as "number:base64".
+func ReadBox(path string) (*Box, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("secret: %w", err)
 	}
-	b := &Box{keys: map[byte]cipher.AEAD{}}
+	b := &Box{keys: map[byte]boxKey{}}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -45,14 +61,9 @@ func OpenBox(path string) (*Box, error) {
 		if err != nil || len(raw) != 32 {
 			return nil, fmt.Errorf("secret: %s: key %d is not 32 bytes in base64", path, number)
 		}
-		block, err := aes.NewCipher(raw)
-		if err != nil {
-			return nil, fmt.Errorf("secret: %w", err)
+		if err := b.add(number, [32]byte(raw)); err != nil {
+			return nil, err
 		}
-		if b.keys[number], err = cipher.NewGCM(block); err != nil {
-			return nil, fmt.Errorf("secret: %w", err)
-		}
-		b.newest = max(b.newest, number)
 	}
 	if len(b.keys) == 0 {
 		return nil, fmt.Errorf("secret: %s holds no key", path)
@@ -60,25 +71,147 @@ func OpenBox(path string) (*Box, error) {
 	return b, nil
 }
 
-// makeKeyFile writes a file with one new key, durably: what is sealed with a
-// key that is lost is lost. Whoever is second reads what the first wrote.
-func makeKeyFile(path string) ([]byte, error) {
+func (b *Box) add(number byte, raw [32]byte) error {
+	block, err := aes.NewCipher(raw[:])
+	if err != nil {
+		return fmt.Errorf("secret: %w", err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return fmt.Errorf("secret: %w", err)
+	}
+	b.keys[number] = boxKey{raw, aead}
+	b.newest = max(b.newest, number)
+	return nil
+}
+
+func newKey() (k [32]byte) {
+	rand.Read(k[:])
+	return k
+}
+
+// makeKeyFile writes a file with one new key. Whoever is second uses what the
+// first wrote.
+func makeKeyFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return os.ReadFile(path)
+	b := &Box{keys: map[byte]boxKey{}}
+	if err := b.add(1, newKey()); err != nil {
+		return err
 	}
+	temp, err := b.write(path)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, os.ErrExist) {
+		// A file system without links.
+		if err := os.Rename(temp, path); err != nil {
+			return err
+		}
+	}
+	return syncFolder(path)
+}
+
+// AddKey adds a new key to the file, which from then on seals. The box that
+// comes back has it.
+func AddKey(path string) (*Box, error) {
+	return change(path, func(b *Box) error {
+		if b.newest == 255 {
+			return errors.New("secret: the key file has had 255 keys; there is no number left")
+		}
+		return b.add(b.newest+1, newKey())
+	})
+}
+
+// RemoveKey takes a key out of the file. What is sealed with it is lost.
+func RemoveKey(path string, number byte) (*Box, error) {
+	return change(path, func(b *Box) error {
+		if number == b.newest {
+			return errors.New("secret: the newest key seals; it stays")
+		}
+		delete(b.keys, number)
+		return nil
+	})
+}
+
+// change replaces the key file in one step, durably: what is sealed with a
+// key that is lost is lost.
+func change(path string, fn func(*Box) error) (*Box, error) {
+	// Two commands at once would each write what it read, and lose a key.
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("secret: %w", err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, fmt.Errorf("secret: %s: %w", lock.Name(), err)
+	}
+	b, err := ReadBox(path)
 	if err != nil {
 		return nil, err
 	}
-	var k [32]byte
-	rand.Read(k[:])
-	text := []byte("1:" + base64.StdEncoding.EncodeToString(k[:]) + "\n")
-	_, err = f.Write(text)
-	return text, errors.Join(err, f.Sync(), f.Close())
+	if err := fn(b); err != nil {
+		return nil, err
+	}
+	temp, err := b.write(path)
+	if err != nil {
+		return nil, fmt.Errorf("secret: %w", err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("secret: %w", err), os.Remove(temp))
+	}
+	return b, syncFolder(path)
 }
+
+// write makes a new file beside path that holds the keys, and names it.
+func (b *Box) write(path string) (string, error) {
+	var text []byte
+	for _, n := range b.Numbers() {
+		raw := b.keys[n].raw
+		text = fmt.Appendf(text, "%d:%s\n", n, base64.StdEncoding.EncodeToString(raw[:]))
+	}
+	temp := path + "." + rand.Text()[:8] + ".new"
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(temp))
+	}
+	return temp, nil
+}
+
+func syncFolder(path string) error {
+	f, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("secret: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Numbers lists the keys, the oldest first.
+func (b *Box) Numbers() []byte { return slices.Sorted(maps.Keys(b.keys)) }
+
+// Follows reports whether a box is this one after keys came or went: one key
+// at least is the same, and none is another under the same number.
+func (b *Box) Follows(old *Box) bool {
+	shared := false
+	for n, k := range b.keys {
+		if o, ok := old.keys[n]; ok {
+			if o.raw != k.raw {
+				return false
+			}
+			shared = true
+		}
+	}
+	return shared
+}
+
+// ErrUnknownKey says that the key file lacks the key of a sealed text.
+var ErrUnknownKey = errors.New("secret: sealed with a key that is not in the key file")
 
 // Newest is the number of the key that seals.
 func (b *Box) Newest() byte { return b.newest }
@@ -94,8 +227,8 @@ func (b *Box) Seal(plain []byte, place string) ([]byte, error) {
 
 // Open decrypts what Seal made for the same place.
 func (b *Box) Open(sealed []byte, place string) ([]byte, error) {
-	if len(sealed) < 1 || b.keys[sealed[0]] == nil {
-		return nil, errors.New("secret: sealed with a key that is not in the key file")
+	if len(sealed) < 1 || b.keys[sealed[0]].AEAD == nil {
+		return nil, ErrUnknownKey
 	}
 	aead := b.keys[sealed[0]]
 	n := 1 + aead.NonceSize()

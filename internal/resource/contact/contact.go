@@ -38,7 +38,7 @@ var contacts = db.NewTable[Contact]("contacts", "contact")
 // Operations lists everything that can be done with contacts.
 func Operations() []*op.Op {
 	var all []*op.Op
-	for _, part := range [][]*op.Op{contactOperations(), emailOperations(), phoneNumberOperations(), addressOperations()} {
+	for _, part := range [][]*op.Op{contactOperations(), emailOperations(), phoneNumberOperations(), addressOperations(), eraseOperations()} {
 		all = append(all, part...)
 	}
 	return all

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+)
+
+type backupCommand struct {
+	Path string `arg:"" help:"The file to write. It must not be there."`
+	JSON bool   `help:"Print JSON." name:"json"`
+}
+
+// say shows how far long work is.
+func (o *streams) say(line string) { fmt.Fprintln(o.err, line) }
+
+// Run copies the database through the running server, or itself: the schema
+// stays as it is, so that a copy can be made before an upgrade.
+func (c *backupCommand) Run(s *config.Settings, out *streams) error {
+	out.json = c.JSON
+	if err := s.Settle(false); err != nil {
+		return err
+	}
+	path, err := filepath.Abs(c.Path)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	sum, err := db.Backup(ctx, app.DatabaseOptions(*s), path, out.say)
+	if errors.Is(err, db.ErrOwned) {
+		var data json.RawMessage
+		if data, err = admin.Dial(s.SocketPath()).Run(ctx, "backup", app.BackupTask{Path: path}, out.say); err == nil {
+			err = json.Unmarshal(data, &sum)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := printSummary(out, sum); err != nil {
+		return err
+	}
+	out.say("The sealing key is not in the backup. Keep a copy of " + s.KeyPath() + " elsewhere: without it, what is sealed cannot be read after a restore.")
+	return nil
+}
+
+// printSummary prints what a backup holds, and what it cost.
+func printSummary(out *streams, sum *db.Summary) error {
+	if out.json {
+		data, err := json.Marshal(sum)
+		if err != nil {
+			return err
+		}
+		return print(out, data)
+	}
+	fmt.Fprintf(out.out, "%s: %d rows, %d bytes, %.1f s\n", sum.File, sum.Rows, sum.Bytes, sum.Seconds)
+	return nil
+}
+
+type restoreCommand struct {
+	Path string `arg:"" help:"The backup." type:"existingfile"`
+	JSON bool   `help:"Print JSON." name:"json"`
+}
+
+// Run fills an empty database, of either kind, and brings it up to date.
+func (c *restoreCommand) Run(s *config.Settings, out *streams) error {
+	out.json = c.JSON
+	if err := s.Settle(false); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	sum, err := db.Restore(ctx, app.DatabaseOptions(*s), c.Path, out.say)
+	if errors.Is(err, db.ErrOwned) {
+		return errors.New("a server runs on this database; stop it first")
+	}
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, *s, logger(s, out.err))
+	if err != nil {
+		return fmt.Errorf("the rows are restored, but the schema is not up to date: %w", err)
+	}
+	key := "The sealing key in " + s.KeyPath() + " belongs to this database."
+	if a.SealProblem() != nil {
+		key = "Before you start the server, copy sealing.key, from the server that the backup is of or from where you keep it, to " + s.KeyPath() + "."
+	}
+	if err := errors.Join(a.Close(), printSummary(out, sum)); err != nil {
+		return err
+	}
+	out.say(key)
+	return nil
+}

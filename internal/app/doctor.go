@@ -1,0 +1,350 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/secret"
+	"frontdesk/migrations"
+)
+
+// Finding is what one check came to.
+type Finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warn or fail
+	Text   string `json:"text"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+type doctor struct {
+	settings config.Settings
+	options  db.Options
+	findings []Finding
+	database *db.Condition // nil when it could not be examined
+}
+
+func (d *doctor) note(check, status, remedy, format string, args ...any) {
+	d.findings = append(d.findings, Finding{check, status, fmt.Sprintf(format, args...), remedy})
+}
+
+const (
+	fine = "ok"
+	warn = "warn"
+	fail = "fail"
+)
+
+// DatabaseOptions say where the settings put the database.
+func DatabaseOptions(s config.Settings) db.Options {
+	return db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}}
+}
+
+// Doctor looks at everything that the service needs to run, and changes
+// nothing. The settings are settled.
+func Doctor(ctx context.Context, s config.Settings) []Finding {
+	d := &doctor{settings: s, options: DatabaseOptions(s)}
+	d.configuration()
+	d.folder()
+	d.data(ctx)
+	d.listener(ctx)
+	d.agentPort()
+	d.key(ctx)
+	d.time(ctx)
+	d.space()
+	return d.findings
+}
+
+func (d *doctor) configuration() {
+	s := &d.settings
+	host, _, err := net.SplitHostPort(s.Listen)
+	local := err == nil && (host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback())
+	base, err := url.Parse(s.BaseURL)
+	switch {
+	case err != nil:
+		d.note("configuration", fail, "Set --base-url to where callers reach the API.", "%q is no address.", s.BaseURL)
+	case !local && base.Scheme == "http":
+		d.note("configuration", warn, "Put a proxy with TLS before it, and set --base-url to its https address.", "It listens on %s for other machines and speaks plain HTTP.", s.Listen)
+	default:
+		d.note("configuration", fine, "", "The API is %s, listening on %s.", s.BaseURL, s.Listen)
+	}
+}
+
+// folder checks that the data folder is ours and only ours.
+func (d *doctor) folder() {
+	dir := d.settings.Data
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		d.note("data folder", fine, "", "%s is not there yet; serve makes it.", dir)
+		return
+	case err != nil:
+		d.note("data folder", fail, "Give a --data that this user can reach.", "%v.", err)
+		return
+	case !info.IsDir():
+		d.note("data folder", fail, "Give another --data.", "%s is not a folder.", dir)
+		return
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		d.note("data folder", fail, "Make it writable for the user who runs the server.", "%s cannot be written to: %v.", dir, err)
+		return
+	}
+	probe.Close()           //nolint:errcheck // nothing was written
+	os.Remove(probe.Name()) //nolint:errcheck // it is empty
+	var open []string
+	for _, name := range []string{d.settings.KeyPath(), d.settings.DatabasePath()} {
+		if f, err := os.Stat(name); err == nil && f.Mode().Perm()&0o077 != 0 {
+			open = append(open, filepath.Base(name))
+		}
+	}
+	switch {
+	case len(open) > 0:
+		d.note("data folder", fail, "chmod 600 "+strings.Join(open, " ")+" in "+dir, "Other users can read %s.", strings.Join(open, " and "))
+	case info.Mode().Perm()&0o077 != 0:
+		d.note("data folder", warn, "chmod 700 "+dir, "Other users can look into %s.", dir)
+	default:
+		d.note("data folder", fine, "", "%s is writable, and only for this user.", dir)
+	}
+}
+
+func (d *doctor) data(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // a large file takes long to read through
+	defer cancel()
+	c, err := db.Examine(ctx, d.options)
+	if err != nil {
+		d.note("database", fail, "Check --database-url, or the file's permissions.", "It cannot be opened: %v.", err)
+		return
+	}
+	d.database = c
+	name := map[db.Engine]string{db.SQLite: "SQLite", db.Postgres: "PostgreSQL"}[c.Engine] + " " + c.Version
+	switch {
+	case c.Missing:
+		d.note("database", fine, "", "There is none yet; serve makes it.")
+	case len(c.Problems) > 0:
+		d.note("database", fail, "Stop the server and restore the last backup into an empty folder or database.", "%s: %s.", name, strings.Join(c.Problems, "; "))
+	case len(c.Lacks) > 0:
+		d.note("database", fail, "Install PostgreSQL's contrib package on its server.", "%s lacks the extensions %s.", name, strings.Join(c.Lacks, ", "))
+	case c.Owned:
+		d.note("database", fine, "", "%s, %s; a server has it open, so it was not read through.", name, size(c.Bytes))
+	case c.Engine == db.SQLite:
+		d.note("database", fine, "", "%s, %s, read through and sound.", name, size(c.Bytes))
+	default:
+		d.note("database", fine, "", "%s, %s, %d connections of servers.", name, size(c.Bytes), c.Clients)
+	}
+	switch {
+	case c.Missing:
+	case c.Schema > c.Wanted:
+		d.note("schema", fail, "Use the version that migrated it, or a newer one.", "The schema is %d, and this version knows %d.", c.Schema, c.Wanted)
+	case c.Schema < c.Wanted:
+		d.note("schema", warn, "Make a backup; then frontdesk migrate, or the next start, brings it up to date.", "The schema is %d, and this version has %d.", c.Schema, c.Wanted)
+	default:
+		d.note("schema", fine, "", "%d, up to date.", c.Schema)
+	}
+}
+
+func size(n int64) string {
+	if n < 10<<20 {
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
+
+// listener checks that the address is free, or that our own server has it.
+func (d *doctor) listener(ctx context.Context) {
+	addr := d.settings.Listen
+	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		l.Close()
+		if d.database != nil && d.database.Owned {
+			d.note("port", warn, "Give doctor the same --listen as the server.", "%s is free, but a server runs on %s.", addr, d.settings.Data)
+			return
+		}
+		d.note("port", fine, "", "%s is free.", addr)
+		return
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		d.note("port", fail, "Give a --listen that this machine has and this user may use.", "%s: %v.", addr, err)
+		return
+	}
+	ours, ready := answers(ctx, addr)
+	switch {
+	case ours && ready && d.running():
+		d.note("port", fine, "", "The server on %s answers and is ready.", addr)
+	case ours && d.running():
+		d.note("port", fail, "Read its log.", "The server on %s answers, but is not ready.", addr)
+	case ours:
+		d.note("port", fail, "Stop it, or give another --listen.", "A frontdesk server on another database has %s.", addr)
+	default:
+		d.note("port", fail, "Stop it, or give another --listen.", "Another program has %s.", addr)
+	}
+}
+
+// agentPort checks that the agents' address is free, or a server of ours runs.
+func (d *doctor) agentPort() {
+	addr := d.settings.MCPListen
+	if addr == "" {
+		return
+	}
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case err == nil:
+		l.Close()
+		d.note("agent port", fine, "", "%s is free.", addr)
+	case errors.Is(err, syscall.EADDRINUSE) && d.running():
+		d.note("agent port", fine, "", "%s is in use, and a server runs on this database.", addr)
+	case errors.Is(err, syscall.EADDRINUSE):
+		d.note("agent port", fail, "Stop it, or give another --mcp-listen.", "Another program has %s.", addr)
+	default:
+		d.note("agent port", fail, "Give an --mcp-listen that this machine has and this user may use.", "%s: %v.", addr, err)
+	}
+}
+
+// running reports whether a server has the database open.
+func (d *doctor) running() bool {
+	return d.database != nil && (d.database.Owned || d.database.Clients > 0)
+}
+
+func answers(ctx context.Context, addr string) (ours, ready bool) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		addr = net.JoinHostPort("localhost", port)
+	}
+	get := func(path, want string) bool {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
+		if err != nil {
+			return false
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 100))
+		return res.StatusCode == http.StatusOK && string(body) == want+"\n"
+	}
+	return get("/healthz", "ok"), get("/readyz", "ready")
+}
+
+// key checks that the key file is the database's.
+func (d *doctor) key(ctx context.Context) {
+	path := d.settings.KeyPath()
+	var needed []proof
+	if d.database == nil {
+		d.note("sealing key", warn, "", "Not checked: the database cannot be opened.")
+		return
+	}
+	if !d.database.Missing && d.database.Schema > 0 {
+		err := db.View(ctx, d.options, func(s *db.Snapshot) error {
+			keys := s.Table("sealing_keys")
+			return s.Rows(ctx, keys, "", nil, func(c []db.Cell) error {
+				needed = append(needed, proof{int(c[keys.Index("number")].Int), bytes.Clone(c[keys.Index("proof")].Text)})
+				return nil
+			})
+		})
+		if err != nil {
+			d.note("sealing key", fail, "", "The database does not tell which key it needs: %v.", err)
+			return
+		}
+	}
+	const remedy = "Copy sealing.key from the server that made the database, or from where you keep it."
+	box, err := secret.ReadBox(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && len(needed) == 0:
+		d.note("sealing key", fine, "", "There is none yet; serve makes it.")
+	case errors.Is(err, os.ErrNotExist):
+		d.note("sealing key", fail, remedy, "%s is missing, and the database is sealed.", path)
+	case err != nil:
+		d.note("sealing key", fail, remedy, "%v.", err)
+	case !fitting(box, needed):
+		d.note("sealing key", fail, remedy, "%s does not belong to this database.", path)
+	case len(box.Numbers()) > 1:
+		d.note("sealing key", warn, "Once every server has the file: frontdesk admin secrets rotate --retire", "%s fits; it holds %d keys, of which key %d seals.", path, len(box.Numbers()), box.Newest())
+	default:
+		d.note("sealing key", fine, "", "%s fits. Keep a copy of it elsewhere; no backup has it.", path)
+	}
+}
+
+// time checks the clock against what is known of the time.
+func (d *doctor) time(ctx context.Context) {
+	now := time.Now()
+	if d.settings.ClockOffset != 0 {
+		d.note("clock", warn, "Leave --clock-offset out, except on a copy.", "The service's clock is shifted by %s.", d.settings.ClockOffset)
+		return
+	}
+	c := d.database
+	newest := clock.Time(0)
+	if c != nil && !c.Missing && c.Schema > 0 {
+		err := db.View(ctx, d.options, func(s *db.Snapshot) error {
+			events := s.Table("events")
+			return s.Rows(ctx, events, "seq = (SELECT max(seq) FROM events)", nil, func(cells []db.Cell) error {
+				newest = clock.Time(cells[events.Index("created_at")].Int)
+				return nil
+			})
+		})
+		if err != nil {
+			d.note("clock", warn, "", "The newest event cannot be read: %v.", err)
+			return
+		}
+	}
+	const remedy = "Set the machine's clock, and let NTP keep it."
+	switch {
+	case now.Year() < 2025:
+		d.note("clock", fail, remedy, "The machine believes that it is %s.", now.UTC().Format(time.RFC3339))
+	case newest.Std().After(now.Add(time.Minute)):
+		d.note("clock", fail, remedy, "It is %s, which is before the newest event, of %s.", now.UTC().Format(time.RFC3339), newest)
+	case c != nil && c.Engine == db.Postgres && c.Ahead.Abs() > time.Minute:
+		d.note("clock", fail, remedy, "PostgreSQL's clock differs by %s.", c.Ahead.Round(time.Second))
+	case c != nil && c.Engine == db.Postgres && c.Ahead.Abs() > 2*time.Second:
+		d.note("clock", warn, remedy, "PostgreSQL's clock differs by %s.", c.Ahead.Round(time.Millisecond))
+	default:
+		d.note("clock", fine, "", "It is %s.", now.UTC().Format(time.RFC3339))
+	}
+}
+
+const (
+	fewBytes = 100 << 20 // below this writes may fail at any moment
+	lowBytes = 1 << 30
+)
+
+func (d *doctor) space() {
+	dir := d.settings.Data
+	for {
+		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir) // where it will be made
+	}
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		d.note("disk space", warn, "", "It cannot be told: %v.", err)
+		return
+	}
+	free := int64(st.Bavail) * int64(st.Bsize)
+	low := int64(lowBytes)
+	if c := d.database; c != nil && c.Engine == db.SQLite {
+		low = max(low, c.Bytes) // a restore, or a large log, needs as much again
+	}
+	switch {
+	case free < fewBytes:
+		d.note("disk space", fail, "Make room.", "%s are free in %s.", size(free), dir)
+	case free < low:
+		d.note("disk space", warn, "Make room.", "Only %s are free in %s.", size(free), dir)
+	default:
+		d.note("disk space", fine, "", "%s are free in %s.", size(free), dir)
+	}
+}

@@ -1,0 +1,134 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+)
+
+// exportOmits are columns that an export leaves out: secrets, and what the
+// service makes for itself. Bytes are left out everywhere, for all of them
+// are hashes, fingerprints or sealed.
+var exportOmits = []string{"users.password_hash", "idempotency.step", "contacts.search", "contacts.children", "customers.search", "property_definitions.search"}
+
+// exportHow says which rows of a table without organization_id are exported.
+var exportHow = map[string]string{
+	"organizations": "id = $1",
+	"users":         "id IN (SELECT user_id FROM memberships WHERE organization_id = $1)",
+}
+
+// Exported is what an export wrote.
+type Exported struct {
+	Organization id.ID            `json:"organizationId"`
+	Folder       string           `json:"folder"`
+	CreatedAt    clock.Time       `json:"-"`
+	Schema       int64            `json:"schema"`
+	Rows         int64            `json:"rows"`
+	Tables       map[string]int64 `json:"tables"` // and how many rows of each
+}
+
+// export writes everything of an organization into a new folder, one file of
+// JSON Lines per table, all of one moment.
+func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) (*Exported, error) {
+	if _, err := a.Accounts.Find(ctx, "organization", org); err != nil {
+		return nil, err
+	}
+	if names, err := os.ReadDir(folder); err == nil && len(names) > 0 {
+		return nil, fmt.Errorf("%s is not empty; an export has a folder of its own", folder)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	out := &Exported{Organization: org, Folder: folder, CreatedAt: a.Clock.Now(), Tables: map[string]int64{}}
+	err := a.DB.Snapshot(ctx, func(s *db.Snapshot) error {
+		out.Schema = s.Schema
+		for i := range s.Tables {
+			r := &s.Tables[i]
+			where := exportHow[r.Name]
+			if r.Has("organization_id") {
+				where = "organization_id = $1"
+			}
+			if where == "" {
+				continue
+			}
+			n, err := exportTable(ctx, s, r, where, org, filepath.Join(folder, r.Name+".jsonl"))
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.Name, err)
+			}
+			out.Tables[r.Name], out.Rows = n, out.Rows+n
+			if say != nil && n > 10_000 {
+				say(fmt.Sprintf("%s: %d rows", r.Name, n))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(struct {
+		*Exported
+		At string `json:"createdAt"`
+	}{out, out.CreatedAt.String()}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	// Written last: a folder without it is an export that was cut off.
+	if err := os.WriteFile(filepath.Join(folder, "export.json"), append(text, '\n'), 0o600); err != nil {
+		return nil, err
+	}
+	// Data that leaves is in the audit trail as well.
+	err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return event.Append(ctx, tx, event.Event{Organization: org, At: out.CreatedAt, Type: "organization.exported", ResourceID: org,
+			ActorKind: "system", Door: "admin", RequestID: string(id.New()), Data: db.JSON(fmt.Sprintf(`{"rows":%d}`, out.Rows))})
+	})
+	return out, err
+}
+
+func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where string, org id.ID, path string) (n int64, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 128<<10)
+	var b []byte
+	err = s.Rows(ctx, r, where, []any{org}, func(cells []db.Cell) (err error) {
+		b = append(b[:0], '{')
+		for i, c := range r.Columns {
+			if c.Type == db.WordBytes || c.Type == db.WordSeq && c.Name == "seq" || slices.Contains(exportOmits, r.Name+"."+c.Name) {
+				continue
+			}
+			if len(b) > 1 {
+				b = append(b, ',')
+			}
+			b = append(strconv.AppendQuote(b, c.Name), ':')
+			if c.Type == db.WordTime && !cells[i].Null {
+				b = clock.Time(cells[i].Int).Std().AppendFormat(append(b, '"'), time.RFC3339Nano)
+				b = append(b, '"')
+				continue
+			}
+			if b, err = cells[i].AppendJSON(b, c.Type); err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+		}
+		n++
+		_, err = w.Write(append(b, '}', '\n'))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, errors.Join(w.Flush(), f.Sync())
+}

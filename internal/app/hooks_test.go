@@ -1,0 +1,12 @@
+package app
+
+// AfterStep has fn called between the steps of a rotation of the sealing key.
+func (a *App) AfterStep(fn func(step string)) { a.seal.afterStep = fn }
+
+// SealedColumns are the columns that a rotation seals anew.
+func SealedColumns() (out []string) {
+	for _, p := range sealedPlaces {
+		out = append(out, p.table+"."+p.column)
+	}
+	return out
+}

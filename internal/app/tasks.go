@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// What the operator's tasks take, as the command sends it. Paths are absolute:
+// the server may have been started elsewhere.
+type (
+	BackupTask struct {
+		Path string `json:"path"`
+	}
+	ExportTask struct {
+		ID  id.ID  `json:"id"`
+		Out string `json:"out"`
+	}
+	RotateTask struct {
+		Retire bool `json:"retire"`
+	}
+)
+
+func (a *App) tasks() map[string]admin.Task {
+	return map[string]admin.Task{
+		"backup": task(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
+			sum, err := a.DB.Backup(ctx, in.Path, say)
+			if err == nil {
+				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes)
+			}
+			return sum, err
+		}),
+		"organizations.export": task(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
+			return a.export(ctx, in.ID, in.Out, say)
+		}),
+		"secrets.rotate": task(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
+			return a.rotate(ctx, in.Retire, say)
+		}),
+	}
+}
+
+func task[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
+	return func(ctx context.Context, input json.RawMessage, say func(string)) (any, error) {
+		var in In
+		if err := json.Unmarshal(input, &in); err != nil {
+			return nil, err
+		}
+		return fn(ctx, in, say)
+	}
+}

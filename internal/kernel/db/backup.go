@@ -1,0 +1,250 @@
+package db
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// A backup is a gzip file of JSON Lines that either engine can be restored
+// from (docs/adr/0007):
+//
+//	{"frontdesk":"backup","format":1,"engine":"sqlite","schema":5,"createdAt":"…"}
+//	{"table":"organizations","columns":[{"name":"seq","type":"SEQ"},…],"last":0}
+//	[1,"6f1c2a34-…",…]
+//	…
+//	{"end":true,"tables":17,"rows":1234,"sha256":"…"}
+//
+// A row has numbers, truth values, texts and null; bytes are base64, and JSON
+// is the text of it. The sum is that of all lines before the last.
+
+const backupFormat = 1
+
+type backupHead struct {
+	Frontdesk string    `json:"frontdesk"` // "backup"
+	Format    int       `json:"format"`
+	Engine    Engine    `json:"engine"`
+	Schema    int64     `json:"schema"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+type backupTable struct {
+	Relation
+	Last int64 `json:"last"` // the highest number that a row ever had, where the engine remembers
+}
+
+type backupEnd struct {
+	End    bool   `json:"end"`
+	Tables int    `json:"tables"`
+	Rows   int64  `json:"rows"`
+	SHA256 string `json:"sha256"`
+}
+
+// Summary is what a backup holds.
+type Summary struct {
+	File      string    `json:"file"`
+	Engine    Engine    `json:"engine"` // that it was made from
+	Schema    int64     `json:"schema"`
+	CreatedAt time.Time `json:"createdAt"`
+	Tables    int       `json:"tables"`
+	Rows      int64     `json:"rows"`
+	Bytes     int64     `json:"bytes"`
+	Seconds   float64   `json:"seconds"`
+}
+
+// Say is told how far long work is, a line at a time. It may be nil.
+type Say func(line string)
+
+// progress tells now and then.
+type progress struct {
+	say  Say
+	next time.Time
+	rows int64
+}
+
+const progressEvery = 2 * time.Second
+
+func newProgress(say Say) *progress { return &progress{say: say, next: time.Now().Add(progressEvery)} }
+
+func (p *progress) row(verb, table string) {
+	p.rows++
+	if p.rows%1024 != 0 || p.say == nil {
+		return
+	}
+	if now := time.Now(); now.After(p.next) {
+		p.next = now.Add(progressEvery)
+		p.say(fmt.Sprintf("%s %s: %d rows so far", verb, table, p.rows))
+	}
+}
+
+// Backup writes a consistent copy to a new file while the database is in use.
+func (d *DB) Backup(ctx context.Context, path string, say Say) (*Summary, error) {
+	refuseInside(ctx, "Backup")
+	return backup(ctx, d.opts, path, say)
+}
+
+// Backup copies a database that no process has open; ErrOwned says that one
+// has. The schema stays as it is.
+func Backup(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
+	if o.URL == "" {
+		if _, err := os.Stat(o.Path); err != nil {
+			return nil, fmt.Errorf("there is no database to copy: %w", err)
+		}
+		lock, err := lockFile(o.Path + ".lock")
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Close()
+	}
+	return backup(ctx, o, path, say)
+}
+
+func backup(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
+	began := time.Now()
+	s, err := openSnapshot(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.source.close()
+	if s.Schema == 0 {
+		return nil, errors.New("the database is empty; there is nothing to copy")
+	}
+	out := &Summary{File: path, Engine: s.Engine, Schema: s.Schema, CreatedAt: began.UTC().Truncate(time.Millisecond), Tables: len(s.Tables)}
+	out.Bytes, err = newFile(path, func(w io.Writer) (err error) {
+		out.Rows, err = s.write(ctx, w, out.CreatedAt, newProgress(say))
+		return err
+	})
+	out.Seconds = time.Since(began).Seconds()
+	return out, err
+}
+
+// newFile makes a file that is there as a whole and durably, or not at all,
+// and never takes the place of another.
+func newFile(path string, fill func(io.Writer) error) (size int64, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return 0, fmt.Errorf("%s is there already; a backup does not overwrite", path)
+	}
+	dir := filepath.Dir(path)
+	temp := filepath.Join(dir, "."+filepath.Base(path)+"."+rand.Text()[:8]+".partial")
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(temp)
+	err = fill(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if info, e := f.Stat(); e == nil {
+		size = info.Size()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, err
+	}
+	// A link fails where the name is taken; a rename would replace it.
+	if err := os.Link(temp, path); err != nil {
+		if _, taken := os.Lstat(path); taken == nil {
+			return 0, fmt.Errorf("%s is there already; a backup does not overwrite", path)
+		}
+		if err := os.Rename(temp, path); err != nil { // a file system without links
+			return 0, err
+		}
+	}
+	return size, SyncDir(dir)
+}
+
+// SyncDir makes the names in a folder durable.
+func SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// lineWriter writes lines into a gzip stream and sums them up.
+type lineWriter struct {
+	zip *gzip.Writer
+	buf *bufio.Writer
+	sum hash.Hash
+}
+
+func (w *lineWriter) line(b []byte) error {
+	b = append(b, '\n')
+	w.sum.Write(b)
+	_, err := w.buf.Write(b)
+	return err
+}
+
+func (w *lineWriter) json(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return w.line(b)
+}
+
+// write writes the whole snapshot.
+func (s *Snapshot) write(ctx context.Context, out io.Writer, at time.Time, p *progress) (int64, error) {
+	// The fastest level: the data is mostly text, and whoever waits for it is
+	// a person or a server with other work.
+	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	if err != nil {
+		return 0, err
+	}
+	w := &lineWriter{zip, bufio.NewWriterSize(zip, 256<<10), sha256.New()}
+	if err := w.json(backupHead{"backup", backupFormat, s.Engine, s.Schema, at}); err != nil {
+		return 0, err
+	}
+	var b []byte
+	for i := range s.Tables {
+		r := &s.Tables[i]
+		last, err := s.source.last(ctx, r)
+		if err != nil {
+			return 0, err
+		}
+		if err := w.json(backupTable{*r, last}); err != nil {
+			return 0, err
+		}
+		err = s.Rows(ctx, r, "", nil, func(cells []Cell) (err error) {
+			b = append(b[:0], '[')
+			for i, c := range cells {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				t := r.Columns[i].Type
+				if t == WordJSON {
+					t = WordText // as it is, to the byte; and a JSON null is not the absence of a value
+				}
+				if b, err = c.AppendJSON(b, t); err != nil {
+					return fmt.Errorf("%s, row %d: %s: %w", r.Name, cells[0].Int, r.Columns[i].Name, err)
+				}
+			}
+			p.row("copying", r.Name)
+			return w.line(append(b, ']'))
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	end := backupEnd{true, len(s.Tables), p.rows, hex.EncodeToString(w.sum.Sum(nil))}
+	if err := w.json(end); err != nil {
+		return 0, err
+	}
+	if err := w.buf.Flush(); err != nil {
+		return 0, err
+	}
+	return p.rows, zip.Close()
+}

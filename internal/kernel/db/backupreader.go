@@ -1,0 +1,190 @@
+package db
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// backupReader reads a backup line by line.
+type backupReader struct {
+	file  *os.File
+	buf   *bufio.Reader
+	sum   hash.Hash
+	line  []byte
+	dec   jsontext.Decoder
+	head  backupHead
+	table *backupTable // of the rows that follow
+	count backupEnd    // what was seen so far
+}
+
+const maxBackupLine = 256 << 20
+
+func openBackup(path string) (*backupReader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &backupReader{file: f, sum: sha256.New()}
+	if err := r.begin(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+func (r *backupReader) begin() error {
+	zip, err := gzip.NewReader(bufio.NewReaderSize(r.file, 256<<10))
+	if err != nil {
+		return errors.New("this is not a backup that frontdesk made")
+	}
+	r.buf = bufio.NewReaderSize(zip, 256<<10)
+	if err := r.read(); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(r.line, &r.head); err != nil || r.head.Frontdesk != "backup" {
+		return errors.New("this is not a backup that frontdesk made")
+	}
+	if r.head.Format != backupFormat {
+		return fmt.Errorf("the backup has format %d, and this version reads %d; use a newer frontdesk", r.head.Format, backupFormat)
+	}
+	r.sum.Write(r.line)
+	return nil
+}
+
+func (r *backupReader) close() { r.file.Close() } //nolint:errcheck // it was read
+
+func damaged(why any) error { return fmt.Errorf("the backup is damaged or cut off: %v", why) }
+
+// read takes the next line, its end included.
+func (r *backupReader) read() error {
+	r.line = r.line[:0]
+	for {
+		part, err := r.buf.ReadSlice('\n')
+		r.line = append(r.line, part...)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return damaged(err)
+		case len(r.line) > maxBackupLine:
+			return damaged("a line has no end")
+		}
+	}
+}
+
+// next takes the next line: more says that it is a row of the table, otherwise
+// it began another table. The end is errEnd, once all that was read is as it
+// was written.
+func (r *backupReader) next() (more bool, err error) {
+	if err := r.read(); err != nil {
+		return false, err
+	}
+	if r.line[0] == '[' {
+		r.sum.Write(r.line)
+		r.count.Rows++
+		if r.table == nil {
+			return false, damaged("a row without a table")
+		}
+		return true, nil
+	}
+	var mark struct {
+		backupTable
+		backupEnd
+	}
+	if err := json.Unmarshal(r.line, &mark); err != nil {
+		return false, damaged(err)
+	}
+	if mark.End {
+		return false, r.end(mark.backupEnd)
+	}
+	r.sum.Write(r.line)
+	r.table = &mark.backupTable
+	r.count.Tables++
+	return false, nil
+}
+
+// errEnd says that the whole backup was read and is sound.
+var errEnd = errors.New("db: the end of the backup")
+
+func (r *backupReader) end(said backupEnd) error {
+	switch {
+	case said.SHA256 != hex.EncodeToString(r.sum.Sum(nil)):
+		return damaged("its checksum is another")
+	case said.Rows != r.count.Rows || said.Tables != r.count.Tables:
+		return damaged("it holds another number of rows than it says")
+	}
+	if _, err := r.buf.ReadByte(); !errors.Is(err, io.EOF) {
+		return damaged("something follows its end")
+	}
+	return errEnd
+}
+
+// values reads the row for the engine, one per column of the table.
+func (r *backupReader) values(into []any) error {
+	r.dec.Reset(bytes.NewReader(r.line))
+	if _, err := r.dec.ReadToken(); err != nil {
+		return damaged(err)
+	}
+	for i, c := range r.table.Columns {
+		tok, err := r.dec.ReadToken()
+		if err != nil {
+			return damaged(err)
+		}
+		into[i] = nil
+		switch tok.Kind() {
+		case 'n':
+		case '0':
+			into[i] = tok.Int()
+		case 't', 'f':
+			into[i] = tok.Bool()
+		case '"':
+			s := tok.String()
+			into[i] = s
+			if c.Type == WordBytes {
+				b, err := base64.StdEncoding.DecodeString(s)
+				if err != nil {
+					return damaged(err)
+				}
+				into[i] = b
+			}
+		default:
+			return damaged("a row of another shape")
+		}
+	}
+	if tok, err := r.dec.ReadToken(); err != nil || tok.Kind() != ']' {
+		return damaged("a row of another length")
+	}
+	return nil
+}
+
+// CheckBackup reads a whole backup and tells what it holds.
+func CheckBackup(path string) (*Summary, error) {
+	r, err := openBackup(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	for err == nil {
+		_, err = r.next()
+	}
+	if !errors.Is(err, errEnd) {
+		return nil, err
+	}
+	info, err := r.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return &Summary{File: path, Engine: r.head.Engine, Schema: r.head.Schema, CreatedAt: r.head.CreatedAt,
+		Tables: r.count.Tables, Rows: r.count.Rows, Bytes: info.Size()}, nil
+}

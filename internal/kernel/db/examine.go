@@ -1,0 +1,160 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Condition is what can be said of a database from outside.
+type Condition struct {
+	Engine   Engine
+	Version  string        // of the engine
+	Missing  bool          // there is none yet
+	Owned    bool          // another process has the SQLite file
+	Schema   int64         // the newest migration that was applied
+	Wanted   int64         // the newest that this version has
+	Bytes    int64         // its size
+	Problems []string      // what is broken
+	Lacks    []string      // extensions that can neither be used nor made
+	Ahead    time.Duration // how far the server's clock is ahead of ours
+	Clients  int           // servers' connections
+}
+
+const oldestPostgres = 150000
+
+// Examine looks at a database without changing it or bringing it up to date.
+// The file is read through only when nobody else has it.
+func Examine(ctx context.Context, o Options) (*Condition, error) {
+	c := &Condition{Engine: SQLite}
+	_, last, err := relations(o.Migrations, newest)
+	if err != nil {
+		return nil, err
+	}
+	c.Wanted = last
+	if o.URL != "" {
+		c.Engine = Postgres
+		return c, c.postgres(ctx, o)
+	}
+	return c, c.sqlite(ctx, o)
+}
+
+func (c *Condition) sqlite(ctx context.Context, o Options) error {
+	info, err := os.Stat(o.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		c.Missing = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.Bytes = info.Size()
+	lock, err := lockFile(o.Path + ".lock")
+	switch {
+	case errors.Is(err, ErrOwned):
+		c.Owned = true
+	case err != nil:
+		return err
+	default:
+		defer lock.Close()
+	}
+	view, err := liteView(ctx, o)
+	if err != nil {
+		return err
+	}
+	s := &Snapshot{Engine: SQLite, source: view}
+	defer view.close()
+	if c.Schema, err = s.version(ctx); err != nil {
+		return err
+	}
+	versions, err := view.strings("SELECT sqlite_version()")
+	if err != nil {
+		return err
+	}
+	c.Version = versions[0]
+	if c.Owned {
+		return nil
+	}
+	found, err := view.strings("PRAGMA integrity_check(10)")
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f != "ok" {
+			c.Problems = append(c.Problems, f)
+		}
+	}
+	orphans, err := view.strings("PRAGMA foreign_key_check")
+	if len(orphans) > 0 {
+		c.Problems = append(c.Problems, fmt.Sprintf("%d rows name a row that is not there, the first in %s", len(orphans), orphans[0]))
+	}
+	return err
+}
+
+func (c *Condition) postgres(ctx context.Context, o Options) error {
+	view, err := pgView(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer view.close()
+	s := &Snapshot{Engine: Postgres, source: view}
+	if c.Schema, err = s.version(ctx); err != nil {
+		return err
+	}
+	var number, micros int64
+	before := time.Now()
+	err = view.tx.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, pg_database_size(current_database()),
+		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+		(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'frontdesk')`).
+		Scan(&c.Version, &number, &c.Bytes, &micros, &c.Clients)
+	if err != nil {
+		return err
+	}
+	// The answer is from between the question and its arrival.
+	middle := before.Add(time.Since(before) / 2)
+	c.Ahead = time.UnixMicro(micros).Sub(middle)
+	if number < oldestPostgres {
+		c.Problems = append(c.Problems, "PostgreSQL "+c.Version+" is too old; 15 is the oldest that works")
+	}
+	var encoding string
+	if err := view.tx.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+		return err
+	}
+	if encoding != "UTF8" {
+		c.Problems = append(c.Problems, "the database's encoding is "+encoding+", not UTF8")
+	}
+	for _, name := range []string{"pg_trgm", "btree_gin"} {
+		var ok bool
+		err := view.tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = $1) OR EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = $1)", name).Scan(&ok)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.Lacks = append(c.Lacks, name)
+		}
+	}
+	return nil
+}
+
+// View runs fn on a snapshot of a database that this process does not have
+// open. The schema stays as it is.
+func View(ctx context.Context, o Options, fn func(*Snapshot) error) error {
+	s, err := openSnapshot(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.source.close()
+	return fn(s)
+}
+
+// Table finds a table by its name, or nil.
+func (s *Snapshot) Table(name string) *Relation {
+	for i := range s.Tables {
+		if s.Tables[i].Name == name {
+			return &s.Tables[i]
+		}
+	}
+	return nil
+}

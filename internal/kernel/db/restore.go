@@ -1,0 +1,364 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"zombiezen.com/go/sqlite"
+)
+
+// ErrNotEmpty says that a restore would mix two sets of data.
+var ErrNotEmpty = errors.New("the database has organizations already; a backup is restored into an empty one")
+
+// loader is where one engine puts the rows.
+type loader interface {
+	// table takes all rows of one table, by calling next until there are none.
+	table(ctx context.Context, t *backupTable, next func() ([]any, error)) error
+}
+
+// load reads the whole backup into a database that has its schema.
+func load(ctx context.Context, path string, tables []Relation, l loader, p *progress) error {
+	r, err := openBackup(path)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if _, err = r.next(); err != nil {
+		return err
+	}
+	known := map[string]*Relation{}
+	for i := range tables {
+		known[tables[i].Name] = &tables[i]
+	}
+	for {
+		t := r.table
+		for _, c := range t.Columns {
+			if k := known[t.Name]; k == nil || !k.Has(c.Name) {
+				return fmt.Errorf("the backup has %s.%s, which this version does not know", t.Name, c.Name)
+			}
+		}
+		values := make([]any, len(t.Columns))
+		ended := false
+		err := l.table(ctx, t, func() ([]any, error) {
+			more, err := r.next()
+			if ended = errors.Is(err, errEnd); ended {
+				return nil, nil
+			}
+			if !more || err != nil {
+				return nil, err
+			}
+			p.row("restoring", t.Name)
+			return values, r.values(values)
+		})
+		if err != nil || ended {
+			return err
+		}
+	}
+}
+
+// Restore fills an empty database from a backup of either engine. It reads
+// the whole backup before it touches anything; what it cannot finish leaves
+// nothing behind. The schema is then the backup's: Open brings it up to date.
+func Restore(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
+	began := time.Now()
+	sum, err := CheckBackup(path)
+	if err != nil {
+		return nil, err
+	}
+	tables, known, err := relations(o.Migrations, sum.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if sum.Schema > known {
+		return nil, fmt.Errorf("the backup has schema %d, and this version knows %d; use the version that made it", sum.Schema, known)
+	}
+	if o.URL != "" {
+		err = restorePostgres(ctx, o, path, sum, tables, newProgress(say))
+	} else {
+		err = restoreSQLite(ctx, o, path, sum, tables, newProgress(say))
+	}
+	sum.Seconds = time.Since(began).Seconds()
+	return sum, err
+}
+
+// empty reports whether a database has no organizations.
+func (s *Snapshot) empty(ctx context.Context) (bool, error) {
+	for i := range s.Tables {
+		if s.Tables[i].Name != "organizations" {
+			continue
+		}
+		n := int64(0)
+		err := s.source.rows(ctx, "SELECT count(*) FROM organizations", []Column{{"n", WordInt}}, nil, func(c []Cell) error { n = c[0].Int; return nil })
+		return n == 0, err
+	}
+	return true, nil
+}
+
+// restoreSQLite makes a new file beside the old one and puts it in its place
+// once it is whole.
+func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress) error {
+	dir := filepath.Dir(o.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := lockFile(o.Path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if _, err := os.Stat(o.Path); err == nil {
+		s, err := openSnapshot(ctx, o)
+		if err != nil {
+			return err
+		}
+		empty, err := s.empty(ctx)
+		s.source.close()
+		if err == nil && !empty {
+			err = ErrNotEmpty
+		}
+		if err != nil {
+			return err
+		}
+	}
+	temp := o.Path + ".restoring"
+	if err := removeSQLite(temp, true); err != nil {
+		return err
+	}
+	defer removeSQLite(temp, true) //nolint:errcheck // it is removed at the next try
+	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := migrateSQLite(ctx, temp, o.Migrations, sum.Schema); err != nil {
+		return err
+	}
+	if err := fillSQLite(ctx, temp, path, tables, p); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	// The old log must be gone before the new file has the name: it would be
+	// played into it.
+	if err := removeSQLite(o.Path, false); err != nil {
+		return err
+	}
+	if err := SyncDir(dir); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, o.Path); err != nil {
+		return err
+	}
+	return SyncDir(dir)
+}
+
+// removeSQLite removes a database's log, and the file itself too if all.
+func removeSQLite(path string, all bool) error {
+	names := []string{path + "-wal", path + "-shm", path + "-journal"}
+	if all {
+		names = append(names, path)
+	}
+	for _, n := range names {
+		if err := os.Remove(n); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+type liteLoader struct{ *conn }
+
+// fillSQLite loads into a file that nobody else knows, so that it needs no
+// journal: what fails is thrown away.
+func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *progress) (err error) {
+	raw, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	c := &conn{raw, map[string]*sqlite.Stmt{}}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.SetInterrupt(ctx.Done())
+	for _, s := range []string{"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = OFF", "PRAGMA cache_size = -131072", "BEGIN"} {
+		if err := c.do(s); err != nil {
+			return err
+		}
+	}
+	l := liteLoader{c}
+	// Indexes that are made at the end are sorted once, and not looked up for
+	// every row.
+	indexes, err := l.strings("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	names, err := l.strings("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := c.do(`DROP INDEX "` + name + `"`); err != nil {
+			return err
+		}
+	}
+	if err := load(ctx, path, tables, l, p); err != nil {
+		return err
+	}
+	if p.say != nil && p.rows > 100_000 {
+		p.say("making the indexes")
+	}
+	for _, text := range indexes {
+		if err := c.do(text); err != nil {
+			return err
+		}
+	}
+	if err := l.index(ctx, tables); err != nil {
+		return err
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	return c.do("COMMIT")
+}
+
+func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
+	marks := make([]string, len(t.Columns))
+	for i := range marks {
+		marks[i] = fmt.Sprintf("$%d", i+1)
+	}
+	insert := `INSERT INTO "` + t.Name + `" ("` + strings.Join(t.names(), `", "`) + `") VALUES (` + strings.Join(marks, ", ") + ")"
+	for {
+		values, err := next()
+		if err != nil {
+			return err
+		}
+		if values == nil {
+			return l.number(ctx, t)
+		}
+		if _, err := l.exec(ctx, insert, values); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+}
+
+// number makes a table that never gives a number twice go on where it was.
+func (l liteLoader) number(ctx context.Context, t *backupTable) error {
+	never, err := l.strings(`SELECT name FROM sqlite_master WHERE name = '` + t.Name + `' AND sql LIKE '%AUTOINCREMENT%'`)
+	if err != nil || len(never) == 0 || t.Last == 0 {
+		return err
+	}
+	if _, err := l.exec(ctx, "INSERT INTO sqlite_sequence (name, seq) SELECT $1, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = $1)", []any{t.Name}); err != nil {
+		return err
+	}
+	_, err = l.exec(ctx, "UPDATE sqlite_sequence SET seq = max(seq, $2) WHERE name = $1", []any{t.Name, t.Last})
+	return err
+}
+
+// index fills the search tables, which a backup leaves out.
+func (l liteLoader) index(ctx context.Context, tables []Relation) error {
+	for i := range tables {
+		r := &tables[i]
+		if !r.Has("search") || !r.Has("deleted_at") {
+			continue
+		}
+		if _, err := l.exec(ctx, "INSERT INTO "+r.Name+"_search (rowid, search) SELECT seq, search FROM "+r.Name+" WHERE deleted_at IS NULL AND search <> ''", nil); err != nil {
+			return fmt.Errorf("the search index of %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+// check refuses children without their parents: the keys were off.
+func (l liteLoader) check() error {
+	orphans, err := l.strings("PRAGMA foreign_key_check")
+	if err == nil && len(orphans) > 0 {
+		err = fmt.Errorf("%d rows name a row that is not there, the first in %s", len(orphans), orphans[0])
+	}
+	return err
+}
+
+// strings is the first column of a statement's rows.
+func (c *conn) strings(text string) (out []string, err error) {
+	st, err := c.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Reset()
+	for {
+		more, err := st.Step()
+		if err != nil || !more {
+			return out, err
+		}
+		out = append(out, st.ColumnText(0))
+	}
+}
+
+// restorePostgres loads in one transaction.
+func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress) error {
+	conn, err := pgAlone(ctx, o.URL, "frontdesk restore")
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var servers int
+	err = conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'frontdesk'").Scan(&servers)
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	if servers > 0 {
+		return fmt.Errorf("%w: it has %d connections to it", ErrOwned, servers)
+	}
+	s, err := openSnapshot(ctx, o)
+	if err != nil {
+		return err
+	}
+	empty, err := s.empty(ctx)
+	s.source.close()
+	switch {
+	case err != nil:
+		return err
+	case !empty:
+		return ErrNotEmpty
+	case s.Schema > sum.Schema:
+		return fmt.Errorf("the database has schema %d already, and the backup %d; restore into a new database", s.Schema, sum.Schema)
+	}
+	if err := migratePostgres(ctx, conn.Config().Copy(), o.Migrations, sum.Schema); err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		names := make([]string, len(tables))
+		for i := range tables {
+			names[i] = `"` + tables[i].Name + `"`
+		}
+		// A server that was started once on the empty database left jobs.
+		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
+			return err
+		}
+		return load(ctx, path, tables, pgLoader{tx}, p)
+	})
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	_, err = conn.Exec(ctx, "ANALYZE")
+	return err
+}
+
+type pgLoader struct{ tx pgx.Tx }
+
+func (l pgLoader) table(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
+	// One statement per table: rows may name later rows of their own table.
+	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.names(), pgx.CopyFromFunc(next)); err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	text := fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0) FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,
+		t.Name, t.key(), t.key(), t.Name)
+	if _, err := l.tx.Exec(ctx, text, t.Last); err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package db
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/jackc/pgx/v5"
+	"zombiezen.com/go/sqlite"
+)
+
+// Snapshot is one consistent view of all tables, on a connection of its own,
+// for work that reads whole tables: neither the writer nor the pool waits for
+// it, and no statement's time-out ends it.
+type Snapshot struct {
+	Engine Engine
+	Schema int64 // the newest migration that was applied
+	Tables []Relation
+
+	source interface {
+		// rows gives each row's cells, which are the reader's until the next row.
+		rows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error
+		// last is the highest number that the table ever gave a row.
+		last(ctx context.Context, r *Relation) (int64, error)
+		close()
+	}
+}
+
+// Cell is one value of a row. Text is what ID, TEXT, JSON and BYTES hold; Int
+// is what INT, TIME and SEQ hold, and 0 or 1 for BOOL.
+type Cell struct {
+	Null bool
+	Int  int64
+	Text []byte
+}
+
+// Snapshot runs fn on a view of the database as it is now.
+func (d *DB) Snapshot(ctx context.Context, fn func(*Snapshot) error) error {
+	refuseInside(ctx, "Snapshot")
+	return View(ctx, d.opts, fn)
+}
+
+// openSnapshot opens a view without bringing the schema up to date: a copy
+// may be wanted before just that.
+func openSnapshot(ctx context.Context, o Options) (s *Snapshot, err error) {
+	s = &Snapshot{Engine: SQLite}
+	if o.URL != "" {
+		s.Engine = Postgres
+		s.source, err = pgView(ctx, o)
+	} else {
+		s.source, err = liteView(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.describe(ctx, o); err != nil {
+		s.source.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// describe finds out which tables there are.
+func (s *Snapshot) describe(ctx context.Context, o Options) (err error) {
+	// Its first statement is what fixes the view.
+	if s.Schema, err = s.version(ctx); err != nil {
+		return err
+	}
+	var known int64
+	if s.Tables, known, err = relations(o.Migrations, s.Schema); err != nil {
+		return err
+	}
+	if s.Schema > known {
+		return fmt.Errorf("the database has schema %d, and this version knows %d; use the version that made it", s.Schema, known)
+	}
+	return nil
+}
+
+// version is the newest migration that was applied, 0 for none.
+func (s *Snapshot) version(ctx context.Context) (version int64, err error) {
+	exists := "SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'"
+	if s.Engine == Postgres {
+		exists = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version'"
+	}
+	number := func(text string) (n int64, err error) {
+		err = s.source.rows(ctx, text, []Column{{"n", WordInt}}, nil, func(c []Cell) error { n = c[0].Int; return nil })
+		return n, err
+	}
+	if n, err := number(exists); err != nil || n == 0 {
+		return 0, err
+	}
+	return number("SELECT CAST(coalesce(max(version_id), 0) AS bigint) FROM goose_db_version")
+}
+
+// Rows visits the rows of a table in the order of their numbers. where may be
+// empty, or a condition with $1 for the first argument.
+func (s *Snapshot) Rows(ctx context.Context, r *Relation, where string, args []any, fn func([]Cell) error) error {
+	columns := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		columns[i] = `"` + c.Name + `"`
+		if s.Engine == Postgres && (c.Type == WordID || c.Type == WordJSON) {
+			columns[i] += "::text"
+		}
+	}
+	text := "SELECT " + strings.Join(columns, ", ") + ` FROM "` + r.Name + `"`
+	if where != "" {
+		text += " WHERE " + where
+	}
+	return s.source.rows(ctx, text+` ORDER BY "`+r.key()+`"`, r.Columns, args, fn)
+}
+
+// AppendJSON writes the value as JSON: a number, a truth value, a text, base64
+// for bytes, and JSON as it is, on one line.
+func (c Cell) AppendJSON(b []byte, t Word) ([]byte, error) {
+	if c.Null {
+		return append(b, "null"...), nil
+	}
+	switch t {
+	case WordInt, WordTime, WordSeq:
+		return strconv.AppendInt(b, c.Int, 10), nil
+	case WordBool:
+		return strconv.AppendBool(b, c.Int != 0), nil
+	case WordBytes:
+		b = base64.StdEncoding.AppendEncode(append(b, '"'), c.Text)
+		return append(b, '"'), nil
+	case WordJSON:
+		v := jsontext.Value(c.Text)
+		if !v.IsValid() {
+			return b, errors.New("not JSON")
+		}
+		for _, ch := range c.Text {
+			if ch == '\n' || ch == '\r' {
+				v = v.Clone()
+				if err := v.Compact(); err != nil {
+					return b, err
+				}
+				break
+			}
+		}
+		return append(b, v...), nil
+	}
+	return jsontext.AppendQuote(b, c.Text)
+}
+
+type liteSnapshot struct {
+	*conn
+	buf []byte
+}
+
+func liteView(ctx context.Context, o Options) (*liteSnapshot, error) {
+	// Opening would make the file.
+	if _, err := os.Stat(o.Path); err != nil {
+		return nil, fmt.Errorf("db: there is no database: %w", err)
+	}
+	c, err := openConn(o.Path, []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-16384)"})
+	if err != nil {
+		return nil, err
+	}
+	c.SetInterrupt(ctx.Done())
+	if err := c.do("BEGIN"); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return &liteSnapshot{conn: c}, nil
+}
+
+func (s *liteSnapshot) close() {
+	s.SetInterrupt(nil)
+	s.do("ROLLBACK") //nolint:errcheck // nothing was written
+	s.conn.Close()   //nolint:errcheck // nothing was written
+}
+
+func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error {
+	st, err := s.stmt(text)
+	if err != nil {
+		return err
+	}
+	defer st.Reset()
+	if err := s.bind(st, text, args); err != nil {
+		return err
+	}
+	cells := make([]Cell, len(columns))
+	for {
+		more, err := st.Step()
+		if err != nil {
+			return fmt.Errorf("db: %q: %w", text, err)
+		}
+		if !more {
+			return nil
+		}
+		size := 0
+		for i, c := range columns {
+			if c.held() {
+				size += st.ColumnLen(i)
+			}
+		}
+		if cap(s.buf) < size {
+			s.buf = make([]byte, 0, 2*size)
+		}
+		buf := s.buf[:0]
+		for i, c := range columns {
+			cells[i] = Cell{Null: st.ColumnType(i) == sqlite.TypeNull}
+			switch {
+			case cells[i].Null:
+			case c.held():
+				n := len(buf)
+				buf = buf[:n+st.ColumnLen(i)]
+				st.ColumnBytes(i, buf[n:])
+				cells[i].Text = buf[n:]
+			default:
+				cells[i].Int = st.ColumnInt64(i)
+			}
+		}
+		if err := fn(cells); err != nil {
+			return err
+		}
+	}
+}
+
+// held reports whether the value is bytes, and not a number.
+func (c Column) held() bool {
+	switch c.Type {
+	case WordID, WordText, WordJSON, WordBytes:
+		return true
+	}
+	return false
+}
+
+// last asks the table of those that never give a number twice. The others go
+// on from their highest row.
+func (s *liteSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
+	found := int64(0)
+	one := []Column{{"n", WordInt}}
+	get := func(into *int64) func([]Cell) error {
+		return func(c []Cell) error { *into = c[0].Int; return nil }
+	}
+	if err := s.rows(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_sequence'", one, nil, get(&found)); err != nil || found == 0 {
+		return 0, err
+	}
+	return n, s.rows(ctx, "SELECT seq FROM sqlite_sequence WHERE name = $1", one, []any{r.Name}, get(&n))
+}
+
+type pgSnapshot struct {
+	conn *pgx.Conn
+	tx   pgx.Tx
+}
+
+func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
+	conn, err := pgAlone(ctx, o.URL, "frontdesk backup")
+	if err != nil {
+		return nil, err
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the first error is told
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return &pgSnapshot{conn, tx}, nil
+}
+
+// pgAlone is a connection outside the pool, whose statements may take their time.
+func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("db: the database URL: %w", err)
+	}
+	// Values in binary, and no statement that a pooler in between must remember.
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
+	cfg.RuntimeParams["application_name"] = name
+	cfg.RuntimeParams["statement_timeout"] = "0"
+	cfg.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	cfg.RuntimeParams["lock_timeout"] = "10s"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return conn, nil
+}
+
+func (s *pgSnapshot) close() {
+	ctx := context.Background()
+	s.tx.Rollback(ctx) //nolint:errcheck // nothing was written
+	s.conn.Close(ctx)  //nolint:errcheck // nothing was written
+}
+
+func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error {
+	values, err := pgArgs(args)
+	if err != nil {
+		return err
+	}
+	rows, err := s.tx.Query(ctx, text, values...)
+	if err != nil {
+		return fmt.Errorf("db: %q: %w", text, err)
+	}
+	defer rows.Close()
+	cells := make([]Cell, len(columns))
+	for rows.Next() {
+		for i, raw := range rows.RawValues() {
+			cells[i] = Cell{Null: raw == nil}
+			switch {
+			case raw == nil:
+			case columns[i].held():
+				cells[i].Text = raw
+			case len(raw) == 8: // bigint, in the binary form that pgx asks for
+				cells[i].Int = int64(binary.BigEndian.Uint64(raw))
+			case len(raw) == 1: // boolean
+				cells[i].Int = int64(raw[0])
+			default:
+				return fmt.Errorf("db: %q: column %s is not a number", text, columns[i].Name)
+			}
+		}
+		if err := fn(cells); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("db: %q: %w", text, err)
+	}
+	return nil
+}
+
+func (s *pgSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
+	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)", r.Name, r.key()).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("db: %s: %w", r.Name, err)
+	}
+	return n, nil
+}

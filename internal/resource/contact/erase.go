@@ -1,0 +1,172 @@
+package contact
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Erasing removes a person for good, where deleting hides one: the rows are
+// gone, also soft-deleted ones, and so is what tells of them in the event log,
+// in stored answers and in waiting jobs. The events themselves stay, without
+// their data.
+
+func eraseOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{Name: "contacts.erase", Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
+			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact.",
+			Resource:    "contacts", Doors: op.Admin, Events: []string{"contact.erased"},
+			Example: `{"id": ` + exampleID + `}`}, eraseContact),
+	}
+}
+
+// Erased is how many rows an erasure removed or emptied.
+type Erased struct {
+	ID             id.ID `json:"id"`
+	Contacts       int64 `json:"contacts"`
+	Emails         int64 `json:"emails"`
+	PhoneNumbers   int64 `json:"phoneNumbers"`
+	Addresses      int64 `json:"addresses"`
+	PropertyValues int64 `json:"propertyValues"`
+	Events         int64 `json:"events" doc:"events that lost their data"`
+	Answers        int64 `json:"answers" doc:"answers that were kept for retries"`
+	Jobs           int64 `json:"jobs"`
+	Customers      int64 `json:"customers" doc:"customers that no longer name the contact"`
+}
+
+type contactErase struct {
+	ID id.ID `json:"id" doc:"the contact"`
+
+	traces []trace
+}
+
+// trace is where a table without an index tells of a person: its rows are
+// looked through, all those of the organization.
+type trace struct {
+	key, table string
+	where      string // $1 is the organization, $2 the contact
+	bytes      bool   // the contact's id is looked for in bytes
+	end        string // what happens to the rows
+	count      func(*Erased) *int64
+
+	after int64   // rows up to here were looked through before the transaction
+	found []int64 // in them
+}
+
+// mentions are the traces, in the engine's words. Children and properties that
+// were purged are known only by the data of their events.
+func mentions(e db.Engine) []trace {
+	within := func(column string) string { return "instr(" + column + ", $2) > 0" }
+	inBytes := within
+	if e == db.Postgres {
+		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
+		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
+	}
+	return []trace{
+		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type = 'contact' OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
+			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
+		// What a sealed answer says cannot be seen; those about contacts go. An
+		// open claim stays: its outcome is still to come.
+		{key: "seq", table: "idempotency", where: "organization_id = $1 AND status IS NOT NULL AND (" + inBytes("body") + " OR sealed AND operation LIKE 'contacts.%')", bytes: true,
+			end: "DELETE FROM idempotency", count: func(e *Erased) *int64 { return &e.Answers }},
+		{key: "id", table: "jobs", where: "(organization_id = $1 OR organization_id IS NULL) AND (" + within("args") + " OR " + within("unique_key") + " OR " + within("last_error") + ")",
+			end: "DELETE FROM jobs", count: func(e *Erased) *int64 { return &e.Jobs }},
+	}
+}
+
+func (tr *trace) look(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]int64, error) {
+	var want any = string(contact)
+	if tr.bytes {
+		want = []byte(contact)
+	}
+	return db.All[int64](ctx, tx, "SELECT "+tr.key+" FROM "+tr.table+" WHERE "+tr.where+" AND "+tr.key+" > $3", org, want, tr.after)
+}
+
+// Prepare looks through what may be long. On SQLite everybody's writes wait
+// for a transaction; there, rows come to be in the order of their numbers, so
+// the transaction looks only at those that are newer. On PostgreSQL nobody
+// waits, and the order tells nothing.
+func (in *contactErase) Prepare(ctx context.Context, c *op.Call) error {
+	return c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		in.traces = mentions(tx.Engine())
+		if tx.Engine() == db.Postgres {
+			return nil
+		}
+		for i := range in.traces {
+			tr := &in.traces[i]
+			last, err := db.One[int64](ctx, tx, "SELECT coalesce(max("+tr.key+"), 0) FROM "+tr.table)
+			if err != nil {
+				return err
+			}
+			if tr.found, err = tr.look(ctx, tx, c.Org, in.ID); err != nil {
+				return err
+			}
+			tr.after = last
+		}
+		return nil
+	})
+}
+
+// eraseRows are the tables that hold a person, children first, each with the
+// column that names the contact.
+func eraseRows(e *Erased) []struct {
+	table, column string
+	n             *int64
+} {
+	return []struct {
+		table, column string
+		n             *int64
+	}{
+		{emails.Rows.Name(), "contact_id", &e.Emails},
+		{phoneNumbers.Rows.Name(), "contact_id", &e.PhoneNumbers},
+		{addresses.Rows.Name(), "contact_id", &e.Addresses},
+		{"property_values", "object_id", &e.PropertyValues}, // ids are unique across kinds of object
+		{contacts.Name(), "id", &e.Contacts},
+	}
+}
+
+func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, error) {
+	out := &Erased{ID: in.ID}
+	// Deleted or not, it is the root: whoever writes below it waits, and then
+	// finds nothing. A purged one has no row, but may have left events.
+	root := "SELECT seq FROM contacts WHERE organization_id = $1 AND id = $2"
+	if c.Tx.Engine() == db.Postgres {
+		root += " FOR UPDATE"
+	}
+	seqs, err := db.All[int64](ctx, c.Tx, root, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if out.Customers, err = db.Exec(ctx, c.Tx, "UPDATE customers SET contact_id = NULL, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2", c.Org, in.ID, c.Now); err != nil {
+		return nil, err
+	}
+	for _, r := range eraseRows(out) {
+		if *r.n, err = db.Exec(ctx, c.Tx, "DELETE FROM "+r.table+" WHERE organization_id = $1 AND "+r.column+" = $2", c.Org, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	for _, seq := range seqs {
+		db.Index(c.Tx, contacts.Name(), seq, "")
+	}
+	for i := range in.traces {
+		tr := in.traces[i]
+		newer, err := tr.look(ctx, c.Tx, c.Org, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range append(tr.found[:len(tr.found):len(tr.found)], newer...) {
+			n, err := db.Exec(ctx, c.Tx, tr.end+" WHERE "+tr.key+" = $1", row)
+			if err != nil {
+				return nil, err
+			}
+			*tr.count(out) += n
+		}
+	}
+	if *out == (Erased{ID: in.ID}) {
+		return nil, fault.NotFound.Say("There is no such contact.")
+	}
+	return out, c.Emit("contact.erased", in.ID, out)
+}

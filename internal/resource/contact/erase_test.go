@@ -1,0 +1,177 @@
+package contact_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// found counts the values of all tables that contain a text, whatever its case.
+func found(t testing.TB, a *apptest.App, text string) (n int, where []string) {
+	t.Helper()
+	want := []byte(strings.ToLower(text))
+	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
+		for i := range s.Tables {
+			r := &s.Tables[i]
+			err := s.Rows(t.Context(), r, "", nil, func(cells []db.Cell) error {
+				for j, c := range cells {
+					if bytes.Contains(bytes.ToLower(c.Text), want) {
+						n++
+						where = append(where, r.Name+"."+r.Columns[j].Name)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, where
+}
+
+// person makes a contact whose every part says marker, and all that can tell
+// of it; other is somebody who stays.
+func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
+	t.Helper()
+	post := func(path, body string) apptest.Value {
+		t.Helper()
+		return a.Send(t, a.Key, "POST", path, strings.ReplaceAll(body, "MARKER", marker), "Idempotency-Key", path+body+marker).OK(t, 201)
+	}
+	body := `{"firstName": "MARKER", "lastName": "von MARKER", "notes": "MARKER", "emails": [{"email": "MARKER@example.com"}], "addresses": [{"line1": "MARKER Street"}]}`
+	contact := post("/v1/contacts", body).ID("id")
+	at := "/v1/contacts/" + string(contact)
+	email := post(at+"/emails", `{"email": "second.MARKER@example.com"}`).Text("id")
+	post(at+"/phone-numbers", `{"phoneNumber": "+442079460018", "label": "MARKER"}`)
+	a.Send(t, a.Key, "PATCH", at, `{"jobTitle": "Chief `+marker+`"}`).OK(t, 200)
+	a.Send(t, a.Key, "DELETE", at+"/emails/"+email, "").OK(t, 204)
+	definition := a.Send(t, a.Key, "POST", "/v1/property-definitions", fmt.Sprintf(`{"objectType": "contact", "key": "k_%s", "name": "Nickname", "valueType": "text"}`, strings.ReplaceAll(string(contact), "-", ""))).OK(t, 201).Text("id")
+	post(at+"/properties", `{"definitionId": "`+definition+`", "value": "MARKER", "sources": [{"url": "https://example.com/MARKER", "title": "MARKER"}]}`)
+	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
+	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		for _, args := range []string{fmt.Sprintf(`{"contact": %q, "name": %q}`, contact, marker), fmt.Sprintf(`{"name": %q}`, other)} {
+			if _, err := db.Exec(ctx, tx, `INSERT INTO jobs (organization_id, lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at)
+				VALUES ($1, 'x', 'x', $2, 'ready', 0, 0, 1, 0, 0)`, a.Org, db.JSON(args)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contact
+}
+
+// After it, nothing that can be asked tells of the person; the audit rows and
+// everybody else stay.
+func TestErase(t *testing.T) {
+	for _, how := range []string{"live", "deleted", "purged"} {
+		t.Run(how, func(t *testing.T) {
+			apptest.Each(t, func(t *testing.T, a *apptest.App) {
+				contact := person(t, a, "Xantippe", "Somebody Else")
+				person(t, a, "Diotima", "Somebody Else")
+				events := count(t, a, "events")
+				at := "/v1/contacts/" + string(contact)
+				wantRows := 1
+				if how != "live" {
+					a.Send(t, a.Key, "DELETE", at, "").OK(t, 204)
+					events++
+				}
+				if how == "purged" { // only the log and what was kept for retries remember
+					wantRows = 0
+					err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+						for _, text := range []string{"DELETE FROM contact_emails WHERE contact_id = $1", "DELETE FROM contact_phone_numbers WHERE contact_id = $1",
+							"DELETE FROM contact_addresses WHERE contact_id = $1", "DELETE FROM property_values WHERE object_id = $1", "DELETE FROM contacts WHERE id = $1"} {
+							if _, err := db.Exec(ctx, tx, text, contact); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n, where := found(t, a, "Xantippe"); n < 10 {
+					t.Fatalf("the story left only %d traces: %v", n, where)
+				}
+				others, _ := found(t, a, "Diotima")
+
+				out := a.Operate(t, "contacts.erase", "contact", contact, fmt.Sprintf(`{"id": %q}`, contact))
+				out.Same("contacts", wantRows)
+				out.Same("customers", 1)
+				out.Same("jobs", 1)
+				out.Same("answers", 5) // the contact, an email, a phone number, a property, the customer
+				if how == "live" {
+					out.Same("emails", 2) // the deleted one too
+					out.Same("propertyValues", 1)
+					out.Same("events", 6)
+				}
+				if n, where := found(t, a, "Xantippe"); n > 0 {
+					t.Errorf("still in %v", where)
+				}
+				if n, _ := found(t, a, "Diotima"); n != others {
+					t.Errorf("somebody else lost %d of %d values", others-n, others)
+				}
+				if got := count(t, a, "events"); got != events+1 {
+					t.Errorf("%d events of %d", got, events+1)
+				}
+				a.Send(t, a.Key, "GET", at, "").Refused(t, 404, "NOT_FOUND")
+				if list := a.Send(t, a.Key, "GET", "/v1/contacts?query=xantippe", "").OK(t, 200); list.Len() != 0 {
+					t.Errorf("found: %v", list)
+				}
+				if list := a.Send(t, a.Key, "GET", "/v1/contacts?query=diotima", "").OK(t, 200); list.Len() != 1 {
+					t.Errorf("somebody else is not found: %v", list)
+				}
+				if a.DB.Engine() == db.SQLite {
+					err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+						rows, err := db.All[int64](ctx, tx, `SELECT rowid FROM contacts_search WHERE contacts_search MATCH '"xantippe"'`)
+						if len(rows) > 0 {
+							t.Errorf("the search index still has %v", rows)
+						}
+						return err
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				customers := a.Send(t, a.Key, "GET", "/v1/customers", "").OK(t, 200)
+				if customers.Len() != 2 || customers.Text("0.name") != "Somebody Else" {
+					t.Errorf("customers: %v", customers)
+				}
+				_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: string(contact), Input: []byte(fmt.Sprintf(`{"id": %q}`, contact))})
+				if !fault.Has(err, fault.NotFound) {
+					t.Errorf("a second time: %v", err)
+				}
+				if strings.Contains(strings.ToLower(a.Logs.String()), "xantippe") {
+					t.Errorf("the log tells of the person")
+				}
+			})
+		})
+	}
+}
+
+func count(t testing.TB, a *apptest.App, table string) (n int) {
+	t.Helper()
+	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1", a.Org)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
