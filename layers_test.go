@@ -24,12 +24,14 @@ const module = "frontdesk"
 // package may import what an earlier line names, and what shares its folder;
 // never what is named on its own line or on a later one.
 var layers = [][]string{
+	{"internal/kernel/limit", "internal/kernel/peer"},
 	{"migrations", "internal/kernel/fault", "internal/kernel/config", "internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
-	{"internal/kernel/job"},
+	{"internal/kernel/job", "internal/kernel/outbound"},
 	{"internal/kernel/event"},
 	{"internal/kernel/op"},
 	{"internal/account"},
+	{"internal/account/grant"},
 	{"internal/resource/business", "internal/resource/property", "internal/resource/file", "internal/resource/template", "internal/resource/optin"},
 	{"internal/resource/contact"},
 	{"internal/resource/customer"},
@@ -45,7 +47,8 @@ var layers = [][]string{
 // engine is what only internal/kernel/db knows.
 var engine = []string{"database/sql", "github.com/jackc/pgx", "github.com/pressly/goose", "modernc.org/sqlite", "zombiezen.com/go/sqlite"}
 
-// group finds the line and the folder that a package belongs to.
+// group finds the line and the folder that a package belongs to: the nearest
+// one that is named.
 func group(pkg string) (level int, folder string, ok bool) {
 	for i, line := range layers {
 		for _, g := range line {
@@ -57,12 +60,12 @@ func group(pkg string) (level int, folder string, ok bool) {
 				name, _, _ := strings.Cut(rest, "/")
 				return i, parent + "/" + name, true
 			}
-			if within(pkg, g) {
-				return i, g, true
+			if within(pkg, g) && len(g) > len(folder) {
+				level, folder, ok = i, g, true
 			}
 		}
 	}
-	return 0, "", false
+	return level, folder, ok
 }
 
 func within(pkg, folder string) bool { return pkg == folder || strings.HasPrefix(pkg, folder+"/") }
@@ -149,6 +152,8 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/resource/automation", "internal/resource/message", false},
 		{"internal/resource/domain/domaintest", "internal/resource/domain", false},
 		{"internal/door/rest", "internal/account", false},
+		{"internal/account/grant", "internal/account", false},
+		{"internal/door/oauth", "internal/account/grant", false},
 		{"internal/adapter/stripe", "internal/resource/domain", false},
 		{"internal/app", "internal/door/rest", false},
 		{"internal/apptest", "internal/kernel/db/dbtest", false},
@@ -161,6 +166,7 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/kernel/event", "internal/kernel/op", true},
 		{"internal/kernel/op", "internal/account", true},
 		{"internal/account", "internal/resource/contact", true},
+		{"internal/account", "internal/account/grant", true},
 		{"internal/resource/contact", "internal/resource/customer", true},
 		{"internal/resource/contact", "internal/door/rest", true},
 		{"internal/resource/task", "internal/resource/webhook", true},

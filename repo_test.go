@@ -161,9 +161,12 @@ func TestLinks(t *testing.T) {
 // index begins with it.
 var (
 	freeTables = map[string]string{
-		"organizations": "it is the organization",
-		"users":         "a user may belong to several organizations",
-		"sealing_keys":  "the key file is the server's",
+		"organizations":  "it is the organization",
+		"users":          "a user may belong to several organizations",
+		"sealing_keys":   "the key file is the server's",
+		"setup_links":    "there is no organization yet",
+		"oauth_clients":  "a client registers before it knows any user",
+		"oauth_requests": "a client asks before anybody signs in",
 	}
 	freeIndexes = map[string]string{
 		"memberships_user": "finds the organizations of a user who signs in",
@@ -172,6 +175,16 @@ var (
 		"jobs_failed":      "the operator's gauges are nobody's",
 		"jobs_finished":    "the purge is nobody's",
 		"jobs_live":        "a unique key belongs to a kind of job",
+
+		"sessions_user":    "a user's sessions end with the user, in every organization",
+		"sessions_expired": "the purge of sessions is nobody's",
+
+		"oauth_clients_idle":     "the purge of clients is nobody's",
+		"oauth_requests_expired": "the purge of requests is nobody's",
+		"agent_grants_expired":   "the purge of grants is nobody's",
+		"agent_grants_client":    "the purge asks whether any organization uses a client",
+		"grant_tokens_expired":   "the purge of tokens is nobody's",
+		"agent_sessions_idle":    "the purge of sessions is nobody's",
 	}
 )
 

@@ -1,5 +1,5 @@
-// Package account holds who is who: organizations, users and their roles, API
-// keys, agents, agreements and saved cards. What it does is operations like
+// Package account holds who is who: organizations, users and their roles, who
+// is signed in, API keys, agents, agreements and saved cards. What it does is operations like
 // everything else, with the doors console and admin only; and it tells the
 // other doors who a caller is (callers.go).
 //
@@ -8,8 +8,11 @@
 package account
 
 import (
+	"context"
+
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -30,11 +33,35 @@ type Accounts struct {
 	config  Config
 	callers callerCache
 	used    lastUsed
+	tries   attempts
+
+	agentEnded func(ctx context.Context, c *op.Call, agent id.ID, reason string) error
 }
 
 // New joins accounts to a database.
 func New(d *db.DB, c *clock.Clock, cfg Config) *Accounts {
 	return &Accounts{db: d, clock: c, config: cfg}
+}
+
+// OnAgentEnd asks to be called, in the same transaction, when an agent is
+// deleted, deactivated or moved to another organization: whatever acts as the
+// agent ends then, and does not come back with it.
+func (a *Accounts) OnAgentEnd(fn func(ctx context.Context, c *op.Call, agent id.ID, reason string) error) {
+	a.agentEnded = fn
+}
+
+// Why an agent's connections ended, as their clients are told.
+const (
+	AgentDeleted     = "Agent deleted"
+	AgentDeactivated = "Agent deactivated"
+	AgentMoved       = "Agent moved to another organization"
+)
+
+func (a *Accounts) endAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
+	if a.agentEnded == nil {
+		return nil
+	}
+	return a.agentEnded(ctx, c, agent, reason)
 }
 
 // doors of everything that manages the account.
@@ -43,8 +70,8 @@ const doors = op.Console | op.Admin
 // Operations lists everything that can be done with accounts.
 func (a *Accounts) Operations() []*op.Op {
 	var all []*op.Op
-	for _, part := range [][]*op.Op{a.organizationOperations(), a.userOperations(), a.agreementOperations(),
-		a.keyOperations(), a.agentOperations(), a.cardOperations(), a.meOperations()} {
+	for _, part := range [][]*op.Op{a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(), a.inviteOperations(),
+		a.agreementOperations(), a.keyOperations(), a.agentOperations(), a.cardOperations(), a.meOperations(), a.sessionOperations(), a.setupOperations()} {
 		all = append(all, part...)
 	}
 	return all

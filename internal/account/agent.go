@@ -29,14 +29,24 @@ const (
 	deny  = "deny"
 )
 
-// preset fills the permission table: all, read or none.
-func preset(name string) map[string]string {
+// helps is where a helper may work unasked: with people and with what it
+// writes down about them. What leaves the house, costs money or runs by itself
+// it must ask for.
+var helps = []string{"contacts", "customers", "properties", "tasks"}
+
+// Preset fills the permission table: all, helper, read or none.
+func Preset(name string) map[string]string {
 	table := map[string]string{}
 	for _, r := range op.Resources {
 		for _, a := range []op.Action{op.See, op.Create, op.Change, op.Delete} {
 			level := deny
-			if name == "all" || name == "read" && a == op.See {
+			switch {
+			case name == "all", (name == "read" || name == "helper") && a == op.See:
 				level = allow
+			case name == "helper" && a != op.Delete && slices.Contains(helps, r):
+				level = allow
+			case name == "helper":
+				level = ask
 			}
 			table[r+"."+a.String()] = level
 		}
@@ -66,9 +76,18 @@ func (a *Accounts) agentOperations() []*op.Op {
 	remove.Status = 204
 	list := spec("list", "List the organization's agents.", "", `{}`)
 	list.Events = nil
+	get := spec("get", "Show an agent.", "", one)
+	get.Events = nil
+	// Not only who manages agents may connect a client to one.
+	offered := spec("offered", "List the active agents that a client can be connected to, and whether their business accepted the agreement.", "", `{}`)
+	offered.Events, offered.Resource = nil, op.Free
 	return []*op.Op{
 		op.Write(create, a.createAgent),
 		op.Read(list, a.listAgents),
+		op.Read(get, a.getAgent),
+		op.Read(offered, a.offerAgents),
+		op.Write(spec("rename", "Give an agent another name.", "updated",
+			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant"}`), a.renameAgent),
 		op.Write(spec("set_permissions", "Set what an agent may do.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`), a.setAgentPermissions),
 		op.Write(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus("active", "agent.activated")),
@@ -82,14 +101,14 @@ func (a *Accounts) agentOperations() []*op.Op {
 type agentCreate struct {
 	BusinessID id.ID  `json:"businessId"`
 	Name       string `json:"name" min:"1"`
-	Preset     string `json:"preset" default:"none" enum:"all,read,none"`
+	Preset     string `json:"preset" default:"none" enum:"all,helper,read,none"`
 }
 
 func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) (*Agent, error) {
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
 		return nil, db.Missing(err, "business")
 	}
-	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: "active", Permissions: preset(in.Preset)}
+	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: "active", Permissions: Preset(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}
@@ -103,13 +122,49 @@ func (a *Accounts) listAgents(ctx context.Context, c *op.Call, in agentList) (*o
 	return op.ListOf(in.Page, rows), err
 }
 
+func (a *Accounts) getAgent(ctx context.Context, c *op.Call, in byID) (*Agent, error) {
+	return agents.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+// Offer is an agent that a client can be connected to.
+type Offer struct {
+	ID           id.ID             `json:"id"`
+	Name         string            `json:"name"`
+	BusinessName string            `json:"businessName"`
+	Agreed       bool              `json:"agreed" doc:"the business accepted the current agreement"`
+	Permissions  map[string]string `json:"permissions"`
+}
+
+func (a *Accounts) offerAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Offer], error) {
+	rows, err := db.All[Offer](ctx, c.Tx, `
+		SELECT a.id, a.name, b.name, EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
+			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions
+		FROM agents a JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
+		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,
+		c.Org, a.config.BusinessAgreement, in.Limit, in.Offset)
+	return op.ListOf(in.Page, rows), err
+}
+
+type agentRename struct {
+	ID   id.ID  `json:"id"`
+	Name string `json:"name" min:"1"`
+}
+
+func (a *Accounts) renameAgent(ctx context.Context, c *op.Call, in agentRename) (*Agent, error) {
+	return a.changeAgent(ctx, c, in.ID, "agent.updated", func(g *Agent) (bool, error) {
+		changed := g.Name != in.Name
+		g.Name = in.Name
+		return changed, nil
+	})
+}
+
 type agentPermissions struct {
 	ID          id.ID             `json:"id"`
 	Permissions map[string]string `json:"permissions" doc:"cells to set, like contacts.create, each allow, ask or deny"`
 }
 
 func (in *agentPermissions) Prepare(context.Context, *op.Call) error {
-	known := preset("none")
+	known := Preset("none")
 	var tree *fault.Tree
 	for cell, level := range in.Permissions {
 		if known[cell] == "" {
@@ -137,6 +192,9 @@ func (a *Accounts) setAgentStatus(status, event string) func(context.Context, *o
 		return a.changeAgent(ctx, c, in.ID, event, func(g *Agent) (bool, error) {
 			changed := g.Status != status
 			g.Status = status
+			if changed && status != "active" {
+				return changed, a.endAgent(ctx, c, g.ID, AgentDeactivated)
+			}
 			return changed, nil
 		})
 	}
@@ -186,6 +244,9 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 	}
 	a.Changed(c)
 	if to != c.Org {
+		if err := a.endAgent(ctx, c, g.ID, AgentMoved); err != nil {
+			return nil, err
+		}
 		if err := c.Emit("agent.moved", g.ID, g); err != nil {
 			return nil, err
 		}
@@ -199,6 +260,9 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 func (a *Accounts) deleteAgent(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
 	g, err := agents.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := a.endAgent(ctx, c, g.ID, AgentDeleted); err != nil {
 		return op.Nothing{}, err
 	}
 	a.Changed(c)

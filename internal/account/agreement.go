@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -26,6 +27,9 @@ func (a *Accounts) agreementOperations() []*op.Op {
 		op.Write(op.Spec{Name: "agreements.accept", Summary: "Accept the current version of an agreement for a business.",
 			Resource: op.Account, Doors: doors, Events: []string{"agreement.accepted"},
 			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "kind": "business", "by": "ada@example.com"}`}, a.accept),
+		// Whoever works here may see whether the agreement holds them up.
+		op.Read(op.Spec{Name: "agreements.list", Summary: "Show for each business which agreements it has accepted.",
+			Resource: op.Free, Doors: doors, Example: `{"kind": "business"}`}, a.listAgreements),
 	}
 }
 
@@ -72,4 +76,33 @@ func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (
 	}
 	a.Changed(c)
 	return row, c.Emit("agreement.accepted", row.ID, row)
+}
+
+// Standing is where a business stands with an agreement.
+type Standing struct {
+	BusinessID   id.ID       `json:"businessId"`
+	BusinessName string      `json:"businessName"`
+	Kind         string      `json:"kind" enum:"business,domain"`
+	Version      string      `json:"version" doc:"the current one"`
+	AcceptedAt   *clock.Time `json:"acceptedAt" doc:"when the current version was accepted"`
+	AcceptedBy   *string     `json:"acceptedBy"`
+	Before       *string     `json:"before" doc:"the last version that was accepted, when it is another"`
+}
+
+type agreementList struct {
+	op.Page
+	Kind string `query:"kind" default:"business" enum:"business,domain"`
+}
+
+func (a *Accounts) listAgreements(ctx context.Context, c *op.Call, in agreementList) (*op.List[Standing], error) {
+	rows, err := db.All[Standing](ctx, c.Tx, `
+		SELECT b.id, b.name, $2, $3, g.created_at, u.name,
+			(SELECT p.version FROM agreements p WHERE p.organization_id = $1 AND p.business_id = b.id AND p.kind = $2 AND p.version <> $3 AND p.deleted_at IS NULL
+				ORDER BY p.seq DESC LIMIT 1)
+		FROM businesses b
+			LEFT JOIN agreements g ON g.organization_id = $1 AND g.business_id = b.id AND g.kind = $2 AND g.version = $3 AND g.deleted_at IS NULL
+			LEFT JOIN users u ON u.id = g.user_id
+		WHERE b.organization_id = $1 AND b.deleted_at IS NULL ORDER BY b.seq LIMIT $4 OFFSET $5`,
+		c.Org, in.Kind, a.version(in.Kind), in.Limit, in.Offset)
+	return op.ListOf(in.Page, rows), err
 }

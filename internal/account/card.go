@@ -26,11 +26,16 @@ var cards = db.NewTable[Card]("payment_methods", "payment method")
 var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insufficient": "9995", "slow": "0077"}
 
 func (a *Accounts) cardOperations() []*op.Op {
+	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
 		op.Write(op.Spec{Name: "payment_methods.create_test", Summary: "Save a sandbox card and make it the default.",
 			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"payment_method.created"}, Example: `{"test": "visa"}`}, a.addTestCard),
 		op.Read(op.Spec{Name: "payment_methods.list", Summary: "List the saved cards.",
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listCards),
+		op.Write(op.Spec{Name: "payment_methods.set_default", Summary: "Make a saved card the one that is charged.",
+			Resource: op.Account, Doors: doors, Events: []string{"payment_method.updated"}, Example: one}, a.setDefaultCard),
+		op.Write(op.Spec{Name: "payment_methods.delete", Summary: "Delete a saved card. No other card becomes the default by itself.",
+			Resource: op.Account, Doors: doors, Status: 204, Events: []string{"payment_method.deleted"}, Example: one}, a.deleteCard),
 	}
 }
 
@@ -39,11 +44,7 @@ type cardTest struct {
 }
 
 func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*Card, error) {
-	// The organization is the root: it has one default card.
-	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
-	}
-	if _, err := db.Exec(ctx, c.Tx, "UPDATE payment_methods SET is_default = FALSE, updated_at = $2 WHERE organization_id = $1 AND is_default AND deleted_at IS NULL", c.Org, c.Now); err != nil {
+	if err := noDefaultCard(ctx, c); err != nil {
 		return nil, err
 	}
 	card := &Card{Record: c.NewRecord(), Brand: "visa", Last4: sandboxCards[in.Test], ExpMonth: 12, ExpYear: c.Now.Std().Year() + 3,
@@ -52,6 +53,39 @@ func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*C
 		return nil, err
 	}
 	return card, c.Emit("payment_method.created", card.ID, card)
+}
+
+// noDefaultCard makes room for another default card. The organization is the
+// root: it has one.
+func noDefaultCard(ctx context.Context, c *op.Call) error {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return db.Missing(err, "organization")
+	}
+	_, err := db.Exec(ctx, c.Tx, "UPDATE payment_methods SET is_default = FALSE, updated_at = $2 WHERE organization_id = $1 AND is_default AND deleted_at IS NULL", c.Org, c.Now)
+	return err
+}
+
+func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Card, error) {
+	if err := noDefaultCard(ctx, c); err != nil {
+		return nil, err
+	}
+	card, err := cards.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	card.IsDefault, card.UpdatedAt = true, c.Now
+	if err := cards.Save(ctx, c.Tx, card); err != nil {
+		return nil, err
+	}
+	return card, c.Emit("payment_method.updated", card.ID, card)
+}
+
+func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
+	card, err := cards.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("payment_method.deleted", card.ID, card)
 }
 
 type cardList struct{ op.Page }

@@ -44,6 +44,8 @@ func (a *Accounts) keyOperations() []*op.Op {
 			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Web shop", "permissions": ["contacts:read", "contacts:write"]}`}, a.createKey),
 		op.Read(op.Spec{Name: "api_keys.list", Summary: "List the organization's API keys.",
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listKeys),
+		op.Read(op.Spec{Name: "api_keys.get", Summary: "Show an API key, without its secret.",
+			Resource: op.Account, Doors: doors, Example: example}, a.getKey),
 		op.Write(op.Spec{Name: "api_keys.revoke", Summary: "Revoke an API key; it stops working with the next request.",
 			Resource: op.Account, Doors: doors, Events: []string{"api_key.revoked"}, Example: example}, a.revokeKey),
 	}
@@ -93,6 +95,10 @@ func (a *Accounts) listKeys(ctx context.Context, c *op.Call, in keyList) (*op.Li
 
 type byID struct {
 	ID id.ID `json:"id"`
+}
+
+func (a *Accounts) getKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {
+	return keys.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
 func (a *Accounts) revokeKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {

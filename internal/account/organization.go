@@ -109,7 +109,9 @@ func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID,
 		"business":     "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
 		"API key":      "SELECT organization_id FROM api_keys WHERE id = $1 AND deleted_at IS NULL",
 		"agent":        "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",
-		"contact":      "SELECT organization_id FROM contacts WHERE id = $1",
+		// Deleted ones too, and those that only the event log still tells of: this is for erasing them.
+		"contact": `SELECT organization_id FROM contacts WHERE id = $1
+			UNION ALL SELECT organization_id FROM events WHERE resource_type = 'contact' AND resource_id = $1 LIMIT 1`,
 	}[noun]
 	if statement == "" {
 		return "", fault.BadInput.Say("Nobody looks for a %s.", noun)

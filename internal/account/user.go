@@ -34,7 +34,7 @@ const memberQuery = `SELECT u.id, m.created_at, m.organization_id, u.email, u.na
 func (a *Accounts) userOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "users.create", Summary: "Add a user to the organization.",
-			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"user.created"}, Errors: []*fault.Kind{UserExists},
+			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"user.created"}, Errors: []*fault.Kind{UserExists},
 			Example: `{"email": "ada@example.com", "name": "Ada Lovelace", "role": "owner", "password": "a long sentence"}`}, a.createUser),
 		op.Read(op.Spec{Name: "users.list", Summary: "List the organization's users.",
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listUsers),
@@ -58,43 +58,67 @@ func (in *userCreate) Prepare(ctx context.Context, _ *op.Call) error {
 	if in.Password == nil {
 		return nil
 	}
-	if utf8.RuneCountInString(*in.Password) < 8 {
-		return fault.Field("password", "Too short: expected at least 8 characters")
-	}
-	h, err := secret.HashPassword(ctx, *in.Password)
+	h, err := newPassword(ctx, *in.Password)
 	in.hash = &h
 	return err
 }
 
+// newPassword checks and hashes a password that somebody chose. It is slow by
+// design, and never inside a transaction.
+func newPassword(ctx context.Context, text string) (string, error) {
+	if utf8.RuneCountInString(text) < 8 {
+		return "", fault.Field("password", "Too short: expected at least 8 characters")
+	}
+	return secret.HashPassword(ctx, text)
+}
+
+// createUser is the operator's way, who may know every user of the server. In
+// the console people are invited (invite.go).
 func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*Member, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, db.Missing(err, "organization")
 	}
-	folded := db.Fold(in.Email)
 	user := id.New()
 	if in.hash != nil {
-		n, err := db.Exec(ctx, c.Tx, `
-			INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status)
-			VALUES ($1, $2, $2, $3, $4, $5, $6, 'active') ON CONFLICT (email_folded) DO NOTHING`,
-			user, c.Now, in.Email, folded, in.Name, in.hash)
+		err := insertUser(ctx, c, user, in.Email, in.Name, *in.hash)
+		if fault.Has(err, UserExists) {
+			return nil, UserExists.Say("There is a user with this email already. Leave the password out to add that user to this organization.")
+		}
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
-			return nil, UserExists.Say("There is a user with this email already. Leave the password out to add that user to this organization.")
-		}
 	} else {
-		var err error
-		if user, err = db.One[id.ID](ctx, c.Tx, "SELECT id FROM users WHERE email_folded = $1", folded); errors.Is(err, db.ErrNone) {
-			return nil, fault.Field("password", "Required for a new user")
-		} else if err != nil {
+		known, err := findUser(ctx, c.Tx, in.Email)
+		if err != nil {
 			return nil, err
 		}
+		if known == nil {
+			return nil, fault.Field("password", "Required for a new user")
+		}
+		user = known.ID
 	}
+	return a.join(ctx, c, user, in.Role)
+}
+
+// insertUser adds a user. The unique index decides who was first.
+func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name, hash string) error {
+	n, err := db.Exec(ctx, c.Tx, `
+		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status)
+		VALUES ($1, $2, $2, $3, $4, $5, $6, 'active') ON CONFLICT (email_folded) DO NOTHING`,
+		user, c.Now, email, db.Fold(email), name, hash)
+	if err == nil && n == 0 {
+		return UserExists.New()
+	}
+	return err
+}
+
+// join makes a user a member of the call's organization. The caller has
+// locked the organization, or just made it.
+func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string) (*Member, error) {
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO memberships (id, organization_id, created_at, updated_at, user_id, role)
 		VALUES ($1, $2, $3, $3, $4, $5) ON CONFLICT (organization_id, user_id) WHERE deleted_at IS NULL DO NOTHING`,
-		id.New(), c.Org, c.Now, user, in.Role)
+		id.New(), c.Org, c.Now, user, role)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +126,17 @@ func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*
 		return nil, UserExists.Say("This user belongs to the organization already.")
 	}
 	a.Changed(c)
-	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", c.Org, user)
+	m, err := member(ctx, c.Tx, c.Org, user)
 	if err != nil {
 		return nil, err
 	}
-	return &m, c.Emit("user.created", m.ID, &m)
+	return m, c.Emit("user.created", m.ID, m)
+}
+
+// member finds a user of an organization.
+func member(ctx context.Context, tx *db.Tx, org, user id.ID) (*Member, error) {
+	m, err := db.One[Member](ctx, tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", org, user)
+	return &m, db.Missing(err, "member")
 }
 
 type userList struct{ op.Page }
@@ -127,6 +157,12 @@ func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call,
 		user, err := db.One[id.ID](ctx, c.Tx, "UPDATE users SET status = $2, updated_at = $3 WHERE email_folded = $1 RETURNING id", db.Fold(in.Email), status, c.Now)
 		if err != nil {
 			return nil, db.Missing(err, "user")
+		}
+		if status != "active" {
+			// Enabling the user again does not bring the sessions back.
+			if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1", user); err != nil {
+				return nil, err
+			}
 		}
 		a.Changed(c)
 		all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)

@@ -32,8 +32,9 @@ import (
 // App is a running service with one organization that may do everything.
 type App struct {
 	*app.App
-	URL  string
-	Logs *Logs
+	URL      string
+	AgentURL string // of the agent connection
+	Logs     *Logs
 	Tenant
 }
 
@@ -41,6 +42,7 @@ type App struct {
 type Tenant struct {
 	Org, Business id.ID
 	Owner         string
+	OwnerID       id.ID
 	Key           string
 	KeyID         id.ID
 }
@@ -53,7 +55,7 @@ func Each(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
 // EachDoor runs fn once per engine and door, on a service of its own.
 func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		for _, door := range []string{"rest", "action"} {
+		for _, door := range []string{"rest", "action", "agent"} {
 			t.Run(door, func(t *testing.T) {
 				a := Start(t, e, extra...)
 				fn(t, a, a.Door(door, a.Tenant))
@@ -65,8 +67,11 @@ func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...a
 // Settings are those of a test's service, before it starts.
 func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	t.Helper()
-	s := config.Settings{Listen: "127.0.0.1:0", RateLimit: config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000},
-		Agreement: config.Agreement{Business: "1", Domain: "1"}, Workers: 4}
+	s := config.Settings{Listen: "127.0.0.1:0", MCPListen: "127.0.0.1:0",
+		AgentLimit: config.AgentLimit{Free: 10, Starter: 30, Professional: 100, Enterprise: 60_000_000, Transport: 60_000_000},
+		OAuth:      config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
+		RateLimit:  config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000},
+		Agreement:  config.Agreement{Business: "1", Domain: "1"}, Workers: 4}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)
@@ -90,14 +95,22 @@ func Start(t testing.TB, e db.Engine, extra ...app.Extra) *App {
 func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
 	t.Helper()
 	logs := &Logs{t: t}
+	// The issuer is a setting, so its address must be known before the start.
+	agents := httptest.NewUnstartedServer(nil)
+	if s.MCPURL == "http://127.0.0.1:0" {
+		s.MCPURL = "http://" + agents.Listener.Addr().String()
+	}
 	inner, err := app.Open(context.Background(), s, slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})), extra...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(inner.Handler())
-	a := &App{App: inner, URL: server.URL, Logs: logs}
+	agents.Config.Handler = inner.AgentHandler()
+	agents.Start()
+	a := &App{App: inner, URL: server.URL, AgentURL: agents.URL, Logs: logs}
 	t.Cleanup(func() {
 		server.Close()
+		agents.Close()
 		if err := inner.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
@@ -111,7 +124,7 @@ func (a *App) NewTenant(t testing.TB, plan string) Tenant {
 	t.Helper()
 	org := a.Operate(t, "organizations.create", "", "", fmt.Sprintf(`{"name": "Test", "plan": %q}`, plan))
 	v := Tenant{Org: org.ID("id"), Business: org.ID("businessId"), Owner: "owner-" + string(id.New()) + "@example.com"}
-	a.Operate(t, "users.create", "organization", v.Org, fmt.Sprintf(`{"email": %q, "name": "Owner", "role": "owner", "password": "a long password"}`, v.Owner))
+	v.OwnerID = a.Operate(t, "users.create", "organization", v.Org, fmt.Sprintf(`{"email": %q, "name": "Owner", "role": "owner", "password": "a long password"}`, v.Owner)).ID("id")
 	a.Operate(t, "agreements.accept", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v.Business, v.Owner))
 	v.Key, v.KeyID = a.NewKey(t, v, "*")
 	return v
@@ -147,8 +160,11 @@ type Result struct {
 
 // Door opens a door for a tenant.
 func (a *App) Door(name string, v Tenant) Door {
-	if name == "rest" {
+	switch name {
+	case "rest":
 		return a.viaREST(v)
+	case "agent":
+		return a.viaAgent(v)
 	}
 	return a.viaAction(v)
 }

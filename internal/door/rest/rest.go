@@ -21,6 +21,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -36,7 +37,7 @@ type Door struct {
 	Limits map[string]int
 
 	routes  router
-	limiter limiter
+	limiter limit.Limiter[id.ID] // by organization
 	metrics *metrics
 }
 
@@ -75,12 +76,11 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	if err != nil {
 		return refuse(nil, err)
 	}
-	limit := d.Limits[login.Caller.Plan]
-	v := d.limiter.spend(login.Caller.Organization, max(limit, 1), time.Now())
-	v.headers(w.Header())
-	if !v.ok {
+	v := d.limiter.Spend(login.Caller.Organization, d.Limits[login.Caller.Plan], time.Minute, time.Now())
+	headers(v, w.Header())
+	if !v.OK {
 		f := fault.RateLimited.New()
-		f.RetryAfter = v.retry
+		f.RetryAfter = v.Retry
 		return refuse(nil, f)
 	}
 	if err := login.Refused(); err != nil {
@@ -242,7 +242,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, er
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter)))
+		w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(f.RetryAfter)))
 	}
 	body, encodeErr := op.ErrorBody(f)
 	if encodeErr != nil {

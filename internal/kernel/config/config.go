@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"frontdesk/internal/kernel/peer"
 )
 
 // Settings is what an operator can say. The tags are the command line's.
@@ -20,14 +22,22 @@ type Settings struct {
 	DatabaseURL string `help:"PostgreSQL to use in place of the embedded database." placeholder:"postgres://…" name:"database-url"`
 	Listen      string `help:"Address of the API and the console." default:"127.0.0.1:8080"`
 	BaseURL     string `help:"Where callers reach the API; by default http:// and --listen." name:"base-url" placeholder:"URL"`
+	MCPListen   string `help:"Address of the agent connection; empty to do without." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MCPURL      string `help:"Where agents' clients reach it; by default http:// and --mcp-listen." name:"mcp-url" placeholder:"URL"`
 
-	RateLimit RateLimit `embed:"" prefix:"rate-limit-"`
-	Agreement Agreement `embed:"" prefix:"agreement-"`
-	Retention Retention `embed:"" prefix:"retention-"`
-	Log       Log       `embed:"" prefix:"log-"`
+	TrustedProxies []string `help:"Addresses and networks of proxies whose X-Forwarded-For is believed." name:"trusted-proxies" placeholder:"NET,…"`
+
+	RateLimit  RateLimit  `embed:"" prefix:"rate-limit-"`
+	AgentLimit AgentLimit `embed:"" prefix:"agent-limit-"`
+	OAuth      OAuth      `embed:"" prefix:"oauth-"`
+	Agreement  Agreement  `embed:"" prefix:"agreement-"`
+	Retention  Retention  `embed:"" prefix:"retention-"`
+	Log        Log        `embed:"" prefix:"log-"`
 
 	ClockOffset time.Duration `help:"Shift the service's clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
 	Workers     int           `help:"Background jobs at a time." default:"8"`
+
+	AllowInsecureClientMetadata bool `help:"Fetch client metadata documents also over http and from this machine, for development and tests."`
 }
 
 // RateLimit is API requests per minute by plan.
@@ -41,6 +51,28 @@ type RateLimit struct {
 // ByPlan is the limits by the plan's name.
 func (r RateLimit) ByPlan() map[string]int {
 	return map[string]int{"free": r.Free, "starter": r.Starter, "professional": r.Professional, "enterprise": r.Enterprise}
+}
+
+// AgentLimit is tool calls of agents per minute by plan.
+type AgentLimit struct {
+	Free         int `help:"Tool calls of agents per minute on the plan free." default:"10"`
+	Starter      int `help:"… on starter." default:"30"`
+	Professional int `help:"… on professional." default:"100"`
+	Enterprise   int `help:"… on enterprise." default:"300"`
+	Transport    int `help:"Requests to the agent connection per minute, for each user and client." default:"600"`
+}
+
+// ByPlan is the limits by the plan's name.
+func (l AgentLimit) ByPlan() map[string]int {
+	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
+}
+
+// OAuth is the authorization server of the agent connection.
+type OAuth struct {
+	RegisterLimit int `help:"Client registrations per minute and address." default:"10"`
+	TokenLimit    int `help:"Requests to the token endpoint per minute and address." default:"10"`
+
+	RefreshRequiresResource bool `help:"Refuse a refresh that does not name the resource." default:"true" negatable:""`
 }
 
 // Agreement is the current version of each agreement. A new one needs
@@ -71,19 +103,23 @@ func (s *Settings) Settle(demo bool) error {
 			s.Data = filepath.Join("data", "demo")
 		}
 	}
-	host, port, err := net.SplitHostPort(s.Listen)
-	if err != nil {
-		return fmt.Errorf("--listen: %q is not host:port", s.Listen)
+	var err error
+	if s.BaseURL, err = address("listen", s.Listen, "base-url", s.BaseURL); err != nil {
+		return err
 	}
-	if s.BaseURL == "" {
-		if host == "" || host == "0.0.0.0" || host == "::" {
-			host = "localhost"
+	if s.MCPListen != "" {
+		if s.MCPURL, err = address("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {
+			return err
 		}
-		s.BaseURL = "http://" + net.JoinHostPort(host, port)
 	}
-	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
-	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("--base-url: %q is not an http or https address", s.BaseURL)
+	if _, err := peer.Parse(s.TrustedProxies); err != nil {
+		return fmt.Errorf("--trusted-proxies: %w", err)
+	}
+	for name, n := range map[string]int{"agent-limit-free": s.AgentLimit.Free, "agent-limit-starter": s.AgentLimit.Starter, "agent-limit-professional": s.AgentLimit.Professional,
+		"agent-limit-enterprise": s.AgentLimit.Enterprise, "agent-limit-transport": s.AgentLimit.Transport, "oauth-register-limit": s.OAuth.RegisterLimit, "oauth-token-limit": s.OAuth.TokenLimit} {
+		if n < 1 || n > 60_000_000 {
+			return fmt.Errorf("--%s: must be between 1 and 60000000", name)
+		}
 	}
 	for plan, n := range s.RateLimit.ByPlan() {
 		if n < 1 || n > 60_000_000 {
@@ -94,6 +130,26 @@ func (s *Settings) Settle(demo bool) error {
 		return errors.New("--agreement-business and --agreement-domain must not be empty")
 	}
 	return nil
+}
+
+// address is where callers reach a listener: as the operator says, or by the
+// address it listens on.
+func address(listenFlag, listen, urlFlag, given string) (string, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", fmt.Errorf("--%s: %q is not host:port", listenFlag, listen)
+	}
+	if given == "" {
+		if host == "" || host == "0.0.0.0" || host == "::" {
+			host = "localhost"
+		}
+		given = "http://" + net.JoinHostPort(host, port)
+	}
+	given = strings.TrimSuffix(given, "/")
+	if u, err := url.Parse(given); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("--%s: %q is not an http or https address", urlFlag, given)
+	}
+	return given, nil
 }
 
 // DatabasePath is the embedded database's file.

@@ -1,0 +1,170 @@
+package grant
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/secret"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Client is an application that asks to act as an agent. All clients are
+// public: PKCE proves that whoever redeems a code is who asked for it.
+type Client struct {
+	ID           string      `db:"client_id"`
+	Name         string      `db:"name"`
+	URI          *string     `db:"uri"`
+	RedirectURIs []string    `db:"redirect_uris"`
+	CreatedAt    clock.Time  `db:"created_at"`
+	ExpiresAt    *clock.Time `db:"expires_at"` // of a document: fetch it again after this
+}
+
+const clientColumns = "client_id, name, uri, redirect_uris, created_at, expires_at"
+
+// Metadata is what a client says about itself (RFC 7591 §2). What is not here
+// is ignored.
+type Metadata struct {
+	ClientID     string   `json:"client_id,omitzero"`
+	Name         string   `json:"client_name,omitzero"`
+	URI          string   `json:"client_uri,omitzero"`
+	RedirectURIs []string `json:"redirect_uris"`
+	AuthMethod   string   `json:"token_endpoint_auth_method,omitzero"`
+}
+
+const (
+	maxRedirects = 20
+	maxName      = 200
+)
+
+// check takes over what a client says of itself.
+func (m *Metadata) check() (*Client, *Error) {
+	if len(m.RedirectURIs) == 0 || len(m.RedirectURIs) > maxRedirects {
+		return nil, refuse(InvalidRedirect, "redirect_uris must hold 1 to 20 addresses.")
+	}
+	for _, r := range m.RedirectURIs {
+		if err := checkRedirect(r); err != nil {
+			return nil, err
+		}
+	}
+	if utf8.RuneCountInString(m.Name) > maxName || strings.ContainsFunc(m.Name, unicode.IsControl) {
+		return nil, refuse(InvalidClientMetadata, "client_name has at most 200 characters, none of them control characters.")
+	}
+	c := &Client{Name: strings.TrimSpace(m.Name), RedirectURIs: m.RedirectURIs}
+	// It is shown to a person as a link, so it must be one; else it is left out.
+	if u, err := url.Parse(m.URI); err == nil && printable(m.URI, maxURI) && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
+		c.URI = &m.URI
+	}
+	return c, nil
+}
+
+// Register takes in a client that introduces itself (RFC 7591 §3.1). Anyone
+// may; what it asks for and does not get, its answer shows (§3.2.1).
+func (g *Grants) Register(ctx context.Context, text []byte) (*Client, error) {
+	var m Metadata
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, refuse(InvalidClientMetadata, "The body must be a JSON object of client metadata (RFC 7591).")
+	}
+	c, refused := m.check()
+	if refused != nil {
+		return nil, refused
+	}
+	c.ID, c.CreatedAt = secret.NewToken(clientPrefix), g.clock.Now()
+	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return saveClient(ctx, tx, c) })
+	return c, err
+}
+
+func saveClient(ctx context.Context, tx *db.Tx, c *Client) error {
+	_, err := db.Exec(ctx, tx, `
+		INSERT INTO oauth_clients (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, uri = excluded.uri, redirect_uris = excluded.redirect_uris, expires_at = excluded.expires_at`,
+		c.ID, c.Name, c.URI, db.JSON(mustJSON(c.RedirectURIs)), c.CreatedAt, c.ExpiresAt)
+	return err
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings can be written
+	}
+	return b
+}
+
+var unavailable = refuse(InvalidClient, "Client metadata unavailable")
+
+// client finds who asks: by its registration, or by the document that its id
+// is the address of.
+func (g *Grants) client(ctx context.Context, name string) (*Client, error) {
+	unknown := refuse(InvalidClient, "Unknown client_id. Register the client again.")
+	if !printable(name, maxURI) {
+		return nil, unknown
+	}
+	var found *Client
+	err := g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		c, err := db.One[Client](ctx, tx, "SELECT "+clientColumns+" FROM oauth_clients WHERE client_id = $1", name)
+		if err == nil {
+			found = &c
+		}
+		return err
+	})
+	if err != nil && !none(err) {
+		return nil, err
+	}
+	switch {
+	case found != nil && (found.ExpiresAt == nil || *found.ExpiresAt > g.clock.Now()):
+		return found, nil
+	case strings.HasPrefix(name, "https://") || g.config.InsecureMetadata && strings.HasPrefix(name, "http://"):
+		return g.fetch(ctx, name)
+	}
+	return nil, unknown
+}
+
+// fetch reads a client metadata document (draft-ietf-oauth-client-id-metadata-document).
+// A failure is never kept.
+func (g *Grants) fetch(ctx context.Context, address string) (*Client, error) {
+	if !documentAddress(address) {
+		return nil, unavailable
+	}
+	text, keep, err := g.documents.Fetch(ctx, address)
+	if err != nil {
+		return nil, unavailable
+	}
+	var m Metadata
+	// §4.1: the document names its own address, and is compared with it as a string.
+	if err := json.Unmarshal(text, &m); err != nil || m.ClientID != address || strings.TrimSpace(m.Name) == "" {
+		return nil, unavailable
+	}
+	// §4.1: no shared secrets. Public clients are the only ones here.
+	if m.AuthMethod != "" && m.AuthMethod != "none" {
+		return nil, unavailable
+	}
+	c, refused := m.check()
+	if refused != nil {
+		return nil, unavailable
+	}
+	now := g.clock.Now()
+	expires := now.Add(keep)
+	c.ID, c.CreatedAt, c.ExpiresAt = address, now, &expires
+	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return saveClient(ctx, tx, c) })
+	return c, err
+}
+
+// documentAddress reports whether an address may be a client's id (§3): with
+// a path, and without a fragment, a user and dot segments.
+func documentAddress(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || u.User != nil || strings.Contains(s, "#") || u.Path == "" || u.Path == "/" {
+		return false
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		if segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,122 @@
+package grant
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Connection is a grant as people see it: a client that acts as an agent.
+type Connection struct {
+	ID         id.ID       `json:"id"`
+	AgentID    id.ID       `json:"agentId"`
+	UserID     id.ID       `json:"userId"`
+	ClientID   string      `json:"clientId"`
+	ClientName string      `json:"clientName"`
+	CreatedAt  clock.Time  `json:"createdAt"`
+	LastUsedAt *clock.Time `json:"lastUsedAt"`
+}
+
+// Connections lists the living connections of an organization, newest first.
+func (g *Grants) Connections(ctx context.Context, org id.ID) (out []Connection, err error) {
+	err = g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		out, err = db.All[Connection](ctx, tx, `
+			SELECT id, agent_id, user_id, client_id, client_name, connected_at, last_used_at FROM agent_grants
+			WHERE organization_id = $1 AND ended_at IS NULL AND connected_at IS NOT NULL AND expires_at > $2 ORDER BY seq DESC`, org, g.clock.Now())
+		return err
+	})
+	return out, err
+}
+
+// Disconnect ends a connection of the organization; user is who did it.
+func (g *Grants) Disconnect(ctx context.Context, org, connection, user id.ID) error {
+	return g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err := lockGrant(ctx, tx, org, connection)
+		if err != nil {
+			return db.Missing(err, "connection")
+		}
+		return g.end(ctx, tx, v, "Disconnected", actor{kind: "user", id: user, door: "console"})
+	})
+}
+
+// actor is who the log names.
+type actor struct {
+	kind    string
+	id      id.ID
+	door    string
+	request string
+}
+
+var bySystem = actor{kind: "system", door: "system"}
+
+// end ends a grant once, and with it every code, token and session.
+func (g *Grants) end(ctx context.Context, tx *db.Tx, v *row, reason string, by actor) error {
+	if v.EndedAt != nil {
+		return nil
+	}
+	now := g.clock.Now()
+	v.EndedAt, v.EndReason = &now, &reason
+	if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET ended_at = $3, end_reason = $4 WHERE organization_id = $1 AND id = $2", v.Org, v.ID, now, reason); err != nil {
+		return err
+	}
+	if v.ConnectedAt == nil {
+		return nil // a consent that was never used
+	}
+	return g.log(ctx, tx, v, "agent.disconnected", by)
+}
+
+// connected notes that a client took up its grant.
+func (g *Grants) connected(ctx context.Context, tx *db.Tx, v *row) error {
+	now := g.clock.Now()
+	v.ConnectedAt = &now
+	if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET connected_at = $3 WHERE organization_id = $1 AND id = $2", v.Org, v.ID, now); err != nil {
+		return err
+	}
+	return g.log(ctx, tx, v, "agent.connected", actor{kind: "user", id: v.User, door: "agent"})
+}
+
+// log writes the audit row about an agent's connection.
+func (g *Grants) log(ctx context.Context, tx *db.Tx, v *row, kind string, by actor) error {
+	text, err := json.Marshal(struct {
+		Connection `json:",inline"`
+		EndedAt    *clock.Time `json:"endedAt"`
+		Reason     *string     `json:"reason"`
+	}{Connection{ID: v.ID, AgentID: v.Agent, UserID: v.User, ClientID: v.Client, ClientName: v.ClientName, CreatedAt: *v.ConnectedAt}, v.EndedAt, v.EndReason})
+	if err != nil {
+		return err
+	}
+	e := event.Event{Organization: v.Org, At: g.clock.Now(), Type: kind, ResourceID: v.Agent, ActorKind: by.kind, Door: by.door, RequestID: by.request, Data: text}
+	if by.id != "" {
+		e.ActorID = &by.id
+	}
+	if e.RequestID == "" {
+		e.RequestID = string(id.New())
+	}
+	return event.Append(ctx, tx, e)
+}
+
+// agentEnded ends every grant of an agent, in the transaction that ended the
+// agent and on behalf of whoever did. Activating the agent again, or moving it
+// back, revives none.
+func (g *Grants) agentEnded(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
+	text := "SELECT " + rowColumns + " FROM agent_grants WHERE organization_id = $1 AND agent_id = $2 AND ended_at IS NULL ORDER BY seq"
+	if c.Tx.Engine() == db.Postgres {
+		text += " FOR NO KEY UPDATE"
+	}
+	rows, err := db.All[row](ctx, c.Tx, text, c.Org, agent)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := g.end(ctx, c.Tx, &rows[i], reason, actor{string(c.Caller.Kind), c.Caller.ID, c.Door.String(), c.RequestID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+// Package grant is the authorization server of the agent connection without
+// its HTTP: which clients there are (client.go), what they ask for and who
+// consents (request.go), the codes and tokens they get for it (token.go), and
+// who a token stands for (login.go). It follows OAuth 2.1 with PKCE as the
+// MCP authorization specification of 2025-06-18 asks; the sections of the RFCs
+// are cited beside the lines that obey them.
+//
+// A grant is one consent: one user lets one client act as one agent. Every
+// code and token belongs to a grant and ends with it. Only hashes of secrets
+// are stored, every exchange is one transaction that locks its grant, and
+// nothing about who may do what is kept in memory.
+package grant
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// Config is what an operator sets.
+type Config struct {
+	// Issuer names this server, {mcp_url}. It never comes from a request.
+	Issuer string
+	// Resource is what tokens are for: {mcp_url}/mcp.
+	Resource string
+	// BaseURL is where the console asks for consent.
+	BaseURL string
+	// BusinessAgreement and DomainAgreement are the current versions.
+	BusinessAgreement, DomainAgreement string
+	// RefreshNeedsResource refuses a refresh that does not name the resource.
+	RefreshNeedsResource bool
+	// InsecureMetadata permits client metadata documents over plain http.
+	InsecureMetadata bool
+}
+
+// Documents fetches client metadata documents.
+type Documents interface {
+	// Fetch gives a document's text, and how long it may be kept.
+	Fetch(ctx context.Context, address string) (text []byte, keep time.Duration, err error)
+}
+
+// Grants is the package's state.
+type Grants struct {
+	db        *db.DB
+	clock     *clock.Clock
+	config    Config
+	documents Documents
+
+	mu   sync.Mutex
+	used map[id.ID]clock.Time // grants that were used since FlushUsed
+}
+
+// New joins grants to the accounts whose agents they are about.
+func New(d *db.DB, c *clock.Clock, accounts *account.Accounts, documents Documents, cfg Config) *Grants {
+	g := &Grants{db: d, clock: c, config: cfg, documents: documents}
+	accounts.OnAgentEnd(g.agentEnded)
+	return g
+}
+
+// The scopes (service.md, rule 7).
+const (
+	Transport = "mcp"            // access to the transport
+	Offline   = "offline_access" // also a refresh token
+)
+
+// Scopes are all that can be asked for.
+var Scopes = []string{Transport, Offline}
+
+// How long things live (service.md, rule 9; decisions.md 8).
+const (
+	requestLifetime = 30 * time.Minute // to sign in, and to accept an agreement first
+	codeLifetime    = 5 * time.Minute
+	AccessLifetime  = 60 * time.Minute
+	refreshLifetime = 90 * 24 * time.Hour
+)
+
+// What secrets begin with, so that a scanner knows them.
+const (
+	clientPrefix  = "fdo_"
+	codePrefix    = "fdc_"
+	AccessPrefix  = "fda_"
+	refreshPrefix = "fdr_"
+	sessionPrefix = "fds_"
+)
+
+// Error is a refusal in the words of OAuth.
+type Error struct {
+	Code        string
+	Description string
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Description }
+
+// The codes: RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2, RFC 8707 §2.
+const (
+	InvalidRequest        = "invalid_request"
+	InvalidClient         = "invalid_client"
+	InvalidGrant          = "invalid_grant"
+	InvalidScope          = "invalid_scope"
+	InvalidTarget         = "invalid_target"
+	InvalidToken          = "invalid_token"
+	UnsupportedGrant      = "unsupported_grant_type"
+	UnsupportedResponse   = "unsupported_response_type"
+	AccessDenied          = "access_denied"
+	InvalidRedirect       = "invalid_redirect_uri"
+	InvalidClientMetadata = "invalid_client_metadata"
+)
+
+func refuse(code, description string) *Error { return &Error{code, description} }
+
+// AgentInactive refuses a consent for an agent that may not act.
+var AgentInactive = fault.Define("AGENT_INACTIVE", 409, "This agent is not active.")
+
+// locked reads one row and holds it until the transaction ends.
+func locked[T any](ctx context.Context, tx *db.Tx, text string, args ...any) (T, error) {
+	if tx.Engine() == db.Postgres {
+		text += " FOR NO KEY UPDATE"
+	}
+	return db.One[T](ctx, tx, text, args...)
+}
+
+// write runs one exchange. What it refuses is committed too: a code that is
+// used twice is refused, and ends its grant.
+func (g *Grants) write(ctx context.Context, fn func(context.Context, *db.Tx) (*Error, error)) error {
+	var refused *Error
+	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		refused, err = fn(ctx, tx)
+		return err
+	})
+	if err == nil && refused != nil {
+		return refused
+	}
+	return err
+}
+
+func none(err error) bool { return errors.Is(err, db.ErrNone) }

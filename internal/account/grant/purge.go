@@ -1,0 +1,55 @@
+package grant
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+)
+
+// How long things are kept after their use. A client that was used is kept
+// long: it remembers its id, and cannot tell that nobody here does.
+const (
+	expiredKept    = 24 * time.Hour
+	sessionKept    = 90 * 24 * time.Hour
+	unusedClient   = 30 * 24 * time.Hour
+	forgottenAfter = 400 * 24 * time.Hour
+)
+
+// purges end rows that serve nobody, children before their parents. $1 is the
+// moment before which they ended, $2 how many to end at once.
+var purges = []struct {
+	after     time.Duration
+	statement string
+}{
+	{expiredKept, "DELETE FROM oauth_requests WHERE seq IN (SELECT seq FROM oauth_requests WHERE expires_at <= $1 LIMIT $2)"},
+	{expiredKept, "DELETE FROM grant_tokens WHERE seq IN (SELECT seq FROM grant_tokens WHERE expires_at <= $1 LIMIT $2)"},
+	{sessionKept, "DELETE FROM agent_sessions WHERE seq IN (SELECT seq FROM agent_sessions WHERE created_at <= $1 LIMIT $2)"},
+	{expiredKept, ofExpired("grant_codes")},
+	{expiredKept, ofExpired("grant_tokens")},
+	{expiredKept, ofExpired("agent_sessions")},
+	{expiredKept, "DELETE FROM agent_grants WHERE seq IN (SELECT seq FROM agent_grants WHERE expires_at <= $1 LIMIT $2)"},
+	{unusedClient, idleClients("c.used_at IS NULL AND c.created_at <= $1")},
+	{forgottenAfter, idleClients("c.created_at <= $1 AND c.used_at <= $1")},
+}
+
+func ofExpired(table string) string {
+	return "DELETE FROM " + table + " WHERE seq IN (SELECT r.seq FROM agent_grants g JOIN " + table + " r ON r.grant_id = g.id WHERE g.expires_at <= $1 LIMIT $2)"
+}
+
+func idleClients(idle string) string {
+	return "DELETE FROM oauth_clients WHERE seq IN (SELECT c.seq FROM oauth_clients c WHERE " + idle +
+		" AND NOT EXISTS (SELECT 1 FROM agent_grants g WHERE g.client_id = c.client_id) LIMIT $2)"
+}
+
+// Purge ends a batch of what has expired, and tells whether there is more.
+func Purge(ctx context.Context, tx *db.Tx, now clock.Time, batch int) (more bool, err error) {
+	for _, p := range purges {
+		n, err := db.Exec(ctx, tx, p.statement, now.Add(-p.after), batch)
+		if err != nil || n == int64(batch) {
+			return true, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,264 @@
+package grant
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/secret"
+)
+
+// Request is an authorization request that waits for a person's consent.
+type Request struct {
+	ID          id.ID      `db:"id"`
+	ClientID    string     `db:"client_id"`
+	ClientName  string     `db:"client_name"`
+	ClientURI   *string    `db:"client_uri"`
+	RedirectURI string     `db:"redirect_uri"`
+	Scopes      []string   `db:"scopes"`
+	ExpiresAt   clock.Time `db:"expires_at"`
+
+	// RedirectHost is where the browser goes next, as a person can judge it.
+	RedirectHost string `db:"-"`
+
+	State     *string     `db:"state"`
+	Challenge string      `db:"challenge"`
+	CreatedAt clock.Time  `db:"created_at"`
+	SettledAt *clock.Time `db:"settled_at"`
+}
+
+const requestColumns = "id, client_id, client_name, client_uri, redirect_uri, scopes, expires_at, state, challenge, created_at, settled_at"
+
+const maxState = 4096
+
+// s256 is the form of a challenge: the base64url of 32 bytes (RFC 7636 §4.2).
+var s256 = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// Ask checks an authorization request before anybody is asked to sign in, and
+// keeps it. It returns where the browser goes: to the consent page, or back to
+// the client with a refusal. An error means that there is no client, or no
+// redirect URI of its own, to send anything to (RFC 6749 §4.1.2.1).
+func (g *Grants) Ask(ctx context.Context, q url.Values) (location string, err error) {
+	if len(q["client_id"]) != 1 {
+		return "", refuse(InvalidRequest, "client_id must be given once.")
+	}
+	c, err := g.client(ctx, q.Get("client_id"))
+	if err != nil {
+		return "", err
+	}
+	redirect := q.Get("redirect_uri")
+	if len(q["redirect_uri"]) != 1 || !matches(c.RedirectURIs, redirect) {
+		return "", refuse(InvalidRequest, "redirect_uri must be one of those the client registered, exactly.")
+	}
+	r := &Request{ID: id.New(), ClientID: c.ID, ClientName: c.Name, ClientURI: c.URI, RedirectURI: redirect, CreatedAt: g.clock.Now()}
+	r.ExpiresAt = r.CreatedAt.Add(requestLifetime)
+	if r.ClientName == "" {
+		r.ClientName = host(redirect)
+	}
+	if state := q.Get("state"); state != "" && storable(state, maxState) {
+		r.State = &state
+	}
+	if refused := g.checkAsked(r, q); refused != nil {
+		return g.backWith(redirect, r.State, refused), nil
+	}
+	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `INSERT INTO oauth_requests (`+requestColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`,
+			r.ID, r.ClientID, r.ClientName, r.ClientURI, r.RedirectURI, db.JSON(mustJSON(r.Scopes)), r.ExpiresAt, r.State, r.Challenge, r.CreatedAt)
+		return err
+	})
+	return g.config.BaseURL + "/consent/" + string(r.ID), err
+}
+
+// storable reports whether a text can be kept and given back as it is.
+func storable(s string, most int) bool {
+	return len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// checkAsked refuses what the client is told of by a redirect.
+func (g *Grants) checkAsked(r *Request, q url.Values) *Error {
+	for name, values := range q {
+		// RFC 6749 §3.1: no parameter twice. RFC 8707 §2 permits more than one
+		// resource; there is only one here.
+		if len(values) > 1 && name != "resource" {
+			return refuse(InvalidRequest, "A parameter was given twice.")
+		}
+	}
+	if state := q.Get("state"); !storable(state, maxState) {
+		return refuse(InvalidRequest, "state has at most 4096 characters, none of them control characters.")
+	}
+	switch q.Get("response_type") {
+	case "code":
+	case "":
+		return refuse(InvalidRequest, "response_type is required.")
+	default:
+		return refuse(UnsupportedResponse, "The only response_type is code.")
+	}
+	if mode := q.Get("response_mode"); mode != "" && mode != "query" {
+		return refuse(InvalidRequest, "The only response_mode is query.")
+	}
+	// RFC 7636 §4.4.1. A missing method would mean plain (§4.3), which is not accepted.
+	r.Challenge = q.Get("code_challenge")
+	if q.Get("code_challenge_method") != "S256" || !s256.MatchString(r.Challenge) {
+		return refuse(InvalidRequest, "PKCE is required: a code_challenge with the code_challenge_method S256.")
+	}
+	if refused := g.checkResource(q["resource"]); refused != nil {
+		return refused
+	}
+	var refused *Error
+	r.Scopes, refused = askedScopes(q.Get("scope"))
+	return refused
+}
+
+// checkResource wants the one resource there is, exactly (RFC 8707 §2).
+func (g *Grants) checkResource(given []string) *Error {
+	if len(given) != 1 || given[0] != g.config.Resource {
+		return refuse(InvalidTarget, "resource must be "+g.config.Resource)
+	}
+	return nil
+}
+
+// askedScopes reads a scope parameter (RFC 6749 §3.3); without one it is the
+// transport's.
+func askedScopes(text string) ([]string, *Error) {
+	if text == "" {
+		return []string{Transport}, nil
+	}
+	var out []string
+	for s := range strings.FieldsSeq(text) {
+		if !slices.Contains(Scopes, s) {
+			return nil, refuse(InvalidScope, "The scopes are mcp and offline_access.")
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	if !slices.Contains(out, Transport) {
+		return nil, refuse(InvalidScope, "The scope mcp is required.")
+	}
+	return out, nil
+}
+
+func (g *Grants) pending(r Request, err error) (*Request, error) {
+	if none(err) || err == nil && (r.SettledAt != nil || r.ExpiresAt <= g.clock.Now()) {
+		return nil, fault.NotFound.Say("There is no such request, or it has expired. Start again from the application.")
+	}
+	r.RedirectHost = host(r.RedirectURI)
+	return &r, err
+}
+
+// Request is an authorization request that waits, for the page that asks.
+func (g *Grants) Request(ctx context.Context, request id.ID) (out *Request, err error) {
+	err = g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		out, err = g.pending(db.One[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1", request))
+		return err
+	})
+	return out, err
+}
+
+// settle takes a request that waits, so that nobody else can.
+func (g *Grants) settle(ctx context.Context, tx *db.Tx, request id.ID) (*Request, error) {
+	r, err := g.pending(locked[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1", request))
+	if err != nil {
+		return nil, err
+	}
+	_, err = db.Exec(ctx, tx, "UPDATE oauth_requests SET settled_at = $2 WHERE id = $1", request, g.clock.Now())
+	return r, err
+}
+
+// Decline sends the user back to the client without a grant.
+func (g *Grants) Decline(ctx context.Context, request id.ID) (redirectURL string, err error) {
+	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		r, err := g.settle(ctx, tx, request)
+		if err != nil {
+			return err
+		}
+		redirectURL = g.backWith(r.RedirectURI, r.State, refuse(AccessDenied, "The user declined."))
+		return nil
+	})
+	return redirectURL, err
+}
+
+// Approve grants a request: user lets its client act as agent. The user is an
+// active member of the agent's organization, and the agent's business has
+// accepted the agreement. It returns where to send the browser with the code.
+func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error) {
+	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		r, err := g.settle(ctx, tx, request)
+		if err != nil {
+			return err
+		}
+		org, err := g.checkChoice(ctx, tx, user, agent)
+		if err != nil {
+			return err
+		}
+		now := g.clock.Now()
+		grant, code := id.New(), secret.NewToken(codePrefix)
+		hash := secret.Hash(code)
+		_, err = db.Exec(ctx, tx, `
+			INSERT INTO agent_grants (id, organization_id, agent_id, user_id, client_id, client_name, scopes, resource, created_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			grant, org, agent, user, r.ClientID, r.ClientName, db.JSON(mustJSON(r.Scopes)), g.config.Resource, now, now.Add(codeLifetime))
+		if err != nil {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, `
+			INSERT INTO grant_codes (organization_id, grant_id, hash, redirect_uri, challenge, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			org, grant, hash[:], r.RedirectURI, r.Challenge, now, now.Add(codeLifetime))
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, tx, "UPDATE oauth_clients SET used_at = $2 WHERE client_id = $1", r.ClientID, now); err != nil {
+			return err
+		}
+		redirectURL = g.back(r.RedirectURI, r.State, url.Values{"code": {code}})
+		return nil
+	})
+	return redirectURL, err
+}
+
+// checkChoice refuses an agent that this user may not lend out.
+func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) (org id.ID, err error) {
+	missing := func(err error) error { return db.Missing(err, "agent") }
+	if org, err = db.One[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL", agent); err != nil {
+		return "", missing(err)
+	}
+	// The agent is held: whoever deactivates it meanwhile finds the grant and ends it.
+	if err := db.Lock(ctx, tx, "agents", org, agent); err != nil {
+		return "", missing(err)
+	}
+	type row struct {
+		Agent  string `db:"agent"`
+		Org    string `db:"org"`
+		Member bool   `db:"member"`
+		Agreed bool   `db:"agreed"`
+	}
+	v, err := db.One[row](ctx, tx, `
+		SELECT a.status, o.status,
+			EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
+				WHERE m.organization_id = a.organization_id AND m.user_id = $3 AND m.deleted_at IS NULL AND u.status = 'active'),
+			EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = a.organization_id AND g.business_id = a.business_id
+				AND g.kind = 'business' AND g.version = $4 AND g.deleted_at IS NULL)
+		FROM agents a JOIN organizations o ON o.id = a.organization_id JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
+		WHERE a.organization_id = $1 AND a.id = $2`, org, agent, user, g.config.BusinessAgreement)
+	switch {
+	case err != nil:
+		return "", missing(err)
+	case !v.Member:
+		return "", missing(db.ErrNone) // somebody else's agent answers like none
+	case v.Org != "active":
+		return "", fault.AccountDisabled.New()
+	case v.Agent != "active":
+		return "", AgentInactive.New()
+	case !v.Agreed:
+		return "", fault.AgreementNeeded.With(map[string]string{"url": g.config.BaseURL + "/agreements"})
+	}
+	return org, nil
+}

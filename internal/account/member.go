@@ -1,0 +1,135 @@
+package account
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// OwnerLast refuses to leave an organization without an owner.
+var OwnerLast = fault.Define("OWNER_LAST", 409, "An organization keeps at least one active owner. Make somebody else an owner first.")
+
+func (a *Accounts) memberOperations() []*op.Op {
+	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "users.get", Summary: "Show a member of the organization.",
+			Resource: op.Account, Doors: doors, Example: one}, a.getMember),
+		op.Write(op.Spec{Name: "users.set_role", Summary: "Change a member's role.",
+			Resource: op.Account, Doors: doors, Events: []string{"user.role_changed"}, Errors: []*fault.Kind{OwnerLast},
+			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`}, a.setRole),
+		op.Write(op.Spec{Name: "users.remove", Summary: "Remove a member from the organization; the API keys that they made stop working.",
+			Resource: op.Account, Doors: doors, Status: 204, Events: []string{"user.removed"}, Errors: []*fault.Kind{OwnerLast}, Example: one}, a.removeMember),
+		op.Flow(op.Spec{Name: "users.change_password", Summary: "Change one's own password; other sessions end.",
+			Resource: op.Free, Doors: op.Console, Events: []string{"user.password_changed"},
+			Example: `{"token": "fds_0000000000000000000000000000000000000000", "current": "a long sentence", "password": "a longer sentence", "address": "192.0.2.7"}`}, a.changePassword),
+	}
+}
+
+func (a *Accounts) getMember(ctx context.Context, c *op.Call, in byID) (*Member, error) {
+	return member(ctx, c.Tx, c.Org, in.ID)
+}
+
+type userRole struct {
+	ID   id.ID  `json:"id"`
+	Role string `json:"role" enum:"owner,admin,member"`
+}
+
+func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil || m.Role == in.Role {
+		return m, err
+	}
+	m.Role = in.Role
+	_, err = db.Exec(ctx, c.Tx, "UPDATE memberships SET role = $3, updated_at = $4 WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL",
+		c.Org, m.ID, m.Role, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	if err := keepOwner(ctx, c); err != nil {
+		return nil, err
+	}
+	a.Changed(c)
+	return m, c.Emit("user.role_changed", m.ID, m)
+}
+
+func (a *Accounts) removeMember(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	for _, statement := range []string{
+		"UPDATE memberships SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL",
+		// A later invitation must not bring the sessions back.
+		"DELETE FROM sessions WHERE organization_id = $1 AND user_id = $2 AND created_at <= $3",
+	} {
+		if _, err := db.Exec(ctx, c.Tx, statement, c.Org, m.ID, c.Now); err != nil {
+			return op.Nothing{}, err
+		}
+	}
+	if err := keepOwner(ctx, c); err != nil {
+		return op.Nothing{}, err
+	}
+	a.Changed(c)
+	return op.Nothing{}, c.Emit("user.removed", m.ID, m)
+}
+
+// lockMember holds the organization, the root of the rule about its last
+// owner: two owners who demote each other at once must not both succeed.
+func lockMember(ctx context.Context, c *op.Call, user id.ID) (*Member, error) {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, db.Missing(err, "organization")
+	}
+	return member(ctx, c.Tx, c.Org, user)
+}
+
+func keepOwner(ctx context.Context, c *op.Call) error {
+	n, err := db.One[int](ctx, c.Tx, `SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'`, c.Org)
+	if err == nil && n == 0 {
+		return OwnerLast.New()
+	}
+	return err
+}
+
+type passwordChange struct {
+	Token    string `json:"token" doc:"the session that stays"`
+	Current  string `json:"current" max:"1000"`
+	Password string `json:"password" max:"1000"`
+	Address  string `json:"address"`
+}
+
+// changePassword wants the current password once more: an open screen must not
+// be enough to take an account over.
+func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordChange) (*Member, error) {
+	var m *Member
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		m, err = member(ctx, tx, c.Org, c.Caller.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.verify(ctx, c, m.Email, in.Current, in.Address); fault.Has(err, WrongPassword) {
+		return nil, fault.Field("current", "This is not your current password")
+	} else if err != nil {
+		return nil, err
+	}
+	hash, err := newPassword(ctx, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	keep := secret.Hash(in.Token)
+	return op.Finish(ctx, c, func(ctx context.Context) (*Member, error) {
+		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", m.ID, hash, c.Now); err != nil {
+			return nil, err
+		}
+		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", m.ID, keep[:]); err != nil {
+			return nil, err
+		}
+		return m, c.Emit("user.password_changed", m.ID, m)
+	})
+}

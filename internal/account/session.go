@@ -1,0 +1,198 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// SessionPrefix begins the token of every console session.
+const SessionPrefix = "fds_"
+
+const (
+	sessionIdle  = 14 * 24 * time.Hour // without use
+	sessionTotal = 90 * 24 * time.Hour // however much it is used
+	sessionNote  = time.Hour           // how exactly its use is written down
+)
+
+// Session is somebody who is signed in, with all that decides what they may do.
+type Session struct {
+	ID         id.ID      `db:"id"`
+	CreatedAt  clock.Time `db:"created_at"`
+	UsedAt     clock.Time `db:"used_at"`
+	User       id.ID      `db:"user_id"`
+	Email      string     `db:"email"`
+	Name       string     `db:"name"`
+	Role       string     `db:"role"`
+	Org        id.ID      `db:"org_id"`
+	OrgName    string     `db:"org_name"`
+	OrgStatus  string     `db:"org_status"`
+	Plan       string     `db:"plan"`
+	Business   id.ID      `db:"business_id"` // the organization's first
+	Timezone   string     `db:"timezone"`
+	Domains    bool       `db:"domains"` // the first business accepted the domain agreements
+	agreements string
+}
+
+// Manager reports whether the user may manage the account.
+func (s *Session) Manager() bool { return s.Role == "owner" || s.Role == "admin" }
+
+// UserCaller is who acts in a session. Owners and admins may do everything,
+// members everything but manage the account.
+func UserCaller(s *Session) *op.Caller {
+	p := op.Everything()
+	if s.Manager() {
+		for _, a := range []op.Action{op.See, op.Create, op.Change, op.Delete} {
+			p = p.With(op.Account, a)
+		}
+	}
+	return &op.Caller{Kind: op.User, ID: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan, Role: s.Role, Permissions: p,
+		DomainAgreement: s.Domains, AgreementURL: s.agreements}
+}
+
+// BySession finds who a session's token belongs to. One that is unknown, has
+// expired, or whose user is disabled or no longer a member is Unauthorized.
+func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error) {
+	if !secret.WellFormed(SessionPrefix, token) {
+		return nil, fault.Unauthorized.New()
+	}
+	hash, now := secret.Hash(token), a.clock.Now()
+	var s Session
+	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		s, err = db.One[Session](ctx, tx, `
+			SELECT s.id, s.created_at, s.used_at, u.id, u.email, u.name, m.role, o.id, o.name, o.status, o.plan, b.id, b.timezone,
+				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = o.id AND g.business_id = b.id
+					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL)
+			FROM sessions s JOIN users u ON u.id = s.user_id
+				JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id AND m.deleted_at IS NULL
+				JOIN organizations o ON o.id = s.organization_id AND o.deleted_at IS NULL
+				JOIN businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = s.organization_id AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)
+			WHERE s.hash = $1 AND s.expires_at > $2 AND u.status = 'active'`, hash[:], now, a.config.DomainAgreement)
+		return err
+	})
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.Unauthorized.New()
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.agreements = a.config.BaseURL + "/agreements"
+	if now.Sub(s.UsedAt) > sessionNote {
+		err = a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE sessions SET used_at = $2, expires_at = $3 WHERE hash = $1",
+				hash[:], now, min(now.Add(sessionIdle), s.CreatedAt.Add(sessionTotal)))
+			return err
+		})
+	}
+	return &s, err
+}
+
+// SignedIn is what the log tells of a session.
+type SignedIn struct {
+	ID             id.ID      `json:"id"`
+	CreatedAt      clock.Time `json:"createdAt"`
+	OrganizationID id.ID      `json:"organizationId"`
+	UserID         id.ID      `json:"userId"`
+}
+
+// NewSession is a session at the one moment its token can be read.
+type NewSession struct {
+	SignedIn
+	Token string `json:"token" doc:"for the cookie"`
+}
+
+// begin makes a session for a user in the call's organization, and says so on
+// the user's behalf: until now the call was nobody's.
+func (a *Accounts) begin(ctx context.Context, c *op.Call, user id.ID) (*NewSession, error) {
+	token := secret.NewToken(SessionPrefix)
+	hash := secret.Hash(token)
+	s := &NewSession{SignedIn{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, UserID: user}, token}
+	// Whoever signs in sweeps: there is no other reason to keep these rows.
+	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE expires_at <= $1", c.Now); err != nil {
+		return nil, err
+	}
+	_, err := db.Exec(ctx, c.Tx, `INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdle))
+	if err != nil {
+		return nil, err
+	}
+	c.Caller = &op.Caller{Kind: op.User, ID: user, Organization: c.Org}
+	return s, c.Emit("session.created", s.ID, &s.SignedIn)
+}
+
+func (a *Accounts) sessionOperations() []*op.Op {
+	const token = "fds_0000000000000000000000000000000000000000"
+	return []*op.Op{
+		op.Flow(op.Spec{Name: "sessions.create", Summary: "Sign in to the console with email and password.",
+			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true, Events: []string{"session.created"},
+			Example: `{"email": "ada@example.com", "password": "a long sentence", "address": "192.0.2.7"}`}, a.signIn),
+		op.Write(op.Spec{Name: "sessions.switch", Summary: "Look at another organization that the user belongs to.",
+			Resource: op.Free, Doors: op.Console, Events: []string{"session.switched"},
+			Example: `{"token": "` + token + `", "organizationId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, a.switchOrganization),
+		op.Write(op.Spec{Name: "sessions.delete", Summary: "Sign out.",
+			Resource: op.Free, Doors: op.Console, Status: 204, Events: []string{"session.deleted"},
+			Example: `{"token": "` + token + `"}`}, a.signOut),
+		op.Read(op.Spec{Name: "sessions.organizations", Summary: "List the organizations that the user belongs to.",
+			Resource: op.Free, Doors: op.Console, Example: `{}`}, a.listMemberships),
+	}
+}
+
+type sessionSwitch struct {
+	Token          string `json:"token"`
+	OrganizationID id.ID  `json:"organizationId"`
+}
+
+func (a *Accounts) switchOrganization(ctx context.Context, c *op.Call, in sessionSwitch) (*SignedIn, error) {
+	_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM memberships WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL", in.OrganizationID, c.Caller.ID)
+	if err != nil {
+		return nil, db.Missing(err, "organization")
+	}
+	hash := secret.Hash(in.Token)
+	s, err := db.One[SignedIn](ctx, c.Tx, "UPDATE sessions SET organization_id = $3 WHERE hash = $1 AND user_id = $2 RETURNING id, created_at, organization_id, user_id",
+		hash[:], c.Caller.ID, in.OrganizationID)
+	if err != nil {
+		return nil, db.Missing(err, "session")
+	}
+	c.Org = in.OrganizationID
+	return &s, c.Emit("session.switched", s.ID, &s)
+}
+
+type sessionEnd struct {
+	Token string `json:"token"`
+}
+
+// signOut ends one session of the caller's. One that has ended is left alone.
+func (a *Accounts) signOut(ctx context.Context, c *op.Call, in sessionEnd) (op.Nothing, error) {
+	hash := secret.Hash(in.Token)
+	s, err := db.One[SignedIn](ctx, c.Tx, "DELETE FROM sessions WHERE hash = $1 AND user_id = $2 RETURNING id, created_at, organization_id, user_id", hash[:], c.Caller.ID)
+	if errors.Is(err, db.ErrNone) {
+		return op.Nothing{}, nil
+	}
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	c.Org = s.OrganizationID
+	return op.Nothing{}, c.Emit("session.deleted", s.ID, &s)
+}
+
+// Membership is an organization that a user belongs to.
+type Membership struct {
+	ID   id.ID  `json:"id" doc:"the organization"`
+	Name string `json:"name"`
+	Role string `json:"role"`
+}
+
+type membershipList struct{ op.Page }
+
+func (a *Accounts) listMemberships(ctx context.Context, c *op.Call, in membershipList) (*op.List[Membership], error) {
+	rows, err := db.All[Membership](ctx, c.Tx, `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
+		WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL ORDER BY m.seq LIMIT $2 OFFSET $3`, c.Caller.ID, in.Limit, in.Offset)
+	return op.ListOf(in.Page, rows), err
+}

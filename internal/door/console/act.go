@@ -1,0 +1,105 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// fields is the input of an operation.
+type fields map[string]any
+
+// do runs an operation for the visitor and reads its data into out, which may
+// be nil.
+func (v *visit) do(operation string, input fields, out any) error {
+	body, err := v.run(operation, input)
+	if err != nil || out == nil || body == nil {
+		return err
+	}
+	return json.Unmarshal(body, &struct {
+		Data any `json:"data"`
+	}{out})
+}
+
+func (v *visit) run(operation string, input fields) ([]byte, error) {
+	o := v.Catalog.Named(operation)
+	if o == nil {
+		return nil, fault.NotFound.Say("There is no operation %s.", operation)
+	}
+	caller := v.caller
+	if caller == nil {
+		caller = &op.Caller{Kind: op.User} // nobody yet; only what is public lets them in
+	}
+	answer, err := v.Runner.Do(v.r.Context(), o, op.Request{Caller: caller, Door: op.Console, ID: v.id,
+		Body: func() ([]byte, error) { return json.Marshal(input) }})
+	return answer.Body, err
+}
+
+// sheet is one page of a list, with the ways to its neighbours.
+type sheet[T any] struct {
+	Rows           []T
+	Earlier, Later string // links; empty at the ends
+}
+
+const sheetRows = 50
+
+// list runs an operation that lists, for the page that the address names.
+func list[T any](v *visit, operation string, input fields) (s sheet[T], err error) {
+	number, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
+	number = max(1, min(number, 100_000))
+	rows, more, err := take[T](v, operation, input, sheetRows, (number-1)*sheetRows)
+	s.Rows = rows
+	at := func(n int) string { return v.r.URL.Path + "?page=" + strconv.Itoa(n) }
+	if number > 1 {
+		s.Earlier = at(number - 1)
+	}
+	if more {
+		s.Later = at(number + 1)
+	}
+	return s, err
+}
+
+// all runs an operation that lists, for a choice among as many as a page bears.
+func all[T any](v *visit, operation string, input fields) ([]T, error) {
+	rows, _, err := take[T](v, operation, input, 100, 0)
+	return rows, err
+}
+
+func take[T any](v *visit, operation string, input fields, limit, offset int) ([]T, bool, error) {
+	whole := fields{"limit": limit, "offset": offset}
+	for name, value := range input {
+		whole[name] = value
+	}
+	body, err := v.run(operation, whole)
+	if err != nil {
+		return nil, false, err
+	}
+	var page struct {
+		Data []T `json:"data"`
+		Meta struct {
+			Pagination op.Pagination `json:"pagination"`
+		} `json:"meta"`
+	}
+	err = json.Unmarshal(body, &page)
+	return page.Data, page.Meta.Pagination.HasMore, err
+}
+
+// ask shows a page that asks once before something is lost.
+func (v *visit) ask(q question) error {
+	return v.show(http.StatusOK, "confirm", view{Title: q.Title, Section: q.Section, Tab: q.Tab, Crumbs: q.Crumbs, Data: q})
+}
+
+// question is what such a page says.
+type question struct {
+	Title, Section, Tab string
+	Crumbs              []crumb
+	Lead                string
+	Lost                []string
+	Button              string
+	Back                string // where not doing it leads
+	Plain               bool   // nothing is lost by it
+}

@@ -1,0 +1,58 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+
+	"frontdesk/internal/account"
+)
+
+type agreementKind struct {
+	Kind, Title string
+	Version     string
+	Standings   []account.Standing
+	Open        bool // somebody has yet to accept
+}
+
+type agreementsData struct {
+	Kinds   []agreementKind
+	Manager bool
+	Next    string // where to go on after accepting
+	Error   string
+}
+
+func (v *visit) agreementsPage() error { return v.showAgreements(http.StatusOK, "") }
+
+func (v *visit) showAgreements(status int, problem string) error {
+	d := agreementsData{Manager: v.session.Manager(), Next: v.r.FormValue("next"), Error: problem}
+	for _, k := range []agreementKind{{Kind: "business", Title: "Business agreement"}, {Kind: "domain", Title: "Domain agreement"}} {
+		var err error
+		if k.Standings, err = all[account.Standing](v, "agreements.list", fields{"kind": k.Kind}); err != nil {
+			return err
+		}
+		for _, s := range k.Standings {
+			k.Version = s.Version
+		}
+		k.Open = len(unaccepted(k.Standings)) > 0
+		d.Kinds = append(d.Kinds, k)
+	}
+	return v.show(status, "agreements", view{Title: "Agreements", Section: "settings", Tab: "agreements", Crumbs: settingsCrumbs("Agreements", "/agreements"), Data: d})
+}
+
+func (v *visit) acceptAgreement() error {
+	if v.r.PostFormValue("read") != "yes" {
+		return v.showAgreements(http.StatusBadRequest, "Tick the box to say that you have read the agreement and may accept it for the business.")
+	}
+	err := v.do("agreements.accept", fields{"businessId": v.value("business_id"), "kind": v.value("kind")}, nil)
+	if err != nil {
+		return err
+	}
+	if next := v.r.PostFormValue("next"); next != "" {
+		v.redirect(local(next))
+		return nil
+	}
+	return v.done("/agreements", "accepted")
+}
+
+// agreementsThen is the page of agreements that leads on to another.
+func agreementsThen(path string) string { return "/agreements?next=" + url.QueryEscape(path) }

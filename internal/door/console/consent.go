@@ -1,0 +1,161 @@
+package console
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// offer is an agent that can be chosen, with what it may do in plain words.
+type offer struct {
+	account.Offer
+	Tools         int
+	May, Ask, Not []string
+	Chosen        bool
+}
+
+type consentData struct {
+	Request  *grant.Request
+	Offline  bool // it may come back without asking
+	Offers   []offer
+	Many     bool   // businesses, so that each agent names its own
+	Refused  string // why there is nothing to choose, in the words of the specification
+	Left     []string
+	Next     string // this page
+	Error    string
+	Agree    string // where agreements are accepted
+	NewAgent string
+}
+
+// request finds what waits for consent.
+func (v *visit) request() (*grant.Request, error) {
+	if v.Grants == nil {
+		return nil, fault.NotFound.New()
+	}
+	ref, err := v.pathID("id")
+	if err != nil {
+		return nil, err
+	}
+	return v.Grants.Request(v.r.Context(), ref)
+}
+
+func (v *visit) consentPage() error {
+	r, err := v.request()
+	if err != nil {
+		return err
+	}
+	return v.showConsent(http.StatusOK, r, "")
+}
+
+const notAccepted = "Business agreement not accepted"
+
+// showConsent is shown for every request: no consent before it stands for a
+// later one.
+func (v *visit) showConsent(status int, r *grant.Request, problem string) error {
+	standings, err := all[account.Standing](v, "agreements.list", nil)
+	if err != nil {
+		return err
+	}
+	offers, err := all[account.Offer](v, "agents.offered", nil)
+	if err != nil {
+		return err
+	}
+	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.Offline), Many: len(standings) > 1, Left: unaccepted(standings),
+		Next: v.r.URL.Path, Error: problem, Agree: agreementsThen(v.r.URL.Path), NewAgent: "/agents/new?next=" + url.QueryEscape(v.r.URL.Path)}
+	if len(d.Left) == len(standings) {
+		d.Refused = notAccepted
+	}
+	chosen := v.r.FormValue("agent_id")
+	for _, o := range offers {
+		if !o.Agreed {
+			continue
+		}
+		row := offer{Offer: o, Tools: v.tools(o.Permissions), Chosen: string(o.ID) == chosen}
+		row.May, row.Ask, row.Not = plainly(o.Permissions)
+		d.Offers = append(d.Offers, row)
+	}
+	if len(d.Offers) > 0 && !slices.ContainsFunc(d.Offers, func(o offer) bool { return o.Chosen }) {
+		d.Offers[0].Chosen = true
+	}
+	// Chrome applies form-action to where the form's answer redirects to.
+	v.policy = formTarget(r.RedirectURI)
+	return v.show(status, "consent", view{Title: "Connect " + r.ClientName, Bare: true, Data: d})
+}
+
+func (v *visit) consent() error {
+	r, err := v.request()
+	if err != nil {
+		return err
+	}
+	var to string
+	switch v.value("decision") {
+	case "decline":
+		to, err = v.Grants.Decline(v.r.Context(), r.ID)
+	case "approve":
+		agent, ok := id.Parse(v.value("agent_id"))
+		if !ok {
+			return v.showConsent(http.StatusBadRequest, r, "Choose an agent.")
+		}
+		to, err = v.approve(r, agent)
+	default:
+		return v.showConsent(http.StatusBadRequest, r, "Choose Approve or Decline.")
+	}
+	if f := fault.Of(err); err != nil && (f.Kind == fault.AgreementNeeded || f.Kind == grant.AgentInactive) {
+		return v.showConsent(f.Status, r, f.Sentence())
+	}
+	if err != nil {
+		return err
+	}
+	v.policy = formTarget(r.RedirectURI)
+	v.headers()
+	// The address was checked when the client registered, and again when it asked.
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// approve lends one of the agents that the page offers: an agent of another
+// organization that the user belongs to was not on it.
+func (v *visit) approve(r *grant.Request, agent id.ID) (string, error) {
+	offers, err := all[account.Offer](v, "agents.offered", nil)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(offers, func(o account.Offer) bool { return o.ID == agent }) {
+		return "", fault.NotFound.Say("There is no such agent.")
+	}
+	return v.Grants.Approve(v.r.Context(), r.ID, v.session.User, agent)
+}
+
+// What may stand in a policy: anything else could end the directive.
+var (
+	policyScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
+	policyHost   = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+)
+
+// formTarget is a validated redirect URI's origin as form-action takes it: for
+// an app's own scheme the scheme, because such a URI has no origin.
+func formTarget(redirect string) string {
+	u, err := url.Parse(redirect)
+	if err != nil || !policyScheme.MatchString(u.Scheme) {
+		return ""
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return " " + u.Scheme + ":"
+	}
+	if policyHost.MatchString(u.Host) {
+		return " " + u.Scheme + "://" + u.Host
+	}
+	// A policy cannot name an IPv6 address. Only the user's own machine gets
+	// the whole scheme for it.
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil && a.IsLoopback() {
+		return " " + u.Scheme + ":"
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+// Package console is the door for people: pages written on the server, forms
+// that work without JavaScript, and a session in a cookie. Whatever a page
+// changes is an operation, run with the door Console, so that it is checked
+// and logged like a call of the API.
+//
+// Start reading at Mount, where all pages are; each is one file with its
+// template in pages/. A visit is one request (visit.go), act.go runs
+// operations, form.go brings their refusals back to the fields.
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/peer"
+)
+
+// Grants is what the console needs of the authorization server: the requests
+// that wait for consent, and the clients that are connected.
+type Grants interface {
+	Request(ctx context.Context, request id.ID) (*grant.Request, error)
+	Approve(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error)
+	Decline(ctx context.Context, request id.ID) (redirectURL string, err error)
+	Connections(ctx context.Context, org id.ID) ([]grant.Connection, error)
+	Disconnect(ctx context.Context, org, connection, user id.ID) error
+}
+
+// Door serves the console.
+type Door struct {
+	Runner   *op.Runner
+	Catalog  *op.Catalog
+	Accounts *account.Accounts
+	Grants   Grants
+	Log      *slog.Logger
+	BaseURL  string // where people reach the console
+	AgentURL string // what a client of the agent connection is given
+	Proxies  peer.Proxies
+	// Limits and AgentLimits are requests per minute by plan.
+	Limits, AgentLimits map[string]int
+}
+
+// Mount adds the pages.
+func (d *Door) Mount(mux *http.ServeMux) {
+	guard := d.guard()
+	page := func(who access, routes ...any) {
+		for i := 0; i < len(routes); i += 2 {
+			mux.Handle(routes[i].(string), guard.Handler(d.page(who, routes[i+1].(func(*visit) error))))
+		}
+	}
+	page(anyone,
+		"GET /sign-in", (*visit).signInPage, "POST /sign-in", (*visit).signIn,
+		"GET /setup/{token}", (*visit).setupPage, "POST /setup/{token}", (*visit).setUp,
+		"GET /join/{token}", (*visit).joinPage, "POST /join/{token}", (*visit).join,
+		"/", (*visit).nowhere,
+	)
+	page(signedIn,
+		"GET /sign-out", (*visit).signOutPage, "POST /sign-out", (*visit).signOut,
+		"GET /{$}", (*visit).today,
+		"GET /agreements", (*visit).agreementsPage, "POST /agreements", (*visit).acceptAgreement,
+		"GET /consent/{id}", (*visit).consentPage, "POST /consent/{id}", (*visit).consent,
+		"GET /settings", (*visit).settings,
+		"GET /settings/password", (*visit).passwordPage, "POST /settings/password", (*visit).changePassword,
+		"GET /settings/organizations", (*visit).organizationsPage, "POST /settings/organizations", (*visit).switchOrganization,
+	)
+	page(managers,
+		"GET /agents", (*visit).agentsPage,
+		"GET /agents/new", (*visit).newAgentPage, "POST /agents/new", (*visit).createAgent,
+		"GET /agents/{id}", (*visit).agentPage, "POST /agents/{id}", (*visit).saveAgent,
+		"POST /agents/{id}/name", (*visit).renameAgent,
+		"POST /agents/{id}/activate", (*visit).activateAgent,
+		"GET /agents/{id}/deactivate", (*visit).deactivateAgentPage, "POST /agents/{id}/deactivate", (*visit).deactivateAgent,
+		"GET /agents/{id}/delete", (*visit).deleteAgentPage, "POST /agents/{id}/delete", (*visit).deleteAgent,
+		"GET /agents/{id}/clients/{client}/disconnect", (*visit).disconnectPage, "POST /agents/{id}/clients/{client}/disconnect", (*visit).disconnect,
+		"GET /settings/members", (*visit).membersPage,
+		"GET /settings/members/invite", (*visit).invitePage, "POST /settings/members/invite", (*visit).invite,
+		"GET /settings/members/invites/{id}/revoke", (*visit).revokeInvitePage, "POST /settings/members/invites/{id}/revoke", (*visit).revokeInvite,
+		"GET /settings/members/{id}", (*visit).memberPage, "POST /settings/members/{id}", (*visit).setRole,
+		"GET /settings/members/{id}/remove", (*visit).removeMemberPage, "POST /settings/members/{id}/remove", (*visit).removeMember,
+		"GET /settings/keys", (*visit).keysPage,
+		"GET /settings/keys/new", (*visit).newKeyPage, "POST /settings/keys/new", (*visit).createKey,
+		"GET /settings/keys/{id}/revoke", (*visit).revokeKeyPage, "POST /settings/keys/{id}/revoke", (*visit).revokeKey,
+		"GET /settings/cards", (*visit).cardsPage, "POST /settings/cards", (*visit).addCard,
+		"POST /settings/cards/{id}/default", (*visit).setDefaultCard,
+		"GET /settings/cards/{id}/delete", (*visit).deleteCardPage, "POST /settings/cards/{id}/delete", (*visit).deleteCard,
+		"GET /settings/plan", (*visit).planPage,
+	)
+	mux.Handle("GET /assets/{name}", http.HandlerFunc(serveAsset))
+}
+
+// guard refuses forms that another site sends (Sec-Fetch-Site, or Origin).
+// Behind a proxy the Host may be another than the one people see, which the
+// configuration knows.
+func (d *Door) guard() *http.CrossOriginProtection {
+	g := http.NewCrossOriginProtection()
+	if err := g.AddTrustedOrigin(origin(d.BaseURL)); err != nil {
+		panic(err) // the configuration was checked
+	}
+	g.SetDenyHandler(d.page(anyone, func(v *visit) error {
+		return v.say(http.StatusForbidden, "This form came from another site", "Nothing was changed. Open the page here and try again.")
+	}))
+	return g
+}
+
+func origin(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// secure reports whether people reach the console over https.
+func (d *Door) secure() bool { return strings.HasPrefix(d.BaseURL, "https://") }

@@ -1,0 +1,57 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"frontdesk/internal/account"
+)
+
+type joinData struct {
+	Form   *form
+	Invite *account.Invitation
+	Known  bool // the invited user is signed in here
+	Other  bool // somebody else is
+}
+
+func (v *visit) joinPage() error { return v.showJoin(http.StatusOK, blank()) }
+
+// showJoin asks everybody the same, whether or not the address has a user
+// somewhere: whoever made the link could look, too.
+func (v *visit) showJoin(status int, f *form) error {
+	invite, err := v.Accounts.Invitation(v.r.Context(), v.r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	d := joinData{Form: f, Invite: invite}
+	if v.session != nil {
+		d.Known = strings.EqualFold(v.session.Email, invite.Email)
+		d.Other = !d.Known
+	}
+	return v.show(status, "join", view{Title: "Join " + invite.Organization, Bare: true, Data: d})
+}
+
+func (v *visit) join() error {
+	input := fields{"token": v.r.PathValue("token"), "address": v.address()}
+	if v.session != nil {
+		input["session"] = v.token
+	}
+	if name := v.value("name"); name != "" {
+		input["name"] = name
+	}
+	if password := v.r.PostFormValue("password"); password != "" {
+		input["password"] = password
+	}
+	var s account.NewSession
+	if err := v.do("invites.accept", input, &s); err != nil {
+		v.retry(err)
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		v.tellRefusal(status)
+		return v.showJoin(status, f)
+	}
+	v.begin(s.Token)
+	return v.done("/", "welcome")
+}

@@ -1,0 +1,173 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/id"
+)
+
+const membersPath = "/settings/members"
+
+func memberCrumbs(more ...crumb) []crumb { return settingsCrumbs("Members", membersPath, more...) }
+
+func (v *visit) membersPage() error {
+	members, err := list[account.Member](v, "users.list", nil)
+	if err != nil {
+		return err
+	}
+	invites, err := all[account.Invite](v, "invites.list", nil)
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "members", view{Title: "Members", Section: "settings", Tab: "members", Crumbs: memberCrumbs(),
+		Main: &action{"Invite someone", membersPath + "/invite"},
+		Data: struct {
+			Members sheet[account.Member]
+			Invites []account.Invite
+		}{members, invites}})
+}
+
+type inviteData struct {
+	Form  *form
+	Roles []option
+	Made  *secretOnce
+}
+
+func (v *visit) invitePage() error {
+	return v.showInvite(http.StatusOK, inviteData{Form: blank("role", "member")})
+}
+
+func (v *visit) showInvite(status int, d inviteData) error {
+	d.Roles = roleOptions
+	return v.show(status, "invite", view{Title: "Invite someone", Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{"Invite", ""}), Data: d})
+}
+
+func (v *visit) invite() error {
+	var made account.NewInvite
+	err := v.do("invites.create", fields{"email": v.value("email"), "role": v.value("role")}, &made)
+	if err != nil {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return v.showInvite(status, inviteData{Form: f})
+	}
+	return v.showInvite(http.StatusOK, inviteData{Made: &secretOnce{
+		"Pass this link on to " + made.Email + ". Whoever opens it joins as " + made.Role + ". It works once, for 7 days.", made.URL, membersPath}})
+}
+
+func (v *visit) revokeInvitePage() error {
+	ref, err := v.pathID("id")
+	if err != nil {
+		return err
+	}
+	invites, err := all[account.Invite](v, "invites.list", nil)
+	if err != nil {
+		return err
+	}
+	for _, i := range invites {
+		if i.ID == ref {
+			return v.ask(question{Title: "Revoke the invitation", Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{"Revoke", ""}),
+				Lead: "The link that was made for " + i.Email + " stops working.", Button: "Revoke invitation", Back: membersPath})
+		}
+	}
+	return v.nowhere()
+}
+
+func (v *visit) revokeInvite() error {
+	return v.act("invites.revoke", membersPath, "revoked")
+}
+
+// act runs an operation on what the path names, and goes on to a page.
+func (v *visit) act(operation, then, what string) error {
+	ref, err := v.pathID("id")
+	if err != nil {
+		return err
+	}
+	if err := v.do(operation, fields{"id": ref}, nil); err != nil {
+		return err
+	}
+	return v.done(then, what)
+}
+
+func (v *visit) member() (*account.Member, error) {
+	ref, err := v.pathID("id")
+	if err != nil {
+		return nil, err
+	}
+	var m account.Member
+	return &m, v.do("users.get", fields{"id": ref}, &m)
+}
+
+type memberData struct {
+	Member *account.Member
+	Form   *form
+	Roles  []option
+	Self   bool
+}
+
+func (v *visit) memberPage() error {
+	m, err := v.member()
+	if err != nil {
+		return err
+	}
+	return v.showMember(http.StatusOK, m, blank("role", m.Role))
+}
+
+func (v *visit) showMember(status int, m *account.Member, f *form) error {
+	w := view{Title: m.Name, Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{m.Name, ""}),
+		Data: memberData{m, f, roleOptions, m.ID == v.session.User}}
+	if m.Status != "active" {
+		w.Badge = badge{"disabled", "bad"}
+	}
+	return v.show(status, "member", w)
+}
+
+func (v *visit) setRole() error {
+	m, err := v.member()
+	if err != nil {
+		return err
+	}
+	if err := v.do("users.set_role", fields{"id": m.ID, "role": v.value("role")}, nil); err != nil {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return v.showMember(status, m, f)
+	}
+	if m.ID == v.session.User && v.value("role") == "member" {
+		return v.done("/", "role") // who is no manager any more cannot see the page
+	}
+	return v.done(memberPath(m.ID), "role")
+}
+
+func memberPath(user id.ID) string { return membersPath + "/" + url.PathEscape(string(user)) }
+
+func (v *visit) removeMemberPage() error {
+	m, err := v.member()
+	if err != nil {
+		return err
+	}
+	return v.ask(question{Title: "Remove " + m.Name, Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{m.Name, memberPath(m.ID)}, crumb{"Remove", ""}),
+		Lead:   m.Name + " (" + m.Email + ") can no longer sign in to " + v.session.OrgName + ".",
+		Lost:   []string{"API keys that they created stop working.", "Clients that they connected are refused.", "What they did stays in the records."},
+		Button: "Remove member", Back: memberPath(m.ID)})
+}
+
+func (v *visit) removeMember() error {
+	m, err := v.member()
+	if err != nil {
+		return err
+	}
+	if err := v.do("users.remove", fields{"id": m.ID}, nil); err != nil {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		f.Values = url.Values{"role": {m.Role}}
+		return v.showMember(status, m, f)
+	}
+	return v.done(membersPath, "removed")
+}

@@ -1,0 +1,107 @@
+package console
+
+import (
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/op"
+)
+
+// permissionRow is a resource of an agent's permission table.
+type permissionRow struct {
+	Word, Help string
+	Cells      []permissionCell
+}
+
+// permissionCell is a resource and an action, with its three-way switch.
+type permissionCell struct {
+	Name, Action, Label string
+	Levels              []permissionLevel
+	Tools               int // that it opens when it is allowed
+}
+
+type permissionLevel struct {
+	Value, Word string
+	On          bool
+}
+
+// openedBy counts the tools by the cell that opens them, "contacts.read", and
+// those that need none. A tool is an operation that agents may enter and that
+// does not move bytes, as the agent connection lists them.
+func (d *Door) openedBy() (cells map[string]int, free int) {
+	cells = map[string]int{}
+	for _, o := range d.Catalog.All() {
+		switch {
+		case o.Doors&op.Agent == 0 || o.Streams():
+		case o.Resource == op.Free:
+			free++
+		default:
+			cells[o.Resource+"."+o.Action.String()]++
+		}
+	}
+	return cells, free
+}
+
+// tools is how many tools an agent's client would see.
+func (d *Door) tools(table map[string]string) int {
+	cells, n := d.openedBy()
+	for cell, tools := range cells {
+		if table[cell] == "allow" {
+			n += tools
+		}
+	}
+	return n
+}
+
+// permissionTable is the table as it is shown.
+func (d *Door) permissionTable(table map[string]string) (rows []permissionRow) {
+	cells, _ := d.openedBy()
+	for _, r := range op.Resources {
+		row := permissionRow{Word: resourceWord(r), Help: resourceHelp[r]}
+		for _, a := range actions {
+			name := r + "." + a.String()
+			cell := permissionCell{Name: name, Action: actionWords[a], Label: actionWords[a] + " " + strings.ToLower(row.Word), Tools: cells[name]}
+			for _, level := range []string{"allow", "ask", "deny"} {
+				cell.Levels = append(cell.Levels, permissionLevel{level, capital(level), table[name] == level})
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// plainly says what an agent may do alone, only with a person, and not at all.
+func plainly(table map[string]string) (may, ask, not []string) {
+	agent := account.Agent{Permissions: table}
+	allowed := agent.Allowed()
+	for _, level := range []string{"allow", "ask", "deny"} {
+		for _, a := range actions {
+			var nouns []string
+			for _, r := range op.Resources {
+				if table[r+"."+a.String()] == level || level == "allow" && allowed.Allow(r, a) {
+					nouns = append(nouns, strings.ToLower(resourceWord(r)))
+				}
+			}
+			if len(nouns) == 0 {
+				continue
+			}
+			text := actionWords[a] + " " + sentence(nouns)
+			if len(nouns) == len(op.Resources) {
+				text = actionWords[a] + " everything"
+				if level == "deny" {
+					text = actionWords[a] + " anything"
+				}
+			}
+			switch level {
+			case "allow":
+				may = append(may, text)
+			case "ask":
+				ask = append(ask, text)
+			default:
+				not = append(not, text)
+			}
+		}
+	}
+	return may, ask, not
+}

@@ -1,0 +1,57 @@
+package console
+
+import (
+	"net/http"
+
+	"frontdesk/internal/account"
+)
+
+// settings leads to the first of its pages that the visitor may see.
+func (v *visit) settings() error {
+	if v.session.Manager() {
+		v.redirect("/settings/members")
+	} else {
+		v.redirect("/agreements")
+	}
+	return nil
+}
+
+func settingsCrumbs(text, href string, more ...crumb) []crumb {
+	return append([]crumb{{"Settings", "/settings"}, {text, href}}, more...)
+}
+
+func (v *visit) passwordPage() error { return v.showPassword(http.StatusOK, blank()) }
+
+func (v *visit) showPassword(status int, f *form) error {
+	return v.show(status, "password", view{Title: "Change your password", Section: "settings", Tab: "password", Crumbs: settingsCrumbs("Password", "/settings/password"), Data: f})
+}
+
+func (v *visit) changePassword() error {
+	err := v.do("users.change_password", fields{"token": v.token, "current": v.r.PostFormValue("current"), "password": v.r.PostFormValue("password"), "address": v.address()}, nil)
+	if err != nil {
+		v.retry(err)
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return v.showPassword(status, f)
+	}
+	return v.done("/settings/password", "password")
+}
+
+// organizationsPage is for who belongs to more than one.
+func (v *visit) organizationsPage() error {
+	rows, err := all[account.Membership](v, "sessions.organizations", nil)
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "organizations", view{Title: "Organizations", Section: "settings", Crumbs: settingsCrumbs("Organizations", "/settings/organizations"), Data: rows})
+}
+
+func (v *visit) switchOrganization() error {
+	if err := v.do("sessions.switch", fields{"token": v.token, "organizationId": v.value("organization_id")}, nil); err != nil {
+		return err
+	}
+	v.redirect(v.next())
+	return nil
+}

@@ -1,0 +1,147 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/op"
+)
+
+// step is one thing to set up.
+type step struct {
+	Title, Text  string
+	Done         bool
+	Next         bool // the first that is not done: the one bright thing
+	Button, Href string
+}
+
+type todayData struct {
+	Steps    []step
+	Left     int
+	Usage    *account.Usage
+	Clients  int
+	Activity []activity
+	AgentURL string
+	Waits    bool // a member waits for somebody to accept the agreement
+}
+
+func (v *visit) today() error {
+	standings, err := all[account.Standing](v, "agreements.list", nil)
+	if err != nil {
+		return err
+	}
+	d := todayData{AgentURL: v.AgentURL}
+	open := unaccepted(standings)
+	if v.session.Manager() {
+		if err := v.fillToday(&d, open); err != nil {
+			return err
+		}
+	}
+	d.Waits = len(open) > 0 && !v.session.Manager()
+	return v.show(http.StatusOK, "today", view{Title: "Today", Section: "today", Data: d})
+}
+
+// unaccepted names the businesses that have yet to accept.
+func unaccepted(standings []account.Standing) (names []string) {
+	for _, s := range standings {
+		if s.AcceptedAt == nil {
+			names = append(names, s.BusinessName)
+		}
+	}
+	return names
+}
+
+func (v *visit) fillToday(d *todayData, open []string) error {
+	d.Usage = &account.Usage{}
+	if err := v.do("organizations.usage", fields{}, d.Usage); err != nil {
+		return err
+	}
+	clients, err := v.connections()
+	if err != nil {
+		return err
+	}
+	d.Clients = len(clients)
+	agreement := "API keys and agents work once a business has accepted it."
+	if len(open) > 1 {
+		agreement = "It waits for " + sentence(open) + "."
+	}
+	d.Steps = []step{
+		{Title: "Accept the business agreement", Text: agreement, Done: len(open) == 0, Button: "Read and accept", Href: "/agreements"},
+		{Title: "Create an API key", Text: "For programs that read and write your data.", Done: d.Usage.Keys > 0, Button: "Create key", Href: "/settings/keys/new"},
+		{Title: "Create an agent", Text: "It decides what an AI assistant may see and do.", Done: d.Usage.Agents > 0, Button: "Create agent", Href: "/agents/new"},
+		{Title: "Connect a client", Text: "Give your assistant the address below and approve it here.", Done: d.Clients > 0, Button: "How to connect", Href: "/agents#connect"},
+	}
+	for i := range d.Steps {
+		if !d.Steps[i].Done {
+			d.Steps[i].Next = d.Left == 0
+			d.Left++
+		}
+	}
+	events, _, err := take[account.Activity](v, "organizations.activity", nil, 8, 0)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		d.Activity = append(d.Activity, activity{e, who(e), what(e)})
+	}
+	return nil
+}
+
+// connections are the clients that act as the organization's agents.
+func (v *visit) connections() ([]grant.Connection, error) {
+	if v.Grants == nil {
+		return nil, nil
+	}
+	return v.Grants.Connections(v.r.Context(), v.session.Org)
+}
+
+type activity struct {
+	account.Activity
+	Who, What string
+}
+
+// who did it: a person, an agent, a key, an automation.
+func who(e account.Activity) string {
+	if e.ActorName == nil {
+		return map[string]string{string(op.SystemActor): "Frontdesk", string(op.User): "Somebody who left", string(op.AgentActor): "A deleted agent",
+			string(op.API): "An API key", string(op.AutomationActor): "An automation"}[e.ActorKind]
+	}
+	switch op.ActorKind(e.ActorKind) {
+	case op.AgentActor:
+		return *e.ActorName + " (agent)"
+	case op.API:
+		return *e.ActorName + " (API key)"
+	}
+	return *e.ActorName
+}
+
+// nouns that read badly when their underscores become spaces.
+var nouns = map[string]string{"api_key": "API key", "session": "", "payment_method": "card", "invite": "invitation", "user": "member"}
+
+// verbs of events, where the last part of their type says too little.
+var verbs = map[string]string{"session.created": "signed in", "session.deleted": "signed out", "session.switched": "looked in", "user.created": "joined as a member",
+	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of", "agent.connected": "connected a client to", "agent.disconnected": "disconnected a client from",
+	"invite.accepted": "accepted the invitation of", "invite.created": "invited"}
+
+// what happened, in a few words.
+func what(e account.Activity) string {
+	if v := verbs[e.Type]; v != "" {
+		if e.Name == nil || strings.HasPrefix(e.Type, "session.") || e.Type == "user.created" {
+			return v
+		}
+		return v + " " + *e.Name
+	}
+	i := strings.LastIndexByte(e.Type, '.')
+	noun, verb := e.Type[:max(i, 0)], strings.ReplaceAll(e.Type[i+1:], "_", " ")
+	word, ok := nouns[noun]
+	if !ok {
+		word = strings.NewReplacer("_", " ", ".", " ").Replace(noun)
+	}
+	text := verb + " the " + word
+	if e.Name != nil {
+		text += " " + *e.Name
+	}
+	return text
+}

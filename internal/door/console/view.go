@@ -1,0 +1,131 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+)
+
+//go:embed pages/*.html
+var files embed.FS
+
+// templates are the pages, each with the layout and what all share.
+var templates = func() map[string]*template.Template {
+	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	out := map[string]*template.Template{}
+	names, err := fs.Glob(files, "pages/*.html")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range names {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name != "layout" && name != "parts" {
+			out[name] = template.Must(template.Must(base.Clone()).ParseFS(files, file))
+		}
+	}
+	return out
+}()
+
+// view is what the layout shows around a page's own data.
+type view struct {
+	Title   string
+	Section string // in the rail
+	Tab     string // under settings
+	Crumbs  []crumb
+	Badge   badge
+	Main    *action // the page's one main action
+	Bare    bool    // without the rail
+	Data    any
+
+	Session *account.Session
+	Done    string // what was just done
+	now     clock.Time
+	zone    *time.Location
+}
+
+type crumb struct{ Text, Href string }
+
+type action struct{ Text, Href string }
+
+// badge is a state: a small coloured word.
+type badge struct{ Text, Kind string } // good, bad, warn or nothing
+
+// headers are those of every page: never kept, never framed, and nothing runs
+// or loads that is not this server's own.
+func (v *visit) headers() {
+	h := v.w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	// A link out must not carry a path, which may hold a token. With
+	// no-referrer a browser would hide the Origin that the guard looks at.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+v.policy)
+}
+
+// show writes a page.
+func (v *visit) show(status int, page string, w view) error {
+	w.Session, w.now, w.zone = v.session, v.Runner.Clock.Now(), time.UTC
+	if v.session != nil {
+		if zone, err := time.LoadLocation(v.session.Timezone); err == nil {
+			w.zone = zone
+		}
+	}
+	w.Done = sentences[v.r.URL.Query().Get("done")]
+	var buf bytes.Buffer
+	if err := templates[page].ExecuteTemplate(&buf, "layout", &w); err != nil {
+		return err
+	}
+	v.headers()
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	v.w.Write(buf.Bytes()) //nolint:errcheck // the visitor is gone
+	return nil
+}
+
+// say shows a page that is one sentence.
+func (v *visit) say(status int, title, text string) error {
+	return v.show(status, "message", view{Title: title, Data: text, Bare: v.session == nil})
+}
+
+// sentences tell what was just done; the address names one of them, and cannot
+// make the page say anything else.
+var sentences = map[string]string{
+	"accepted": "Accepted. API keys and agents of the business work within a minute.", "saved": "Saved.", "created": "Created.", "renamed": "Renamed.",
+	"activated": "Activated. Clients that were connected before must connect again.", "deactivated": "Deactivated. Its clients are disconnected.",
+	"deleted": "Deleted.", "revoked": "Revoked.", "removed": "Removed.", "disconnected": "Disconnected.", "role": "Role changed.",
+	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.", "default": "Default card changed.",
+}
+
+// Now is when the page was made.
+func (w *view) Now() string { return w.now.String() }
+
+// secretOnce is a secret that is shown now and never again. Back is where
+// reloading the page leads.
+type secretOnce struct{ Lead, Secret, Back string }
+
+// moment is a time as people read it, with the exact one beside it.
+type moment struct{ ISO, Exact, Ago string }
+
+// When describes a time, or nil.
+func (w *view) When(at any) *moment {
+	var t clock.Time
+	switch at := at.(type) {
+	case clock.Time:
+		t = at
+	case *clock.Time:
+		if at == nil {
+			return nil
+		}
+		t = *at
+	}
+	std := t.Std().In(w.zone)
+	return &moment{ISO: t.String(), Exact: std.Format("2 Jan 2006, 15:04 MST"), Ago: relative(w.now.Sub(t), std)}
+}

@@ -1,0 +1,189 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/op"
+)
+
+// visit is one request: who asks, and where the answer goes.
+type visit struct {
+	*Door
+	w       http.ResponseWriter
+	r       *http.Request
+	id      string           // the request's
+	token   string           // the session's
+	session *account.Session // nil when nobody is signed in
+	caller  *op.Caller
+	policy  string // where forms may lead besides here; of the consent page
+}
+
+// access is who may see a page.
+type access uint8
+
+const (
+	anyone access = iota
+	signedIn
+	managers // owners and admins
+)
+
+// maxForm is far more than any page's form.
+const maxForm = 256 << 10
+
+// page makes a handler of a page.
+func (d *Door) page(who access, show func(*visit) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{Door: d, w: w, r: r, id: string(id.New())}
+		w.Header()["X-Request-ID"] = []string{v.id}
+		if err := v.enter(who); err != nil {
+			v.fail(err)
+			return
+		}
+		if v.session == nil && who != anyone {
+			v.redirect("/sign-in?next=" + url.QueryEscape(v.back()))
+			return
+		}
+		if err := show(v); err != nil {
+			v.fail(err)
+		}
+	})
+}
+
+// enter finds out who is there, and reads the form.
+func (v *visit) enter(who access) error {
+	if c, err := v.r.Cookie(v.cookieName()); err == nil {
+		s, err := v.Accounts.BySession(v.r.Context(), c.Value)
+		switch {
+		case err == nil:
+			v.token, v.session, v.caller = c.Value, s, account.UserCaller(s)
+		case !fault.Has(err, fault.Unauthorized):
+			return err
+		}
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	if err := v.r.ParseForm(); err != nil {
+		return fault.BadInput.Because(err)
+	}
+	if v.session == nil {
+		return nil
+	}
+	if who == managers && !v.session.Manager() {
+		return fault.Forbidden.Say("Only owners and admins can see this page. Ask one of them to do it, or to make you an admin.")
+	}
+	if who != anyone && v.session.OrgStatus != "active" && v.r.URL.Path != "/sign-out" && !strings.HasPrefix(v.r.URL.Path, "/settings/organizations") {
+		return fault.AccountDisabled.Say("The account %s is disabled. Ask whoever runs this server.", v.session.OrgName)
+	}
+	return nil
+}
+
+// back is the page to return to after signing in: the one that was asked for,
+// or, when a form was sent, the page that shows the form.
+func (v *visit) back() string {
+	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
+		return v.r.URL.RequestURI()
+	}
+	return v.r.URL.Path
+}
+
+// local is a path on this site that is safe to go to after something was done;
+// anything else is the front page. A browser reads "//host" and "/\host" as
+// another site.
+func local(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
+		strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || r < ' ' || r == 0x7f }) ||
+		strings.HasPrefix(u.Path, "//") || u.Path == "/sign-out" || u.Path == "/sign-in" {
+		return "/"
+	}
+	return path
+}
+
+// next is where the visitor wanted to go.
+func (v *visit) next() string { return local(v.r.FormValue("next")) }
+
+func (v *visit) value(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+
+// pathID is an id of the path. One that is none belongs to nothing.
+func (v *visit) pathID(name string) (id.ID, error) {
+	ref, ok := id.Parse(v.r.PathValue(name))
+	if !ok {
+		return "", fault.NotFound.New()
+	}
+	return ref, nil
+}
+
+// address is where the visitor comes from, for limits.
+func (v *visit) address() string { return v.Proxies.Key(v.r).String() }
+
+// redirect goes to a path of this site, after a form was handled.
+func (v *visit) redirect(path string) {
+	v.headers()
+	http.Redirect(v.w, v.r, path, http.StatusSeeOther) //nolint:gosec // every path is ours or went through local
+}
+
+// done goes to a page that says what happened.
+func (v *visit) done(path, what string) error {
+	u, err := url.Parse(path)
+	if err != nil {
+		return err
+	}
+	q := u.Query()
+	q.Set("done", what)
+	u.RawQuery = q.Encode()
+	v.redirect(u.String())
+	return nil
+}
+
+// fail shows why a page cannot be shown. What is not a refusal is logged once,
+// here, and the visitor learns only the request id.
+func (v *visit) fail(err error) {
+	f := fault.Of(err)
+	if f.Kind == fault.Internal && v.r.Context().Err() != nil {
+		f = fault.Unavailable.Because(err) // the visitor went away
+	}
+	title := "That did not work"
+	text := f.Sentence()
+	switch f.Kind {
+	case fault.Internal:
+		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "method", v.r.Method, "path", v.route(), "err", err)
+		title, text = "Something went wrong on our side", "The request "+v.id+" names the attempt in the server's logs."
+	case fault.Unavailable:
+		v.Log.WarnContext(v.r.Context(), "page turned away", "trace_id", v.id, "path", v.route(), "err", err)
+		title = "Busy for a moment"
+	case fault.NotFound:
+		title = "There is no such page"
+	case fault.Forbidden:
+		title = "Owners and admins only"
+	case fault.AccountDisabled:
+		title = "This account is disabled"
+	case fault.RateLimited:
+		title = "Too many attempts"
+	}
+	if f.RetryAfter > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(f.RetryAfter)))
+	}
+	if err := v.say(f.Status, title, text); err != nil {
+		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "err", errors.Join(err))
+	}
+}
+
+// route is the pattern that was asked for: a path may hold a token, which no
+// log should.
+func (v *visit) route() string {
+	if v.r.Pattern != "" {
+		return v.r.Pattern
+	}
+	return "/"
+}
+
+func (v *visit) nowhere() error {
+	return fault.NotFound.Say("The address may be mistyped, or what was here is gone.")
+}

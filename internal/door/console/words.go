@@ -1,0 +1,106 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/op"
+)
+
+// relative says how long ago, or how soon, for as long as that is easier to
+// read than a date.
+func relative(since time.Duration, at time.Time) string {
+	future := since < 0
+	d := since.Abs()
+	var text string
+	switch {
+	case d < time.Minute && !future:
+		return "just now"
+	case d < time.Hour:
+		text = count(max(1, int(d/time.Minute)), "minute")
+	case d < 24*time.Hour:
+		text = count(int(d/time.Hour), "hour")
+	case d < 30*24*time.Hour:
+		text = count(int(d/(24*time.Hour)), "day")
+	default:
+		return at.Format("2 Jan 2006")
+	}
+	if future {
+		return "in " + text
+	}
+	return text + " ago"
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// resourceWords are the resources as people call them.
+var resourceWords = map[string]string{"email_opt_ins": "Email opt-ins", "email_templates": "Email templates", "properties": "Properties"}
+
+func resourceWord(r string) string {
+	if w := resourceWords[r]; w != "" {
+		return w
+	}
+	return capital(strings.ReplaceAll(r, "_", " "))
+}
+
+// resourceHelp says what a resource covers, where its name does not.
+var resourceHelp = map[string]string{
+	"businesses": "profile, offerings, presences", "contacts": "emails, phone numbers, addresses", "customers": "and their transactions",
+	"domains": "registration, DNS, renewals", "files": "folders and access links", "properties": "custom fields and their values",
+	"webhooks": "and the event log", "invoices": "and payments", "messages": "and attachments",
+}
+
+// actionWords are the columns of the permission table.
+var actionWords = map[op.Action]string{op.See: "See", op.Create: "Create", op.Change: "Change", op.Delete: "Delete"}
+
+var actions = []op.Action{op.See, op.Create, op.Change, op.Delete}
+
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// sentence joins words: "a, b and c".
+func sentence(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// roleOptions are the roles, with what they mean.
+var roleOptions = []option{
+	{"member", "Member: works with people, messages and money"},
+	{"admin", "Admin: also manages members, keys, agents and agreements"},
+	{"owner", "Owner: as an admin; there is always at least one"},
+}
+
+// planOptions are the plans.
+var planOptions = []option{{"free", "Free"}, {"starter", "Starter"}, {"professional", "Professional"}, {"enterprise", "Enterprise"}}
+
+func text(options []option, value string) string {
+	for _, o := range options {
+		if o.Value == value {
+			return o.Text
+		}
+	}
+	return value
+}
+
+// days reads the number of days of an option.
+func days(n string) time.Duration {
+	d, err := strconv.Atoi(n)
+	if err != nil {
+		panic(err) // the options are ours
+	}
+	return time.Duration(d) * 24 * time.Hour
+}

@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// instructions hold for all tools, so that no tool repeats them.
+const instructions = `Frontdesk keeps the contacts, customers, messages, invoices, tasks and domains of a business. ` +
+	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset (default 0) and sortOrder; meta.pagination.hasMore tells whether to go on. ` +
+	`Times are RFC 3339 in UTC, money is in cents. In an update, what you leave out stays and null clears. ` +
+	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
+	`A refused call answers {error: {code, message, details}}.`
+
+// server is the SDK's, with all tools; what a caller sees of them is decided
+// at each request.
+func (d *Door) server() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "frontdesk", Title: "Frontdesk", Version: "1.0.0"}, &sdk.ServerOptions{
+		Instructions: instructions,
+		PageSize:     10_000,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		// One agent's list is no other's.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
+	})
+	for _, t := range d.tools {
+		s.AddTool(t.sdk, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return d.call(ctx, t, r)
+		})
+	}
+	s.AddReceivingMiddleware(d.guard)
+	return s
+}
+
+// loginOf is who sent a message. The context would tell who began the session.
+func loginOf(r sdk.Request) *grant.Login {
+	extra := r.GetExtra()
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	l, _ := extra.TokenInfo.Extra[loginExtra].(*grant.Login)
+	return l
+}
+
+func (t *tool) allowed(c *op.Caller) bool { return c.Permissions.Allow(t.op.Resource, t.op.Action) }
+
+// guard spends the allowance and hides what the agent may not use.
+func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		l := loginOf(r)
+		if l == nil {
+			return nil, fmt.Errorf("mcp: a message without a caller")
+		}
+		switch method {
+		case "tools/list":
+			out, err := next(ctx, method, r)
+			if all, ok := out.(*sdk.ListToolsResult); ok && err == nil {
+				return d.visible(all, l.Caller), nil
+			}
+			return out, err
+		case "tools/call":
+			v := d.allowance.Spend(l.Caller.Organization, d.Allowances[l.Caller.Plan], time.Minute, time.Now())
+			if !v.OK {
+				d.metrics.refused.WithLabelValues("allowance").Inc()
+				return nil, &jsonrpc.Error{Code: codeThrottled, Message: fmt.Sprintf("The agent allowance of this account is spent. Wait %d seconds.", limit.Seconds(v.Retry)),
+					Data: json.RawMessage(fmt.Sprintf(`{"retryAfter":%d}`, limit.Seconds(v.Retry)))}
+			}
+			p, ok := r.GetParams().(*sdk.CallToolParamsRaw)
+			if !ok {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Invalid params"}
+			}
+			if t := d.byName[p.Name]; t == nil || !t.allowed(l.Caller) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + p.Name}
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// visible is the part of the list that the caller may use, in the order of the catalog.
+func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) *sdk.ListToolsResult {
+	out := *all
+	out.Tools = make([]*sdk.Tool, 0, len(d.tools))
+	for _, t := range d.tools {
+		if t.allowed(c) {
+			out.Tools = append(out.Tools, t.sdk)
+		}
+	}
+	return &out
+}
+
+// call runs a tool. A refused operation is a result, which the model can read
+// and act upon.
+func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	began, request := time.Now(), string(id.New())
+	a, err := d.run(ctx, t, r, request)
+	t.calls.observe(err, time.Since(began))
+	if err != nil {
+		return d.refusal(ctx, t, request, err), nil
+	}
+	body := a.Body
+	if body == nil {
+		body = []byte("{}") // 204: done, and nothing to tell
+	}
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
+	if a.Replay {
+		out.Meta = sdk.Meta{"idempotencyReplay": true}
+	}
+	return out, nil
+}
+
+func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request string) (a op.Answer, err error) {
+	defer func() {
+		if v := recover(); v != nil { // the SDK would take the process down
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	l := loginOf(r)
+	arguments := []byte(r.Params.Arguments)
+	if bytes.Equal(bytes.TrimSpace(arguments), []byte("null")) {
+		arguments = nil
+	}
+	q := op.Request{Caller: l.Caller, Door: op.Agent, ID: request}
+	if t.op.TakesKey() {
+		rest, key, has, ok := takeKey(arguments)
+		if !ok {
+			return a, fault.Field(keyArgument, "Invalid input: expected one string")
+		}
+		arguments, q.Key, q.HasKey = rest, key, has
+	}
+	q.Body = func() ([]byte, error) { return arguments, nil }
+	return d.Runner.Do(ctx, t.op, q)
+}
+
+// refusal is the API's error object. What is not a refusal of ours is logged
+// once, here.
+func (d *Door) refusal(ctx context.Context, t *tool, request string, err error) *sdk.CallToolResult {
+	f := fault.Of(err)
+	if ctx.Err() != nil && f.Kind == fault.Internal {
+		f = fault.Unavailable.Because(err) // the client hung up
+	}
+	switch f.Kind {
+	case fault.Internal:
+		d.Log.ErrorContext(ctx, "tool failed", "trace_id", request, "operation", t.op.Name, "err", err)
+	case fault.Unavailable:
+		d.Log.WarnContext(ctx, "tool turned away", "trace_id", request, "operation", t.op.Name, "err", err)
+	}
+	body, encodeErr := op.ErrorBody(f)
+	if encodeErr != nil {
+		d.Log.ErrorContext(ctx, "a refusal could not be written", "trace_id", request, "err", encodeErr)
+		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
+}

@@ -1,0 +1,367 @@
+// Package mcp is the door for agents: the Model Context Protocol over
+// streamable HTTP at {mcp_url}/mcp, with an access token of the authorization
+// server (account/grant). Its tools are the operations that agents may use,
+// made from their declarations (tool.go).
+//
+// Start reading at Door.ServeHTTP. It knows who calls, and decides what must
+// be decided before any message is looked at: the token, the backstop, the
+// session, the account, the agreement. Messages then go through the official
+// SDK, which speaks the protocol's versions, to tools/list and tools/call
+// (call.go), and from there to the Runner.
+//
+// Nothing in memory decides who may do what. Every HTTP request looks its
+// caller up anew, also inside a session; sessions are rows in the database, so
+// that any process serves them, also one that started a moment ago; and the
+// SDK runs without state. There are no event streams: nothing that began
+// under one permission can go on under another.
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Door serves every operation that agents may enter.
+type Door struct {
+	Runner *op.Runner
+	Grants *grant.Grants
+	Log    *slog.Logger
+	// URL is where clients reach this door's listener, {mcp_url}.
+	URL string
+	// MetadataURL is where the protected resource describes itself.
+	MetadataURL string
+	// Allowances are tools/call per minute by plan, for a whole organization.
+	Allowances map[string]int
+	// Backstop is HTTP requests per minute, for each user and client.
+	Backstop int
+
+	tools     []*tool // in the order of the catalog
+	byName    map[string]*tool
+	allowance limit.Limiter[id.ID]
+	backstop  limit.Limiter[pair]
+	metrics   *metrics
+	transport http.Handler
+}
+
+// pair is whom the backstop counts.
+type pair struct {
+	user   id.ID
+	client string
+}
+
+// maxBody is a megabyte of arguments and what stands around them.
+const maxBody = 1<<20 + 64<<10
+
+// maxBatch bounds the messages of one body (protocol version 2025-03-26).
+const maxBatch = 20
+
+// The codes inside the JSON-RPC envelope (decisions.md 8).
+const (
+	codeThrottled       = -32004
+	codeAccountDisabled = -32010
+	codeAgreement       = -32011
+	codeParse           = -32700
+	codeInvalid         = -32600
+	codeNoMethod        = -32601
+)
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+	// stateless is the first version without sessions.
+	stateless = "2026-07-28"
+)
+
+// Mount makes the tools, and adds the endpoint below the path of the URL.
+func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
+	d.metrics = newMetrics()
+	d.collect(c)
+	server := d.server()
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true, // which would refuse whatever a proxy passes on; see hostFits
+	})
+	// The SDK hands a caller to its handlers only as what its own middleware
+	// found; ours has found it before, and wants other words in its refusals.
+	d.transport = auth.RequireBearerToken(func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+		l := ctx.Value(loginKey{}).(*grant.Login)
+		return &auth.TokenInfo{UserID: string(l.Grant), Scopes: []string{grant.Transport}, Expiration: time.Now().Add(time.Hour), Extra: map[string]any{loginExtra: l}}, nil
+	}, nil)(handler)
+	path := "/mcp"
+	if u, err := url.Parse(d.URL); err == nil {
+		path = u.Path + path
+	}
+	mux.Handle(path, d)
+}
+
+type loginKey struct{}
+
+const loginExtra = "login"
+
+// ServeHTTP answers one request: host, token, backstop, session, account,
+// agreement, and then the protocol.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	// Access goes by a token that a page must have, never by a cookie, so
+	// pages of every origin may try.
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "POST, DELETE")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
+		h.Set("Access-Control-Max-Age", "86400")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if !d.hostFits(r) {
+		answer(w, http.StatusForbidden, map[string]string{"error": "invalid_request", "error_description": "The Host header does not name this server."})
+		return
+	}
+	session := r.Header.Get(sessionHeader)
+	login, err := d.login(r, session)
+	if err != nil {
+		d.unauthorized(w, r, err)
+		return
+	}
+	if v := d.backstop.Spend(pair{login.User, login.Client}, d.Backstop, time.Minute, time.Now()); !v.OK {
+		d.metrics.refused.WithLabelValues("backstop").Inc()
+		d.tooMany(w, r, v.Retry)
+		return
+	}
+	if session != "" && !login.Session {
+		// The protocol's way to say: begin anew. Nobody learns whether the
+		// session is another agent's or nobody's.
+		answer(w, http.StatusNotFound, failure(nil, codeInvalid, "Session not found. Initialize a new one.", nil))
+		return
+	}
+	gate := d.gate(login)
+	if gate != nil && session == "" {
+		d.metrics.refused.WithLabelValues(gate.name).Inc()
+		answer(w, http.StatusForbidden, gate.body())
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		d.post(w, r, login, session, gate)
+	case http.MethodDelete:
+		d.endSession(w, r, login, session)
+	default:
+		h.Set("Allow", "POST, DELETE")
+		http.Error(w, "There are no event streams here.", http.StatusMethodNotAllowed)
+	}
+}
+
+// hostFits refuses requests that reached this machine by a name that is not
+// ours: a page whose name was made to point here (DNS rebinding).
+func (d *Door) hostFits(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || !loopback(local.String()) {
+		return true
+	}
+	u, err := url.Parse(d.URL)
+	return loopback(r.Host) || err == nil && strings.EqualFold(u.Host, r.Host)
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	a, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
+}
+
+func (d *Door) login(r *http.Request, session string) (*grant.Login, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, &grant.Error{Code: grant.InvalidToken, Description: "An access token is required."}
+	}
+	return d.Grants.LookupIn(r.Context(), strings.TrimSpace(token), session)
+}
+
+// unauthorized tells a client to start the authorization flow (RFC 9728 §5.1,
+// RFC 6750 §3), or that something else went wrong.
+func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
+	var e *grant.Error
+	if !errors.As(err, &e) {
+		status, code := http.StatusInternalServerError, "server_error"
+		if r.Context().Err() != nil || fault.Has(err, fault.Unavailable) {
+			status, code = http.StatusServiceUnavailable, "temporarily_unavailable"
+		}
+		d.Log.ErrorContext(r.Context(), "an access token could not be looked up", "err", err)
+		answer(w, status, map[string]string{"error": code, "error_description": "Something went wrong on our side. Retry in a moment."})
+		return
+	}
+	d.metrics.refused.WithLabelValues("token").Inc()
+	challenge := ""
+	if r.Header.Get("Authorization") != "" { // RFC 6750 §3: only to whoever tried
+		challenge = fmt.Sprintf("error=%q, error_description=%q, ", e.Code, e.Description)
+	}
+	w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %sresource_metadata=%q, scope=%q", challenge, d.MetadataURL, strings.Join(grant.Scopes, " ")))
+	answer(w, http.StatusUnauthorized, map[string]string{"error": e.Code, "error_description": e.Description})
+}
+
+func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Duration) {
+	var ref jsontext.Value
+	if text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err == nil {
+		if messages, _, err := parse(text); err == nil && len(messages) == 1 {
+			ref = messages[0].id
+		}
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(retry)))
+	answer(w, http.StatusTooManyRequests, throttled(ref, retry))
+}
+
+func throttled(ref jsontext.Value, retry time.Duration) response {
+	n := limit.Seconds(retry)
+	return failure(ref, codeThrottled, fmt.Sprintf("Too many requests. Wait %d seconds.", n), map[string]int{"retryAfter": n})
+}
+
+// gate is why an account may not act although its token is good.
+type gate struct {
+	name, text string
+	code       int
+	url        string
+}
+
+func (d *Door) gate(l *grant.Login) *gate {
+	switch {
+	case l.Disabled:
+		return &gate{name: "account_disabled", text: "This account is disabled.", code: codeAccountDisabled}
+	case !l.Agreed:
+		return &gate{name: "business_agreement_required", text: "Business agreement not accepted. An owner or admin must accept it first.", code: codeAgreement, url: l.Caller.AgreementURL}
+	}
+	return nil
+}
+
+// body is the refusal of a new connection. Authorizing again would not help,
+// so nothing asks for it.
+func (g *gate) body() map[string]string {
+	out := map[string]string{"error": g.name, "error_description": g.text}
+	if g.url != "" {
+		out["url"] = g.url
+	}
+	return out
+}
+
+// refusal is the same inside an open connection.
+func (g *gate) refusal(ref jsontext.Value) response {
+	var data any
+	if g.url != "" {
+		data = map[string]string{"url": g.url}
+	}
+	return failure(ref, g.code, g.text, data)
+}
+
+func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		var large *http.MaxBytesError
+		status := http.StatusBadRequest
+		if errors.As(err, &large) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		answer(w, status, failure(nil, codeInvalid, "The body could not be read, or is larger than 1 MiB.", nil))
+		return
+	}
+	messages, batch, err := parse(text)
+	if err != nil {
+		// Whatever the SDK might make of it, nothing goes on that was not understood here.
+		answer(w, http.StatusBadRequest, failure(nil, codeParse, "The body is not a JSON-RPC message: "+err.Error(), nil))
+		return
+	}
+	if gate != nil && (len(messages) != 1 || messages[0].method != "ping") {
+		d.metrics.refused.WithLabelValues(gate.name).Inc()
+		d.gated(w, gate, messages, batch)
+		return
+	}
+	initializes := false
+	for _, m := range messages {
+		switch m.method {
+		case "initialize":
+			initializes = true
+		case "subscriptions/listen":
+			// It would be a stream that says nothing: the list of tools changes
+			// with permissions, which every request reads anew.
+			answer(w, http.StatusNotFound, failure(m.id, codeNoMethod, "There is no method subscriptions/listen.", nil))
+			return
+		}
+	}
+	if initializes && session == "" && r.Header.Get(versionHeader) < stateless {
+		s, err := d.Grants.OpenSession(r.Context(), login)
+		if err != nil {
+			d.unauthorized(w, r, err)
+			return
+		}
+		w.Header().Set(sessionHeader, s)
+	}
+	r = r.WithContext(context.WithValue(r.Context(), loginKey{}, login))
+	r.Body = io.NopCloser(strings.NewReader(string(text)))
+	d.transport.ServeHTTP(w, r)
+}
+
+// gated refuses every call but ping inside the envelope, whatever its method.
+func (d *Door) gated(w http.ResponseWriter, g *gate, messages []message, batch bool) {
+	var out []any
+	for _, m := range messages {
+		switch {
+		case m.id == nil || m.method == "": // a notification, or an answer to nothing we asked
+		case m.method == "ping":
+			out = append(out, response{Version: "2.0", ID: m.id, Result: jsontext.Value("{}")})
+		default:
+			out = append(out, g.refusal(m.id))
+		}
+	}
+	switch {
+	case len(out) == 0:
+		w.WriteHeader(http.StatusAccepted)
+	case batch:
+		answer(w, http.StatusOK, out)
+	default:
+		answer(w, http.StatusOK, out[0])
+	}
+}
+
+func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.Login, session string) {
+	if session == "" {
+		answer(w, http.StatusBadRequest, failure(nil, codeInvalid, "DELETE ends the session that Mcp-Session-Id names.", nil))
+		return
+	}
+	if err := d.Grants.EndSession(r.Context(), login, session); err != nil {
+		d.unauthorized(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(text) //nolint:errcheck // the client is gone
+}

@@ -1,0 +1,173 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// message is what must be known of a JSON-RPC message before it goes on.
+type message struct {
+	id     jsontext.Value // nil for a notification
+	method string         // empty for an answer
+}
+
+// response is an answer of our own.
+type response struct {
+	Version string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id"`
+	Result  jsontext.Value `json:"result,omitzero"`
+	Error   *rpcError      `json:"error,omitempty"`
+}
+
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitzero"`
+}
+
+func failure(ref jsontext.Value, code int, text string, data any) response {
+	if ref == nil {
+		ref = jsontext.Value("null")
+	}
+	return response{Version: "2.0", ID: ref, Error: &rpcError{code, text, data}}
+}
+
+// lenient reads what is inside params as it comes: the operation refuses it
+// with better words.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+// parse reads the envelope of one message, or of a batch.
+func parse(text []byte) (messages []message, batch bool, err error) {
+	d := jsontext.NewDecoder(bytes.NewReader(text), lenient...)
+	if d.PeekKind() != '[' {
+		m, err := parseOne(d)
+		if err != nil {
+			return nil, false, err
+		}
+		return []message{m}, false, end(d)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, true, err
+	}
+	for d.PeekKind() != ']' {
+		m, err := parseOne(d)
+		if err != nil {
+			return nil, true, err
+		}
+		if messages = append(messages, m); len(messages) > maxBatch {
+			return nil, true, errors.New("a batch has at most 20 messages")
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, true, err
+	}
+	if len(messages) == 0 {
+		return nil, true, errors.New("the batch is empty")
+	}
+	return messages, true, end(d)
+}
+
+func end(d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows it")
+	}
+	return nil
+}
+
+// parseOne reads the members of one message. None may come twice: two readers
+// would not agree on which one counts.
+func parseOne(d *jsontext.Decoder) (m message, err error) {
+	if d.PeekKind() != '{' {
+		return m, errors.New("not an object")
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return m, err
+	}
+	seen := map[string]bool{}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return m, err
+		}
+		key := name.String()
+		if seen[key] {
+			return m, errors.New("a member comes twice")
+		}
+		seen[key] = true
+		value, err := d.ReadValue()
+		if err != nil {
+			return m, err
+		}
+		switch key {
+		case "id":
+			if k := value.Kind(); k != '"' && k != '0' && k != 'n' {
+				return m, errors.New("id is a string or a number")
+			}
+			if value.Kind() != 'n' {
+				m.id = value.Clone()
+			}
+		case "method":
+			if value.Kind() != '"' {
+				return m, errors.New("method is a string")
+			}
+			text, err := jsontext.AppendUnquote(nil, value)
+			if err != nil {
+				return m, err
+			}
+			m.method = string(text)
+		}
+	}
+	_, err = d.ReadToken()
+	return m, err
+}
+
+// takeKey takes the idempotency key out of a tool's arguments. ok is false
+// when it is not a string. Everything else stays as it was written, because
+// what is compared with a retry is the text.
+func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
+	if !bytes.Contains(arguments, []byte(keyArgument)) {
+		return arguments, "", false, true
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(arguments), lenient...)
+	if d.PeekKind() != '{' {
+		return arguments, "", false, true
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return arguments, "", false, true
+	}
+	out := []byte{'{'}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return arguments, "", false, true
+		}
+		name = name.Clone()
+		value, err := d.ReadValue()
+		if err != nil {
+			return arguments, "", false, true
+		}
+		if text, err := jsontext.AppendUnquote(nil, name); err == nil && string(text) == keyArgument {
+			switch value.Kind() {
+			case 'n': // as good as absent
+				continue
+			case '"':
+			default:
+				return nil, "", false, false
+			}
+			text, err := jsontext.AppendUnquote(nil, value)
+			if err != nil || has {
+				return nil, "", false, false
+			}
+			key, has = string(text), true
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), key, has, true
+}

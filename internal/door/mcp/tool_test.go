@@ -1,0 +1,140 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Every operation for agents is a tool that says what it does, takes the
+// operation's own example, and refuses what no operation takes.
+func TestTools(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	type tool struct {
+		Name, Description string
+		InputSchema       json.RawMessage
+		OutputSchema      json.RawMessage
+		Annotations       map[string]bool
+	}
+	var answer struct{ Result struct{ Tools []tool } }
+	full := a.RPC(t, access, list)
+	if err := json.Unmarshal(full.Body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]tool{}
+	for _, v := range answer.Result.Tools {
+		found[v.Name] = v
+	}
+	agents := 0
+	for _, o := range a.Catalog.All() {
+		v, ok := found[strings.ReplaceAll(o.Name, ".", "_")]
+		if wanted := o.Doors&op.Agent != 0 && !o.Streams(); wanted != ok {
+			t.Errorf("%s: a tool: %t, want %t", o.Name, ok, wanted)
+		}
+		if !ok {
+			continue
+		}
+		agents++
+		if len(v.Name) > 64 || !strings.HasPrefix(v.Description, strings.ReplaceAll(o.Summary, ", newest first", "")) || v.OutputSchema != nil {
+			t.Errorf("%s: %s: %q", o.Name, v.Name, v.Description)
+		}
+		if v.Annotations["readOnlyHint"] != (o.Method == http.MethodGet) || v.Annotations["destructiveHint"] != (o.Method == http.MethodDelete) {
+			t.Errorf("%s: %v", o.Name, v.Annotations)
+		}
+		schema := compiled(t, o.Name, v.InputSchema)
+		if err := schema.Validate(parsed(t, []byte(o.Example))); err != nil {
+			t.Errorf("%s: the example: %v", o.Name, err)
+		}
+		_, takes := schema.Properties["idempotencyKey"]
+		if takes != o.TakesKey() || takes != strings.Contains(v.Description, "idempotencyKey") {
+			t.Errorf("%s: takes a key: %t, want %t", o.Name, takes, o.TakesKey())
+		}
+		for _, f := range o.PathFields() {
+			if !strings.Contains(fmt.Sprint(schema.Required), f) {
+				t.Errorf("%s: %s is not required", o.Name, f)
+			}
+		}
+	}
+	_, readOnly, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	some := a.RPC(t, readOnly, list)
+	reads := strings.Count(string(some.Body), `"inputSchema"`)
+	const coming = 180
+	t.Logf("tools/list: %d tools in %d bytes, at %d tools %d KB; read-only: %d tools in %d bytes, at %d tools %d KB",
+		agents, len(full.Body), coming, len(full.Body)*coming/agents/1000, reads, len(some.Body), coming*reads/agents, len(some.Body)*coming/agents/1000)
+}
+
+func parsed(t *testing.T, text []byte) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func compiled(t *testing.T, name string, text []byte) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("https://frontdesk.example/"+name, parsed(t, text)); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	s, err := c.Compile("https://frontdesk.example/" + name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return s
+}
+
+// Server time of the two methods that clients use most. Nothing but the
+// handler runs, so that the CPU is the server's.
+func BenchmarkAgent(b *testing.B) {
+	a := apptest.Start(b, db.SQLite)
+	_, access, _ := a.Connect(b, a.Tenant, a.NewAgent(b, a.Tenant, "all"))
+	session := a.Initialize(b, access)
+	contact := a.Send(b, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(b, 201).Text("id")
+	handler := a.AgentHandler()
+	for _, c := range []struct{ name, message string }{
+		{"list", list}, {"get", call("contacts_get", fmt.Sprintf(`{"id": %q}`, contact))}, {"ping", ping},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			before := cpu()
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/mcp", strings.NewReader(c.message))
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Accept", "application/json, text/event-stream")
+				r.Header.Set("Authorization", "Bearer "+access)
+				for i := 0; i < len(session); i += 2 {
+					r.Header.Set(session[i], session[i+1])
+				}
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r)
+				if w.Code != 200 || strings.Contains(w.Body.String(), `"error":`) {
+					b.Fatalf("%d %s", w.Code, w.Body)
+				}
+			}
+			b.ReportMetric(float64(cpu()-before)/float64(b.N)/1000, "cpu-µs/op")
+		})
+	}
+}
+
+// cpu is what this process has used, in nanoseconds.
+func cpu() int64 {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0
+	}
+	return r.Utime.Nano() + r.Stime.Nano()
+}

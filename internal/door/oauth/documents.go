@@ -1,0 +1,77 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/outbound"
+)
+
+// Bounds of a client metadata document (decisions.md 8).
+const (
+	documentBytes = 5 << 10
+	documentTime  = 5 * time.Second
+	documentsOnce = 16
+	keptByDefault = 5 * time.Minute
+	keptAtMost    = 24 * time.Hour
+)
+
+// documents fetches client metadata documents.
+type documents struct{ client *outbound.Client }
+
+var _ grant.Documents = (*documents)(nil)
+
+// Documents fetches client metadata documents from public addresses; insecure
+// permits http and this machine.
+func Documents(insecure bool) grant.Documents {
+	return &documents{outbound.New(outbound.Options{Timeout: documentTime, MaxBytes: documentBytes, AtOnce: documentsOnce, Insecure: insecure})}
+}
+
+// Fetch reads one document.
+func (d *documents) Fetch(ctx context.Context, address string) ([]byte, time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header.Set("Accept", "application/json")
+	a, err := d.client.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	if a.Status != http.StatusOK {
+		return nil, 0, fmt.Errorf("the document answered %d", a.Status)
+	}
+	return a.Body, keep(a.Header, time.Now()), nil
+}
+
+// keep is how long an answer may be kept by its headers (RFC 9111 §5.2.2 and §5.3).
+func keep(h http.Header, now time.Time) time.Duration {
+	for _, line := range h.Values("Cache-Control") {
+		for word := range strings.SplitSeq(line, ",") {
+			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(word)), "=")
+			switch name {
+			case "no-store", "no-cache":
+				return 0
+			case "max-age":
+				n, err := strconv.Atoi(strings.Trim(value, `"`))
+				if err != nil || n < 0 {
+					return 0
+				}
+				return min(time.Duration(min(n, 1<<30))*time.Second, keptAtMost)
+			}
+		}
+	}
+	if text := h.Get("Expires"); text != "" {
+		at, err := http.ParseTime(text)
+		if err != nil {
+			return 0
+		}
+		return min(max(at.Sub(now), 0), keptAtMost)
+	}
+	return keptByDefault
+}

@@ -1,0 +1,368 @@
+// Package oauth is the HTTP of the authorization server, on the agent
+// listener: the metadata documents, registration, authorization, tokens and
+// revocation. Its rules are account/grant's; consent is given on the console's
+// pages, to which /oauth/authorize sends the browser.
+//
+// Start reading at Door.Mount.
+package oauth
+
+import (
+	"errors"
+	"html/template"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/peer"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Door serves the authorization server.
+type Door struct {
+	Grants  *grant.Grants
+	Log     *slog.Logger
+	Issuer  string // {mcp_url}, from the configuration and never from a request
+	Proxies peer.Proxies
+	// RegisterLimit and TokenLimit are requests per minute and address.
+	RegisterLimit, TokenLimit int
+
+	registering, asking, redeeming, revoking limit.Limiter[netip.Prefix]
+}
+
+const (
+	window   = time.Minute
+	askLimit = 60 // authorization requests per minute and address; a person makes a few
+	maxBody  = 16 << 10
+)
+
+// Resource is what tokens are for.
+func Resource(issuer string) string { return issuer + "/mcp" }
+
+// MetadataURL is where the protected resource describes itself (RFC 9728 §3.1):
+// the well-known part goes between the host and the path.
+func MetadataURL(issuer string) string {
+	return wellKnown(Resource(issuer), "oauth-protected-resource")
+}
+
+func wellKnown(address, name string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err) // the configuration was checked
+	}
+	u.Path = "/.well-known/" + name + u.Path
+	return u.String()
+}
+
+// Mount adds the endpoints, below the issuer's path if it has one.
+func (d *Door) Mount(mux *http.ServeMux) {
+	base := "/"
+	if u, err := url.Parse(d.Issuer); err == nil {
+		base = u.Path + "/"
+	}
+	resource, server := d.document(d.resourceMetadata()), d.document(d.serverMetadata())
+	// Host-level, and with the path of what they describe behind (RFC 9728 §3.1,
+	// RFC 8414 §3.1). Some clients look for the server under the resource's path.
+	for _, path := range paths(base) {
+		d.handle(mux, http.MethodGet, "/.well-known/oauth-protected-resource"+path, resource)
+		d.handle(mux, http.MethodGet, "/.well-known/oauth-authorization-server"+path, server)
+	}
+	d.handle(mux, http.MethodPost, base+"oauth/register", d.register)
+	d.handle(mux, http.MethodPost, base+"oauth/token", d.token)
+	d.handle(mux, http.MethodPost, base+"oauth/revoke", d.revoke)
+	mux.HandleFunc("GET "+base+"oauth/authorize", d.authorize)
+}
+
+// paths are the suffixes under which metadata is found.
+func paths(base string) []string {
+	if base == "/" {
+		return []string{"", "/mcp"}
+	}
+	return []string{"", strings.TrimSuffix(base, "/"), base + "mcp"}
+}
+
+// handle adds an endpoint that scripts of any page may call: nothing here goes
+// by cookies, so there is nothing that a foreign page could borrow.
+func (d *Door) handle(mux *http.ServeMux, method, path string, fn http.HandlerFunc) {
+	mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		fn(w, r)
+	})
+	mux.HandleFunc("OPTIONS "+path, func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Allow-Methods", method)
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
+		h.Set("Access-Control-Max-Age", "86400")
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// resourceMetadata is RFC 9728 §2.
+func (d *Door) resourceMetadata() any {
+	return map[string]any{
+		"resource":                 Resource(d.Issuer),
+		"authorization_servers":    []string{d.Issuer},
+		"scopes_supported":         grant.Scopes,
+		"bearer_methods_supported": []string{"header"},
+		"resource_name":            "Frontdesk",
+	}
+}
+
+// serverMetadata is RFC 8414 §2, with RFC 9207 §3 and client metadata documents.
+func (d *Door) serverMetadata() any {
+	return map[string]any{
+		"issuer":                                         d.Issuer,
+		"authorization_endpoint":                         d.Issuer + "/oauth/authorize",
+		"token_endpoint":                                 d.Issuer + "/oauth/token",
+		"registration_endpoint":                          d.Issuer + "/oauth/register",
+		"revocation_endpoint":                            d.Issuer + "/oauth/revoke",
+		"scopes_supported":                               grant.Scopes,
+		"response_types_supported":                       []string{"code"},
+		"response_modes_supported":                       []string{"query"},
+		"grant_types_supported":                          []string{"authorization_code", "refresh_token"},
+		"token_endpoint_auth_methods_supported":          []string{"none"},
+		"revocation_endpoint_auth_methods_supported":     []string{"none"},
+		"code_challenge_methods_supported":               []string{"S256"},
+		"authorization_response_iss_parameter_supported": true,
+		"client_id_metadata_document_supported":          true,
+	}
+}
+
+func (d *Door) document(v any) http.HandlerFunc {
+	text, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		panic(err)
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "public, max-age=3600")
+		w.Write(text) //nolint:errcheck // the client is gone
+	}
+}
+
+// spend takes a request from an address's allowance, or answers 429.
+func (d *Door) spend(w http.ResponseWriter, r *http.Request, l *limit.Limiter[netip.Prefix], n int) bool {
+	v := l.Spend(d.Proxies.Key(r), n, window, time.Now())
+	if v.OK {
+		return true
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(v.Retry)))
+	answer(w, http.StatusTooManyRequests, &refusal{"temporarily_unavailable", "Too many requests from this address. Wait for the time in Retry-After."})
+	return false
+}
+
+type refusal struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// answer writes JSON that nobody keeps (RFC 6749 §5.1).
+func answer(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		panic(err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+	w.WriteHeader(status)
+	w.Write(text) //nolint:errcheck // the client is gone
+}
+
+// explain turns an error into what a client may read. What is not a refusal
+// of ours is logged once, here.
+func (d *Door) explain(r *http.Request, err error) (int, *refusal) {
+	var e *grant.Error
+	if errors.As(err, &e) {
+		status := http.StatusBadRequest
+		if e.Code == grant.InvalidClient {
+			status = http.StatusUnauthorized // RFC 6749 §5.2
+		}
+		return status, &refusal{e.Code, e.Description}
+	}
+	if r.Context().Err() != nil || fault.Has(err, fault.Unavailable) {
+		d.Log.WarnContext(r.Context(), "authorization turned away", "path", r.URL.Path, "err", err)
+		return http.StatusServiceUnavailable, &refusal{"temporarily_unavailable", "The service is briefly unavailable. Retry in a moment."}
+	}
+	d.Log.ErrorContext(r.Context(), "authorization failed", "path", r.URL.Path, "err", err)
+	return http.StatusInternalServerError, &refusal{"server_error", "Something went wrong on our side."}
+}
+
+func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status, e := d.explain(r, err)
+	if status == http.StatusUnauthorized && r.Header.Get("Authorization") != "" {
+		w.Header().Set("WWW-Authenticate", "Basic") // RFC 6749 §5.2: the scheme the client used
+	}
+	answer(w, status, e)
+}
+
+func isType(r *http.Request, want string) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == want
+}
+
+// register is RFC 7591 §3.
+func (d *Door) register(w http.ResponseWriter, r *http.Request) {
+	if !d.spend(w, r, &d.registering, d.RegisterLimit) {
+		return
+	}
+	if !isType(r, "application/json") {
+		answer(w, http.StatusBadRequest, &refusal{grant.InvalidClientMetadata, "Content-Type must be application/json."})
+		return
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		answer(w, http.StatusBadRequest, &refusal{grant.InvalidClientMetadata, "The body could not be read, or is larger than 16 KiB."})
+		return
+	}
+	c, err := d.Grants.Register(r.Context(), text)
+	if err != nil {
+		d.refuse(w, r, err)
+		return
+	}
+	// RFC 7591 §3.2.1: all that was registered, also where it is not what was asked for.
+	out := map[string]any{
+		"client_id":                  c.ID,
+		"client_id_issued_at":        c.CreatedAt.Std().Unix(),
+		"redirect_uris":              c.RedirectURIs,
+		"token_endpoint_auth_method": "none",
+		"grant_types":                []string{"authorization_code", "refresh_token"},
+		"response_types":             []string{"code"},
+		"scope":                      strings.Join(grant.Scopes, " "),
+	}
+	if c.Name != "" {
+		out["client_name"] = c.Name
+	}
+	if c.URI != nil {
+		out["client_uri"] = *c.URI
+	}
+	answer(w, http.StatusCreated, out)
+}
+
+// authorize is RFC 6749 §4.1.1. It sends the browser on: to the consent page,
+// or back to the client with what is wrong.
+func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	if v := d.asking.Spend(d.Proxies.Key(r), askLimit, window, time.Now()); !v.OK {
+		h.Set("Retry-After", strconv.Itoa(limit.Seconds(v.Retry)))
+		d.page(w, r, http.StatusTooManyRequests, &refusal{"temporarily_unavailable", "Too many requests from this address. Wait a moment and try again."})
+		return
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		d.page(w, r, http.StatusBadRequest, &refusal{grant.InvalidRequest, "The query is not well formed."})
+		return
+	}
+	location, err := d.Grants.Ask(r.Context(), q)
+	if err != nil {
+		// RFC 6749 §4.1.2.1: without a known client and a redirect URI of its
+		// own, the browser is sent nowhere.
+		status, e := d.explain(r, err)
+		if status == http.StatusUnauthorized {
+			status = http.StatusBadRequest
+		}
+		d.page(w, r, status, e)
+		return
+	}
+	// RFC 9700 §4.12: not 307, which would repeat a body.
+	h.Set("Location", location)
+	w.WriteHeader(http.StatusFound)
+}
+
+var refusalPage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cannot connect</title></head>
+<body><main><h1>This application cannot be connected</h1><p>{{.Description}}</p><p>Go back to the application and try again. If it happens again, its makers need to know: <code>{{.Code}}</code>.</p></main></body></html>
+`))
+
+// page tells a person, or a program that asks for JSON, what is wrong.
+func (d *Door) page(w http.ResponseWriter, r *http.Request, status int, e *refusal) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		answer(w, status, e)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if err := refusalPage.Execute(w, e); err != nil {
+		d.Log.WarnContext(r.Context(), "a page was not written", "err", err)
+	}
+}
+
+// form reads a request of the token endpoint and of revocation, and who makes it.
+func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, client string, ok bool) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if !isType(r, "application/x-www-form-urlencoded") || r.ParseForm() != nil {
+		answer(w, http.StatusBadRequest, &refusal{grant.InvalidRequest, "The body must be application/x-www-form-urlencoded."})
+		return nil, "", false
+	}
+	form, client = r.PostForm, r.PostForm.Get("client_id")
+	// Clients here are public (RFC 6749 §2.1). Some say their id as a user
+	// name with an empty password (§2.3.1); one with a secret is not ours.
+	name, password, basic := r.BasicAuth()
+	if basic {
+		if decoded, err := url.QueryUnescape(name); err == nil {
+			name = decoded
+		}
+	}
+	if form.Get("client_secret") != "" || password != "" || basic && client != "" && client != name || !basic && r.Header.Get("Authorization") != "" {
+		d.refuse(w, r, &grant.Error{Code: grant.InvalidClient, Description: "Clients have no secret here; send client_id only."})
+		return nil, "", false
+	}
+	if basic {
+		client = name
+	}
+	return form, client, true
+}
+
+// token is RFC 6749 §3.2.
+func (d *Door) token(w http.ResponseWriter, r *http.Request) {
+	if !d.spend(w, r, &d.redeeming, d.TokenLimit) {
+		return
+	}
+	form, client, ok := d.form(w, r)
+	if !ok {
+		return
+	}
+	t, err := d.Grants.Redeem(r.Context(), client, form)
+	if err != nil {
+		d.refuse(w, r, err)
+		return
+	}
+	out := map[string]any{"access_token": t.Access, "token_type": "Bearer", "expires_in": int(grant.AccessLifetime.Seconds()), "scope": strings.Join(t.Scopes, " ")}
+	if t.Refresh != "" {
+		out["refresh_token"] = t.Refresh
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// revoke is RFC 7009 §2.
+func (d *Door) revoke(w http.ResponseWriter, r *http.Request) {
+	if !d.spend(w, r, &d.revoking, d.TokenLimit) {
+		return
+	}
+	form, client, ok := d.form(w, r)
+	if !ok {
+		return
+	}
+	if err := d.Grants.Revoke(r.Context(), client, form.Get("token")); err != nil {
+		d.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+}

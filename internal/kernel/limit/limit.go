@@ -1,0 +1,85 @@
+// Package limit spends allowances: so many requests per time for each key, in
+// the memory of one process. A whole allowance may be spent at once, and
+// replenishes continuously (the generic cell rate algorithm).
+package limit
+
+import (
+	"sync"
+	"time"
+)
+
+// Limiter keeps one allowance per key. The zero value is ready.
+type Limiter[K comparable] struct {
+	mu    sync.Mutex
+	until map[K]time.Time // when the key has its whole allowance back
+	swept time.Time
+}
+
+// Verdict is what came of spending.
+type Verdict struct {
+	Limit     int
+	Remaining int
+	Reset     time.Duration // until the whole allowance is back
+	Retry     time.Duration // until one more may be spent
+	OK        bool
+}
+
+// maxKeys bounds the memory: addresses are chosen by those who call.
+const maxKeys = 1 << 17
+
+// Spend takes one request from the key's allowance of n per time.
+func (l *Limiter[K]) Spend(key K, n int, per time.Duration, now time.Time) Verdict {
+	step := per / time.Duration(max(n, 1))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.until == nil || now.Sub(l.swept) > 10*time.Minute {
+		l.sweep(now)
+	}
+	debt := max(l.until[key].Sub(now), 0)
+	after := debt + step
+	if after > per {
+		return Verdict{Limit: n, Reset: debt, Retry: after - per}
+	}
+	if _, known := l.until[key]; !known && len(l.until) >= maxKeys {
+		l.makeRoom(now)
+	}
+	l.until[key] = now.Add(after)
+	return Verdict{Limit: n, Remaining: int((per - after) / step), Reset: after, OK: true}
+}
+
+// Return gives back one request that was spent and should not count.
+func (l *Limiter[K]) Return(key K, n int, per time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until, ok := l.until[key]; ok {
+		l.until[key] = until.Add(-per / time.Duration(max(n, 1)))
+	}
+}
+
+// sweep forgets whoever has its whole allowance back.
+func (l *Limiter[K]) sweep(now time.Time) {
+	kept := map[K]time.Time{}
+	for key, until := range l.until {
+		if until.After(now) {
+			kept[key] = until
+		}
+	}
+	l.until, l.swept = kept, now
+}
+
+// makeRoom forgets anyone when nobody can be forgotten rightly: whoever calls
+// from so many places is not held up by this limit anyway.
+func (l *Limiter[K]) makeRoom(now time.Time) {
+	if now.Sub(l.swept) > time.Second {
+		l.sweep(now)
+	}
+	for key := range l.until {
+		if len(l.until) < maxKeys {
+			return
+		}
+		delete(l.until, key)
+	}
+}
+
+// Seconds rounds up, so that whoever waits so long has waited enough.
+func Seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

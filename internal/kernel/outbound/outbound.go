@@ -1,0 +1,115 @@
+// Package outbound is the one HTTP client for addresses that others choose:
+// client metadata documents, and webhooks. It reaches public addresses only,
+// and checks them when it dials, so that a name which resolves to something
+// else a moment later gains nothing. It follows no redirect, uses no proxy,
+// and bounds the time, the size and the number of what it fetches.
+//
+// It never calls from inside a transaction; it panics at once.
+package outbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+
+	"code.dny.dev/ssrf"
+)
+
+// Options bound what a client does.
+type Options struct {
+	Timeout  time.Duration // of a whole exchange, from the name to the last byte
+	MaxBytes int64         // of an answer's body
+	AtOnce   int           // exchanges at a time; whoever comes then is refused
+	Insecure bool          // permits http and this machine, for development and tests
+}
+
+// Client makes requests within its bounds.
+type Client struct {
+	options Options
+	http    *http.Client
+	slots   chan struct{}
+}
+
+// Refusals that no provider gave.
+var (
+	ErrBusy     = errors.New("outbound: too many requests at once")
+	ErrTooLarge = errors.New("outbound: the answer is too large")
+	ErrScheme   = errors.New("outbound: only https")
+)
+
+// New prepares a client.
+func New(o Options) *Client {
+	rules := []ssrf.Option{ssrf.WithAnyPort()}
+	if o.Insecure {
+		rules = append(rules, ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")), ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
+	}
+	dialer := &net.Dialer{Timeout: o.Timeout, Control: ssrf.New(rules...).Safe}
+	return &Client{
+		options: o,
+		slots:   make(chan struct{}, max(o.AtOnce, 1)),
+		http: &http.Client{
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: o.Timeout,
+				// A kept connection would skip the check of the next address.
+				DisableKeepAlives: true, ForceAttemptHTTP2: true,
+				// The size is counted in what was sent.
+				DisableCompression: true, MaxResponseHeaderBytes: 32 << 10,
+			},
+		},
+	}
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Get fetches an address.
+func (c *Client) Get(ctx context.Context, address string) (*Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("outbound: %w", err)
+	}
+	return c.Do(req)
+}
+
+// Do makes a request and reads the whole answer.
+func (c *Client) Do(req *http.Request) (*Answer, error) {
+	if db.Inside(req.Context()) {
+		panic("outbound: the network inside a transaction")
+	}
+	if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || !c.options.Insecure) {
+		return nil, ErrScheme
+	}
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	default:
+		return nil, ErrBusy
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), c.options.Timeout)
+	defer cancel()
+	res, err := c.http.Do(req.WithContext(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("outbound: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, c.options.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("outbound: %w", err)
+	}
+	if int64(len(body)) > c.options.MaxBytes {
+		return nil, ErrTooLarge
+	}
+	return &Answer{res.StatusCode, res.Header, body}, nil
+}

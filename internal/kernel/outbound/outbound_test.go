@@ -1,0 +1,84 @@
+package outbound_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/outbound"
+)
+
+func TestPrivateAddresses(t *testing.T) {
+	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, AtOnce: 2})
+	for _, host := range []string{"127.0.0.1", "127.1.2.3", "localhost", "[::1]", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+		"[::ffff:10.0.0.1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fc00::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "224.0.0.1", "255.255.255.255"} {
+		_, err := c.Get(t.Context(), "https://"+host+"/x")
+		if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "prohibited") {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if _, err := c.Get(t.Context(), "http://example.com/"); !errors.Is(err, outbound.ErrScheme) {
+		t.Errorf("plain http: %v", err)
+	}
+	if _, err := c.Get(t.Context(), "file:///etc/passwd"); !errors.Is(err, outbound.ErrScheme) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	hold := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, "/", http.StatusFound)
+		case "/large":
+			w.Write([]byte(strings.Repeat("x", 101))) //nolint:errcheck // the client leaves
+		case "/slow":
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			<-hold
+		default:
+			w.Write([]byte("fine")) //nolint:errcheck // the client leaves
+		}
+	}))
+	defer s.Close()
+	defer close(hold)
+	c := outbound.New(outbound.Options{Timeout: 300 * time.Millisecond, MaxBytes: 100, AtOnce: 1, Insecure: true})
+	if a, err := c.Get(t.Context(), s.URL); err != nil || string(a.Body) != "fine" || a.Status != 200 {
+		t.Errorf("plain: %v %v", a, err)
+	}
+	if a, err := c.Get(t.Context(), s.URL+"/away"); err != nil || a.Status != 302 {
+		t.Errorf("a redirect is not followed: %v %v", a, err)
+	}
+	if _, err := c.Get(t.Context(), s.URL+"/large"); !errors.Is(err, outbound.ErrTooLarge) {
+		t.Errorf("large: %v", err)
+	}
+	done := make(chan error)
+	go func() { _, err := c.Get(context.Background(), s.URL+"/slow"); done <- err }()
+	time.Sleep(100 * time.Millisecond)
+	if _, err := c.Get(t.Context(), s.URL); !errors.Is(err, outbound.ErrBusy) {
+		t.Errorf("one too many: %v", err)
+	}
+	if err := <-done; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("slow: %v", err)
+	}
+}
+
+func TestNotInsideATransaction(t *testing.T) {
+	d := dbtest.Open(t, db.SQLite)
+	c := outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 1, Insecure: true})
+	err := d.Read(t.Context(), func(ctx context.Context, _ *db.Tx) error {
+		_, err := c.Get(ctx, "http://127.0.0.1:1/")
+		return err
+	})
+	var p *db.PanicError
+	if !errors.As(err, &p) {
+		t.Errorf("it called: %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+// Package peer tells from which address a request comes: the connection's,
+// or, when that is a proxy the operator trusts, the one the proxy names.
+package peer
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Proxies are the addresses of proxies whose X-Forwarded-For is believed.
+type Proxies []netip.Prefix
+
+// Parse reads addresses and networks: "10.0.0.0/8", "192.0.2.7".
+func Parse(list []string) (Proxies, error) {
+	var out Proxies
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		if a, err := netip.ParseAddr(s); err == nil {
+			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an address nor a network like 10.0.0.0/8", s)
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+func (p Proxies) trust(a netip.Addr) bool {
+	for _, prefix := range p {
+		if prefix.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Address is who sent the request. Each proxy appends the address it saw, so
+// the header is read from its end, for as long as a trusted one wrote it: what
+// stands further left, the client may have written itself.
+func (p Proxies) Address(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{} // a Unix socket, or a test
+	}
+	addr := at.Addr().Unmap()
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && p.trust(addr); i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		addr = next.Unmap().WithZone("")
+	}
+	return addr
+}
+
+// Key is what a limit per address goes by: an IPv4 address, or the network of
+// an IPv6 address, of which everyone has more than anyone can count.
+func (p Proxies) Key(r *http.Request) netip.Prefix {
+	a := p.Address(r)
+	bits := a.BitLen()
+	if a.Is6() {
+		bits = 64
+	}
+	key, _ := a.Prefix(bits)
+	return key
+}

@@ -1,0 +1,180 @@
+// Package console_test is a person with a browser: it sets a new server up,
+// signs in, accepts the agreement, makes a key and an agent and connects a
+// client, and looks at every page on the way. It knows nothing of the service
+// but its address. scripts/judge-console runs it.
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const password = "a sentence that nobody guesses"
+
+// long is a name that fits nowhere, and rtl one that is read from the right.
+const (
+	long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft and its many friends and neighbours"
+	rtl  = "מזכירה של המשרד"
+)
+
+func TestConsole(t *testing.T) {
+	service := serve(t)
+	s := open(t)
+
+	// Set-up, with an error on the way.
+	s.visit(service.Setup)
+	s.look("setup")
+	s.fill("name", "Ada Lovelace", "email", "ada@example.com", "password", "short", "organizationName", "Analytical Engines")
+	s.press("form button")
+	s.has("Too short: expected at least 8 characters")
+	s.look("setup-error")
+	s.fill("password", password)
+	s.press("form button")
+	s.has("Welcome. You are signed in.", "Accept the business agreement")
+	s.look("today-first")
+
+	// Empty pages say what belongs there.
+	for _, path := range []string{"agents", "settings/keys", "settings/cards", "settings/members", "settings/plan", "settings/password", "settings/organizations"} {
+		s.visit(service.URL + "/" + path)
+		s.look("empty-" + strings.ReplaceAll(path, "/", "-"))
+	}
+
+	// The agreement.
+	s.visit(service.URL + "/")
+	s.press(".steps .button")
+	s.has("Business agreement")
+	s.look("agreements")
+	s.do(chromedp.Click(chromedp.CSS(`form[action="/agreements"] input[name="read"]`)))
+	s.press(`form[action="/agreements"] button`)
+	s.has("Accepted.", "by Ada Lovelace")
+	s.look("agreements-accepted")
+
+	// A key: refused, then shown once; it works at once.
+	s.visit(service.URL + "/settings/keys/new?preset=read")
+	s.look("key-new")
+	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("input[type=checkbox]").forEach(b => b.checked = false)`))
+	s.fill("name", "Web shop")
+	s.press(".save button")
+	s.has("Too few: expected at least 1")
+	s.look("key-error")
+	s.do(chromedp.Click(chromedp.CSS(`input[value="contacts:read"]`)))
+	s.press(".save button")
+	s.has("It will not be shown again")
+	s.look("key-made")
+	key := eval[string](s, `document.getElementById("secret").textContent.trim()`)
+	if answer := get(t, service.URL+"/v1/me", key); !strings.Contains(answer, `"contacts:read"`) {
+		t.Errorf("the key: %s", answer)
+	}
+	s.do(chromedp.Reload())
+	if strings.Contains(s.text(), key) || !strings.Contains(eval[string](s, `location.pathname`), "/settings/keys") {
+		t.Error("reloading shows the key again, or makes another")
+	}
+	s.look("keys")
+	s.press(`a[href$="/revoke"]`)
+	s.has("Revoke the key Web shop")
+	s.look("key-revoke")
+
+	// An agent and its permission table.
+	s.visit(service.URL + "/agents/new")
+	s.look("agent-new")
+	s.fill("name", "Assistant")
+	s.press("main form button")
+	s.has("Created.", "What it may do")
+	before := eval[string](s, `document.querySelector(".save output").textContent`)
+	s.do(chromedp.Click(chromedp.CSS(`input[name="contacts.create"][value="allow"]`)))
+	if after := eval[string](s, `document.querySelector(".save output").textContent`); after == before {
+		t.Errorf("%s before and after one more permission", before)
+	}
+	s.press(".save button")
+	s.has("Saved.")
+	s.look("agent")
+	s.press(`.presets a[href*="helper"]`)
+	s.has("not saved yet")
+	s.look("agent-preset")
+	s.visit(service.URL + "/agents/new")
+	s.fill("name", rtl)
+	s.do(chromedp.Click(chromedp.CSS(`input[value="all"]`)))
+	s.press("main form button")
+	s.look("agent-rtl")
+	s.visit(service.URL + "/agents/new")
+	s.fill("name", long)
+	s.press("main form button")
+	s.look("agent-long")
+	s.visit(service.URL + "/agents")
+	s.look("agents")
+
+	// A card, a member by invitation, the plan.
+	s.visit(service.URL + "/settings/cards")
+	s.press(`form[action="/settings/cards"] button`)
+	s.visit(service.URL + "/settings/cards")
+	s.press(`form[action="/settings/cards"] button`)
+	s.has("visa ending in 4242")
+	s.look("cards")
+	s.press(`a[href$="/delete"]`)
+	s.look("card-delete")
+	s.visit(service.URL + "/settings/members/invite")
+	s.look("invite")
+	s.fill("email", "grace@example.com")
+	s.press("main form button")
+	s.look("invite-made")
+	link := eval[string](s, `document.getElementById("secret").textContent.trim()`)
+	s.visit(service.URL + "/settings/members")
+	s.look("members")
+	s.press("td a")
+	s.look("member")
+	s.press(".danger")
+	s.look("member-remove")
+	s.visit(service.URL + "/settings/plan")
+	s.look("plan")
+	s.visit(service.URL + "/nowhere")
+	s.look("nowhere")
+
+	connect(t, s, service)
+	s.visit(service.URL + "/")
+	s.has("Everything is set up")
+	s.look("today")
+
+	// Out, and in again with the keyboard alone.
+	s.press(`form[action="/sign-out"] button`)
+	s.look("sign-in")
+	s.do(chromedp.KeyEvent("ada@example.com"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("not the password"), chromedp.KeyEvent(kb.Enter))
+	s.wait("is not right")
+	s.look("sign-in-error")
+	s.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(password), chromedp.KeyEvent(kb.Enter))
+	s.wait("Today")
+	s.press(`form[action="/sign-out"] button`)
+
+	// Grace joins and sees what a member sees.
+	s.visit(link)
+	s.look("join")
+	s.fill("name", "Grace Hopper", "password", password)
+	s.press("main form button")
+	s.look("today-member")
+	s.visit(service.URL + "/agents")
+	s.has("Owners and admins only")
+	s.look("refused")
+	s.visit(service.URL + "/agreements")
+	s.look("agreements-member")
+	t.Logf("%d pages, each at 1280 and 390 px, light and dark: %s", len(s.seen), strings.Join(s.seen, ", "))
+}
+
+// wait waits for a text: after a key was pressed nothing says that a page comes.
+func (s *screen) wait(text string) {
+	s.t.Helper()
+	s.do(chromedp.WaitVisible(chromedp.Search(`//body[contains(., "` + text + `")]`)))
+}
+
+func get(t *testing.T, address, key string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	return send(t, req)
+}

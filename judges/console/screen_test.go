@@ -1,0 +1,176 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// screen is a browser, and what looks at its pages.
+type screen struct {
+	t     *testing.T
+	ctx   context.Context
+	axe   string
+	shots string // where pictures go, or nowhere
+	seen  []string
+}
+
+func open(t *testing.T) *screen {
+	t.Helper()
+	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("hide-scrollbars", true))
+	if path := os.Getenv("CHROMIUM"); path != "" {
+		options = append(options, chromedp.ExecPath(path))
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
+	t.Cleanup(cancel)
+	s := &screen{t: t, ctx: ctx, axe: string(axe), shots: os.Getenv("FRONTDESK_SHOTS")}
+	// The first run starts the browser, which lives as long as that run's context.
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.size(1280, "light")
+	return s
+}
+
+func (s *screen) do(actions ...chromedp.Action[chromedp.Void]) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.ctx, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		at, _ := chromedp.Run(s.ctx, chromedp.Location())
+		s.t.Fatalf("at %s: %v", at, err)
+	}
+}
+
+func eval[T any](s *screen, script string) T {
+	s.t.Helper()
+	out, err := chromedp.Run(s.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+func (s *screen) size(width int64, scheme string) {
+	s.t.Helper()
+	s.do(chromedp.EmulateViewport(width, 900))
+	_, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *screen) visit(address string) { s.t.Helper(); s.do(chromedp.Navigate(address)) }
+
+// press clicks what leads to another page, and waits for it.
+func (s *screen) press(selector string) {
+	s.t.Helper()
+	s.do(chromedp.Evaluate[chromedp.Void](`window.stale = true`), chromedp.Click(chromedp.CSS(selector)))
+	for range 200 {
+		fresh, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`!window.stale && document.readyState === "complete"`))
+		if err == nil && fresh {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("%s leads nowhere", selector)
+}
+
+// fill types into fields, in pairs of name and text.
+func (s *screen) fill(pairs ...string) {
+	s.t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		field := chromedp.CSS(`[name="` + pairs[i] + `"]`)
+		s.do(chromedp.Clear(field), chromedp.SendKeys(field, pairs[i+1]))
+	}
+}
+
+func (s *screen) text() string { return eval[string](s, `document.body.innerText`) }
+
+func (s *screen) has(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if shown := s.text(); !strings.Contains(shown, text) {
+			at, _ := chromedp.Run(s.ctx, chromedp.Location())
+			s.t.Fatalf("no %q at %s: %s", text, at, shown)
+		}
+	}
+}
+
+// audit is what axe-core found.
+type audit struct {
+	Violations []struct {
+		ID, Impact, Help string
+		Nodes            []struct {
+			HTML           string
+			FailureSummary string
+		}
+	}
+}
+
+// look judges the page on a large and a small screen, light and dark: nothing
+// serious by axe-core's rules, nothing to scroll sideways for, no text that is
+// cut off. The pictures are for people.
+func (s *screen) look(name string) {
+	s.t.Helper()
+	s.seen = append(s.seen, name)
+	defer s.size(1280, "light")
+	for _, width := range []int64{1280, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			s.size(width, scheme)
+			where := fmt.Sprintf("%s at %d px, %s", name, width, scheme)
+			if over := eval[int](s, `document.documentElement.scrollWidth - window.innerWidth`); over > 0 {
+				s.t.Errorf("%s: %d px wider than the screen", where, over)
+			}
+			for _, cut := range eval[[]string](s, cutOff) {
+				s.t.Errorf("%s: cut off: %s", where, cut)
+			}
+			s.do(chromedp.Evaluate[chromedp.Void](s.axe))
+			found := eval[audit](s, `axe.run(document, {resultTypes: ["violations"]}).then(r => ({Violations: r.violations.map(v =>
+				({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))}))}))`)
+			for _, v := range found.Violations {
+				report := s.t.Logf
+				if v.Impact == "serious" || v.Impact == "critical" {
+					report = s.t.Errorf
+				}
+				report("%s: %s (%s): %s\n%s\n%s", where, v.ID, v.Impact, v.Help, v.Nodes[0].HTML, v.Nodes[0].FailureSummary)
+			}
+			s.shoot(fmt.Sprintf("%s-%d-%s.png", name, width, scheme))
+		}
+	}
+}
+
+// cutOff finds text that is wider than what shows it.
+const cutOff = `[...document.querySelectorAll("main *, header *")].filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 &&
+	!e.closest(".hide, .paper") && getComputedStyle(e).overflowX !== "visible" && e.tagName !== "INPUT" && e.tagName !== "SELECT").map(e => e.outerHTML.slice(0, 120))`
+
+func (s *screen) shoot(file string) {
+	s.t.Helper()
+	if s.shots == "" {
+		return
+	}
+	picture, err := chromedp.Run(s.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.shots, file), picture, 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}

@@ -1,0 +1,72 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// service is a running server on an empty database, as an operator starts it.
+type service struct {
+	URL, AgentURL string
+	Setup         string // the first-run link that it printed
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// serve starts the binary that FRONTDESK_BIN names.
+func serve(t *testing.T) *service {
+	t.Helper()
+	bin := os.Getenv("FRONTDESK_BIN")
+	if bin == "" {
+		t.Skip("run by scripts/judge-console")
+	}
+	api, agents := freePort(t), freePort(t)
+	cmd := exec.CommandContext(context.Background(), bin, "serve", "--data", t.TempDir(), "--listen", api, "--mcp-listen", agents)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the service: %v", err)
+		}
+	})
+	s := &service{URL: "http://" + api, AgentURL: "http://" + agents}
+	found := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if text := strings.TrimSpace(lines.Text()); strings.HasPrefix(text, s.URL+"/setup/") {
+				found <- text
+			}
+		}
+		io.Copy(io.Discard, out)
+	}()
+	select {
+	case s.Setup = <-found:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the service printed no set-up link")
+	}
+	return s
+}
