@@ -301,15 +301,7 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	case mapValue:
 		typ, s.AdditionalProperties = "object", n.elem.schema(refs, false)
 	case anyValue:
-		for _, k := range n.oneOf {
-			s.Types = append(s.Types, k.String())
-			if k == arrayValue {
-				s.Items = &jsonschema.Schema{Type: "string"}
-			}
-		}
-		if n.nullable && len(s.Types) > 0 {
-			s.Types = append(s.Types, "null")
-		}
+		n.alternatives(s)
 		return s
 	case objectValue:
 		if refs != nil && n.name != "" && !top {
@@ -355,6 +347,27 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		s.Enum = append(s.Enum, nil)
 	}
 	return s
+}
+
+// alternatives writes a value of several kinds: one by its type, several as a
+// choice, which generators of clients understand better than a list of types.
+func (n *node) alternatives(s *jsonschema.Schema) {
+	var kinds []*jsonschema.Schema
+	for _, k := range n.oneOf {
+		c := &jsonschema.Schema{Type: k.String()}
+		if k == arrayValue {
+			c.Items = &jsonschema.Schema{Type: "string"}
+		}
+		kinds = append(kinds, c)
+	}
+	if n.nullable && len(kinds) > 0 {
+		kinds = append(kinds, &jsonschema.Schema{Type: "null"})
+	}
+	if len(kinds) == 1 {
+		s.Type, s.Items = kinds[0].Type, kinds[0].Items
+		return
+	}
+	s.AnyOf = kinds
 }
 
 func (n *node) defaultJSON(text string) []byte {
