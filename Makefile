@@ -22,8 +22,10 @@ check: ## Unit tests on SQLite and PostgreSQL, then lint
 	scripts/with-postgres $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools
+judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser
 	scripts/judge-openapi
+	scripts/judge-agents
+	scripts/judge-console
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

@@ -113,7 +113,7 @@ func TestConsole(t *testing.T) {
 	s.press(`form[action="/settings/cards"] button`)
 	s.visit(service.URL + "/settings/cards")
 	s.press(`form[action="/settings/cards"] button`)
-	s.has("visa ending in 4242")
+	s.has("Visa ending in 4242")
 	s.look("cards")
 	s.press(`a[href$="/delete"]`)
 	s.look("card-delete")

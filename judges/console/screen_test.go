@@ -166,6 +166,10 @@ func (s *screen) shoot(file string) {
 	if s.shots == "" {
 		return
 	}
+	// The whole page, as tall as it is: a bar that sticks to the bottom would
+	// otherwise cover its middle.
+	width, height := eval[int64](s, `window.innerWidth`), eval[int64](s, `document.documentElement.scrollHeight`)
+	s.do(chromedp.EmulateViewport(width, max(height, 900)))
 	picture, err := chromedp.Run(s.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		s.t.Fatal(err)

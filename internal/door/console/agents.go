@@ -43,7 +43,7 @@ func (v *visit) agentsPage() error {
 		rows.Rows = append(rows.Rows, agentRow{g, names[g.BusinessID], v.tools(g.Permissions), clients[g.ID], agentState(g.Status)})
 	}
 	return v.show(http.StatusOK, "agents", view{Title: "Agents", Section: "agents", Crumbs: agentCrumbs(),
-		Main: &action{"Create agent", "/agents/new"}, Data: struct {
+		Main: mainUnless(len(rows.Rows) == 0, "Create agent", "/agents/new"), Data: struct {
 			Agents sheet[agentRow]
 			URL    string
 		}{rows, v.AgentURL}})

@@ -25,7 +25,6 @@ type consentData struct {
 	Request  *grant.Request
 	Offline  bool // it may come back without asking
 	Offers   []offer
-	Many     bool   // businesses, so that each agent names its own
 	Refused  string // why there is nothing to choose, in the words of the specification
 	Left     []string
 	Next     string // this page
@@ -67,7 +66,7 @@ func (v *visit) showConsent(status int, r *grant.Request, problem string) error 
 	if err != nil {
 		return err
 	}
-	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.Offline), Many: len(standings) > 1, Left: unaccepted(standings),
+	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.Offline), Left: unaccepted(standings),
 		Next: v.r.URL.Path, Error: problem, Agree: agreementsThen(v.r.URL.Path), NewAgent: "/agents/new?next=" + url.QueryEscape(v.r.URL.Path)}
 	if len(d.Left) == len(standings) {
 		d.Refused = notAccepted

@@ -73,7 +73,7 @@ func gather(t *fault.Tree) []string {
 type field struct {
 	Name, Label, Type, Help  string
 	Value, Error             string
-	Autocomplete, Width      string
+	Autocomplete             string
 	Required, Focus, Invalid bool
 	Options                  []option // of a choice
 }
@@ -87,14 +87,14 @@ func (f *form) Field(name, label, kind, help string, more ...string) field {
 	if kind == "password" {
 		out.Value = ""
 	}
+	// Who made a mistake is taken to it.
+	out.Focus = out.Invalid
 	for _, m := range more {
 		switch m {
 		case "optional":
 			out.Required = false
 		case "focus":
-			out.Focus = true
-		case "short":
-			out.Width = m
+			out.Focus = out.Invalid || len(f.Errors) == 0
 		default:
 			out.Autocomplete = m
 		}

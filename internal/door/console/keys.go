@@ -37,7 +37,7 @@ func (v *visit) keysPage() error {
 		rows.Rows = append(rows.Rows, keyRow{k, names[k.BusinessID], keyWords(k.Permissions), keyState(k, now)})
 	}
 	return v.show(http.StatusOK, "keys", view{Title: "API keys", Section: "settings", Tab: "keys", Crumbs: keyCrumbs(),
-		Main: &action{"Create key", keysPath + "/new"}, Data: struct {
+		Main: mainUnless(len(rows.Rows) == 0, "Create key", keysPath+"/new"), Data: struct {
 			Keys sheet[keyRow]
 			Many bool // businesses
 		}{rows, len(names) > 1}})

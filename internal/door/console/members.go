@@ -151,7 +151,7 @@ func (v *visit) removeMemberPage() error {
 		return err
 	}
 	return v.ask(question{Title: "Remove " + m.Name, Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{m.Name, memberPath(m.ID)}, crumb{"Remove", ""}),
-		Lead:   m.Name + " (" + m.Email + ") can no longer sign in to " + v.session.OrgName + ".",
+		Lead:   m.Name + " (" + m.Email + ") will not be able to sign in to " + v.session.OrgName + " any more.",
 		Lost:   []string{"API keys that they created stop working.", "Clients that they connected are refused.", "What they did stays in the records."},
 		Button: "Remove member", Back: memberPath(m.ID)})
 }

@@ -135,8 +135,8 @@ func TestCards(t *testing.T) {
 	b := owner(t, a)
 	b.get("/settings/cards").at("/settings/cards", "None is saved yet")
 	b.post("/settings/cards", "test", "gold").refused(400, "Invalid option")
-	b.post("/settings/cards", "test", "visa").at("/settings/cards", "visa ending in 4242", "default")
-	p := b.post("/settings/cards", "test", "declined").at("/settings/cards", "visa ending in 0002")
+	b.post("/settings/cards", "test", "visa").at("/settings/cards", "Visa ending in 4242", "default")
+	p := b.post("/settings/cards", "test", "declined").at("/settings/cards", "Visa ending in 0002")
 	b.post(p.find(`action="(/settings/cards/[^"]*/default)"`)).at("/settings/cards", "Default card changed.")
 	p = b.get("/settings/cards")
 	if strings.Count(p.Body, `badge good">default`) != 1 {
@@ -145,6 +145,19 @@ func TestCards(t *testing.T) {
 	remove := p.find(`href="(/settings/cards/[^"]*/delete)">Delete<span class="hide"> the card ending in 4242`)
 	b.get(remove).at(remove, "It is the default card")
 	b.post(remove).at("/settings/cards", "Deleted.", "No card is the default").hasNot("4242 <")
+}
+
+// A long list is shown in parts.
+func TestPages(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	for i := range 60 {
+		newAgent(t, a, a.Business, fmt.Sprintf("Agent %02d", i), "none")
+	}
+	b := owner(t, a)
+	p := b.get("/agents").at("/agents", "Agent 59", "Agent 10", "Older").hasNot("Agent 09", "Newer")
+	b.get(p.find(`href="([^"]*)" rel="next"`)).at("/agents?page=2", "Agent 09", "Agent 00", "Newer").hasNot("Agent 10", "Older")
+	b.get("/agents?page=nonsense").at("/agents", "Agent 59")
+	b.get("/agents?page=-1").at("/agents", "Agent 59")
 }
 
 // Every link that a page shows leads to a page, for an owner and for a member.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"frontdesk/internal/apptest"
@@ -127,11 +128,11 @@ func TestAttempts(t *testing.T) {
 		b.signIn(a.Owner, "a long password").at("/")
 		b.post("/sign-out")
 	}
-	limited := -1
-	apptest.AtOnce(16, func(i int) {
+	var limited atomic.Int32
+	apptest.AtOnce(16, func(int) {
 		p := visit(t, a.URL).signIn(a.Owner, "a wrong password")
 		if p.Status == 429 {
-			limited = i
+			limited.Add(1)
 			if p.Header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
@@ -139,7 +140,7 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("%d", p.Status)
 		}
 	})
-	if limited < 0 {
+	if limited.Load() == 0 {
 		t.Error("sixteen wrong passwords at once pass")
 	}
 	b.signIn(a.Owner, "a long password").refused(429, "Too many wrong passwords")

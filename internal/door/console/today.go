@@ -71,7 +71,7 @@ func (v *visit) fillToday(d *todayData, open []string) error {
 		{Title: "Accept the business agreement", Text: agreement, Done: len(open) == 0, Button: "Read and accept", Href: "/agreements"},
 		{Title: "Create an API key", Text: "For programs that read and write your data.", Done: d.Usage.Keys > 0, Button: "Create key", Href: "/settings/keys/new"},
 		{Title: "Create an agent", Text: "It decides what an AI assistant may see and do.", Done: d.Usage.Agents > 0, Button: "Create agent", Href: "/agents/new"},
-		{Title: "Connect a client", Text: "Give your assistant the address below and approve it here.", Done: d.Clients > 0, Button: "How to connect", Href: "/agents#connect"},
+		{Title: "Connect a client", Text: "Give your assistant an address, then approve it here.", Done: d.Clients > 0, Button: "How to connect", Href: "/agents#connect"},
 	}
 	for i := range d.Steps {
 		if !d.Steps[i].Done {
@@ -121,8 +121,8 @@ func who(e account.Activity) string {
 var nouns = map[string]string{"api_key": "API key", "session": "", "payment_method": "card", "invite": "invitation", "user": "member"}
 
 // verbs of events, where the last part of their type says too little.
-var verbs = map[string]string{"session.created": "signed in", "session.deleted": "signed out", "session.switched": "looked in", "user.created": "joined as a member",
-	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of", "agent.connected": "connected a client to", "agent.disconnected": "disconnected a client from",
+var verbs = map[string]string{"session.created": "signed in", "session.deleted": "signed out", "session.switched": "looked in", "user.created": "joined",
+	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of", "agent.connected": "connected", "agent.disconnected": "disconnected", "payment_method.created": "saved a card", "payment_method.deleted": "deleted a card",
 	"invite.accepted": "accepted the invitation of", "invite.created": "invited"}
 
 // what happened, in a few words.

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ var files embed.FS
 
 // templates are the pages, each with the layout and what all share.
 var templates = func() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL, "capital": capital}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
@@ -53,6 +54,15 @@ type view struct {
 type crumb struct{ Text, Href string }
 
 type action struct{ Text, Href string }
+
+// mainUnless is a list's main action, unless the list is empty: then the
+// sentence in its place has the button.
+func mainUnless(empty bool, text, href string) *action {
+	if empty {
+		return nil
+	}
+	return &action{text, href}
+}
 
 // badge is a state: a small coloured word.
 type badge struct{ Text, Kind string } // good, bad, warn or nothing
@@ -102,6 +112,16 @@ var sentences = map[string]string{
 	"activated": "Activated. Clients that were connected before must connect again.", "deactivated": "Deactivated. Its clients are disconnected.",
 	"deleted": "Deleted.", "revoked": "Revoked.", "removed": "Removed.", "disconnected": "Disconnected.", "role": "Role changed.",
 	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.", "default": "Default card changed.",
+}
+
+// Trail is the way to this page, which itself is no link. One step is no way.
+func (w *view) Trail() []crumb {
+	if len(w.Crumbs) < 2 {
+		return nil
+	}
+	trail := slices.Clone(w.Crumbs)
+	trail[len(trail)-1].Href = ""
+	return trail
 }
 
 // Now is when the page was made.

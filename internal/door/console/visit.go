@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -126,7 +125,7 @@ func (v *visit) address() string { return v.Proxies.Key(v.r).String() }
 // redirect goes to a path of this site, after a form was handled.
 func (v *visit) redirect(path string) {
 	v.headers()
-	http.Redirect(v.w, v.r, path, http.StatusSeeOther) //nolint:gosec // every path is ours or went through local
+	http.Redirect(v.w, v.r, path, http.StatusSeeOther)
 }
 
 // done goes to a page that says what happened.
@@ -171,7 +170,7 @@ func (v *visit) fail(err error) {
 		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(f.RetryAfter)))
 	}
 	if err := v.say(f.Status, title, text); err != nil {
-		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "err", errors.Join(err))
+		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "err", err)
 	}
 }
 

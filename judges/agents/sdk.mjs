@@ -1,0 +1,40 @@
+// @modelcontextprotocol/sdk: registration, consent, list, call, refresh, call.
+import assert from 'node:assert/strict'
+import { connect } from './connect.mjs'
+
+const { client, provider, asked } = await connect('Official SDK')
+assert.ok(provider.clientInformation().client_id, 'it registered')
+
+// From here on the SDK holds each result against its tool's output schema.
+const { tools } = await client.listTools()
+const names = tools.map((t) => t.name)
+assert.ok(names.includes('contacts_create') && names.includes('contacts_list'), `tools: ${names}`)
+
+async function call(name, args) {
+  const result = await client.callTool({ name, arguments: args })
+  assert.ok(!result.isError, `${name}: ${JSON.stringify(result.content)}`)
+  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent, 'the text is the structured content')
+  return result.structuredContent
+}
+const find = async (id) => (await call('contacts_list', {})).data.some((c) => c.id === id)
+
+const { data: ada } = await call('contacts_create', { firstName: 'Ada', emails: [{ email: 'ada@example.com' }] })
+assert.ok(await find(ada.id), 'the list has the new contact')
+
+// A token that is no longer good: the SDK gets the next by itself.
+const old = provider.tokens()
+assert.ok(old.refresh_token, 'a refresh token was given')
+provider.saveTokens({ ...old, access_token: 'expired' })
+assert.ok(await find(ada.id), 'the list has it after the refresh')
+const renewed = provider.tokens()
+assert.notEqual(renewed.access_token, 'expired')
+assert.notEqual(renewed.access_token, old.access_token)
+assert.notEqual(renewed.refresh_token, old.refresh_token, 'the refresh token rotates')
+assert.equal(asked.length, 1, 'nobody was asked again')
+
+const refused = await client.callTool({ name: 'contacts_get', arguments: { id: '00000000-0000-4000-8000-000000000000' } })
+assert.ok(refused.isError, 'a contact that is not there is a refusal')
+await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), { code: -32602 })
+await client.transport.terminateSession()
+await client.close()
+console.log(`registered, approved, ${tools.length} tools, created and found a contact, refreshed, found it again`)
