@@ -42,5 +42,6 @@ generate: ## Write generated files anew: api/openapi.json
 verify: generate ## Fail when a generated file was not up to date
 	git diff --exit-code --stat api
 
-bench: ## Load the service and print what it does
+bench: ## Load the service and print what it does; then the agent door's figures
 	cd bench && go run .
+	go test -run TestTools -bench Agent -v ./internal/door/mcp
