@@ -19,6 +19,7 @@ run: ## Run the service with sample data
 test: check judges ## Everything that must pass: check, then judges
 
 check: ## Unit tests on SQLite and PostgreSQL, then lint
+	scripts/need strace
 	scripts/with-postgres $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
