@@ -1,8 +1,10 @@
-// @modelcontextprotocol/sdk: registration, consent, list, call, refresh, call.
+// @modelcontextprotocol/sdk: registration, consent in a browser, list, call, refresh, call.
 import assert from 'node:assert/strict'
+import { personWithBrowser } from './browser.mjs'
 import { connect } from './connect.mjs'
 
-const { client, provider, asked } = await connect('Official SDK')
+const person = await personWithBrowser()
+const { client, provider, asked } = await connect('Official SDK', person).finally(() => person.close())
 assert.ok(provider.clientInformation().client_id, 'it registered')
 
 // From here on the SDK holds each result against its tool's output schema.
@@ -37,4 +39,4 @@ assert.ok(refused.isError, 'a contact that is not there is a refusal')
 await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), { code: -32602 })
 await client.transport.terminateSession()
 await client.close()
-console.log(`registered, approved, ${tools.length} tools, created and found a contact, refreshed, found it again`)
+console.log(`registered, approved in a browser, ${tools.length} tools, created and found a contact, refreshed, found it again`)
