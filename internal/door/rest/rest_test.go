@@ -20,7 +20,7 @@ func TestOrderOfChecks(t *testing.T) {
 			return a.Send(t, key, http.MethodPost, path, body, headers...)
 		}
 		// The key comes before everything.
-		for name, key := range map[string]string{"none": "", "typo": a.Key[:len(a.Key)-1] + "x", "unknown": secret.NewToken("fd_"), "short": "fd_1"} {
+		for name, key := range map[string]string{"none": "", "typo": a.Key[:len(a.Key)-1] + "-", "unknown": secret.NewToken("fd_"), "short": "fd_1"} {
 			r := post(key, "/v1/nowhere", `{`)
 			r.Refused(t, 401, "UNAUTHORIZED")
 			if r.Header.Get("X-Request-ID") == "" || r.Header.Get("X-RateLimit-Limit") != "" {
