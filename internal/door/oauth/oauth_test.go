@@ -231,7 +231,7 @@ func TestTokenRefusals(t *testing.T) {
 			{"resource", "", "invalid_target", 400}, {"resource", "https://evil.example.com/mcp", "invalid_target", 400}, {"resource", a.Settings.MCPURL, "invalid_target", 400},
 			{"client_id", "", "invalid_client", 401}, {"client_id", other, "invalid_grant", 400}, {"client_id", "nobody", "invalid_grant", 400},
 			{"client_secret", "x", "invalid_client", 401},
-			{"code", "", "invalid_grant", 400}, {"code", "fdc_nonsense", "invalid_grant", 400}, {"code", code[:len(code)-1] + "x", "invalid_grant", 400},
+			{"code", "", "invalid_grant", 400}, {"code", "fdc_nonsense", "invalid_grant", 400}, {"code", code[:len(code)-1] + "-", "invalid_grant", 400},
 		} {
 			refused(t, c.name+"="+c.value, a.Redeem(t, client, "authorization_code", code, c.name, c.value), c.status, c.code)
 		}
