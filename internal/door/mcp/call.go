@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"frontdesk/internal/account/grant"
@@ -20,7 +21,7 @@ import (
 
 // instructions hold for all tools, so that no tool repeats them.
 const instructions = `Frontdesk keeps the contacts, customers, messages, invoices, tasks and domains of a business. ` +
-	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset (default 0) and sortOrder; meta.pagination.hasMore tells whether to go on. ` +
+	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset (default 0) and sortOrder; meta.pagination.hasMore tells whether to go on. A query of one or two characters matches word beginnings, a longer one any part. ` +
 	`Times are RFC 3339 in UTC, money is in cents. In an update, what you leave out stays and null clears. ` +
 	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
 	`A refused call answers {error: {code, message, details}}.`
@@ -89,16 +90,42 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// listing is the SDK's answer to tools/list with the tools as they were
+// written at start: the SDK would encode each anew, and say of every hint that
+// it is false.
+type listing struct {
+	*sdk.ListToolsResult
+	tools []byte // what stands between the brackets
+}
+
+// MarshalJSON puts the tools into the empty list that the SDK writes.
+func (l listing) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(l.ListToolsResult)
+	if err != nil {
+		return nil, err
+	}
+	const empty = `"tools":[`
+	before, after, ok := bytes.Cut(text, []byte(empty+`]`))
+	if !ok {
+		return nil, fmt.Errorf("mcp: no empty list of tools in %s", text)
+	}
+	return slices.Concat(before, []byte(empty), l.tools, []byte(`]`), after), nil
+}
+
 // visible is the part of the list that the caller may use, in the order of the catalog.
-func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) *sdk.ListToolsResult {
+func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) sdk.Result {
 	out := *all
-	out.Tools = make([]*sdk.Tool, 0, len(d.tools))
+	out.Tools = []*sdk.Tool{}
+	text := make([]byte, 0, d.listBytes)
 	for _, t := range d.tools {
 		if t.allowed(c) {
-			out.Tools = append(out.Tools, t.sdk)
+			if len(text) > 0 {
+				text = append(text, ',')
+			}
+			text = append(text, t.text...)
 		}
 	}
-	return &out
+	return listing{&out, text}
 }
 
 // call runs a tool. A refused operation is a result, which the model can read

@@ -58,6 +58,7 @@ type Door struct {
 
 	tools     []*tool // in the order of the catalog
 	byName    map[string]*tool
+	listBytes int // of all tools
 	allowance limit.Limiter[id.ID]
 	backstop  limit.Limiter[pair]
 	metrics   *metrics

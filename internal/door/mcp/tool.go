@@ -20,6 +20,7 @@ const keyArgument = "idempotencyKey"
 type tool struct {
 	op    *op.Op
 	sdk   *sdk.Tool
+	text  []byte // as it stands in the list
 	calls *outcomes
 }
 
@@ -31,9 +32,11 @@ func (d *Door) collect(c *op.Catalog) {
 		if o.Doors&op.Agent == 0 || o.Streams() {
 			continue
 		}
-		t := &tool{o, describe(o), d.metrics.outcomes(o.Name)}
+		t := &tool{op: o, sdk: describe(o), calls: d.metrics.outcomes(o.Name)}
+		t.text = t.encode()
 		d.tools = append(d.tools, t)
 		d.byName[t.sdk.Name] = t
+		d.listBytes += len(t.text) + 1
 	}
 }
 
@@ -69,23 +72,46 @@ func describe(o *op.Op) *sdk.Tool {
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", o.Name, err))
 	}
-	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw), Annotations: annotate(o)}
+	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw)}
 }
 
-// annotate says what a call does. To change something is destructive by the
-// protocol's definition and default; to create is not.
-func annotate(o *op.Op) *sdk.ToolAnnotations {
+// hints say what a call does, where the protocol's default says otherwise: a
+// tool changes something, destroys what was there, and does more when it is
+// called again. To change something is destructive by the protocol's
+// definition; to create is not.
+type hints struct {
+	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  bool  `json:"idempotentHint,omitempty"`
+}
+
+func annotate(o *op.Op) *hints {
 	yes, no := true, false
 	switch {
 	case o.ReadOnly() || o.Method == http.MethodGet:
-		return &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+		return &hints{ReadOnly: true}
 	case o.Action == op.Create:
-		return &sdk.ToolAnnotations{DestructiveHint: &no}
+		return &hints{Destructive: &no}
 	case o.Action == op.Delete:
-		return &sdk.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true}
-	default:
-		return &sdk.ToolAnnotations{IdempotentHint: o.Method != http.MethodPost}
+		return &hints{Destructive: &yes, Idempotent: true}
+	case o.Method != http.MethodPost:
+		return &hints{Idempotent: true}
 	}
+	return nil
+}
+
+// encode writes the tool as clients get it.
+func (t *tool) encode() []byte {
+	text, err := json.Marshal(struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		InputSchema any    `json:"inputSchema"`
+		Annotations *hints `json:"annotations,omitempty"`
+	}{t.sdk.Name, t.sdk.Description, t.sdk.InputSchema, annotate(t.op)})
+	if err != nil {
+		panic(fmt.Sprintf("operation %s: %v", t.op.Name, err))
+	}
+	return text
 }
 
 // Bounds that a model hardly meets; a refusal tells them.
@@ -93,6 +119,9 @@ const (
 	commonLength = 100
 	commonItems  = 100
 )
+
+// shortQueries ends the description of many a query; the instructions say it once.
+const shortQueries = "; one or two characters match word beginnings"
 
 // slim leaves out of a schema what a model does not need: common bounds, that
 // other keys are refused, the form of ids, and null where it means absent.
@@ -116,9 +145,14 @@ func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	if c.Minimum != nil && *c.Minimum <= 1 {
 		c.Minimum = nil
 	}
-	if c.Format == "uuid" {
+	if c.MinItems != nil && *c.MinItems <= 1 {
+		c.MinItems = nil
+	}
+	switch c.Format {
+	case "uuid", "email", "uri": // the field's name tells
 		c.Format = ""
 	}
+	c.Description = strings.TrimSuffix(c.Description, shortQueries)
 	if string(c.Default) == "false" {
 		c.Default = nil
 	}
