@@ -36,12 +36,14 @@ lint: ## go vet, gofmt and golangci-lint
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted with gofmt:"; echo "$$files"; exit 1; } >&2
 	scripts/lint
 
-generate: ## Write generated files anew: api/openapi.json
+generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md
 	go run ./cmd/frontdesk openapi --base-url https://frontdesk.example >api/openapi.json.new
 	mv api/openapi.json.new api/openapi.json
+	go run ./cmd/frontdesk events >docs/guide/events.md.new
+	mv docs/guide/events.md.new docs/guide/events.md
 
 verify: generate ## Fail when a generated file was not up to date
-	git diff --exit-code --stat api
+	git diff --exit-code --stat api docs/guide/events.md
 
 bench: ## Load the service and print what it does; then the agent door's figures
 	cd bench && go run .

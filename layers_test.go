@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"internal/kernel/op"},
 	{"internal/account"},
 	{"internal/account/grant"},
-	{"internal/resource/business", "internal/resource/property", "internal/resource/file", "internal/resource/template", "internal/resource/optin"},
+	{"internal/resource/business", "internal/resource/property", "internal/resource/file", "internal/resource/template", "internal/resource/optin", "internal/resource/eventlog"},
 	{"internal/resource/contact"},
 	{"internal/resource/customer"},
 	{"internal/resource/domain"},

@@ -27,6 +27,7 @@ type commands struct {
 	Restore restoreCommand `cmd:"" help:"Fill an empty database from a backup."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the configuration, the port, the data folder, the database, the sealing key and the clock."`
 	OpenAPI openapiCommand `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
+	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys, agents and agreements, also beside a running server."`
 }
 

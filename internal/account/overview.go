@@ -67,7 +67,7 @@ func (a *Accounts) activity(ctx context.Context, c *op.Call, in activityList) (*
 				WHEN 'agent' THEN (SELECT g.name FROM agents g WHERE g.organization_id = $1 AND g.id = e.actor_id)
 				WHEN 'api' THEN (SELECT k.name FROM api_keys k WHERE k.organization_id = $1 AND k.id = e.actor_id)
 			END, e.data
-		FROM events e WHERE e.organization_id = $1 ORDER BY e.seq DESC LIMIT $2 OFFSET $3`, c.Org, in.Limit, in.Offset)
+		FROM events e WHERE e.organization_id = $1 ORDER BY e.created_at DESC, e.seq DESC LIMIT $2 OFFSET $3`, c.Org, in.Limit, in.Offset)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
@@ -39,6 +40,7 @@ type App struct {
 	Catalog  *op.Catalog
 	Runner   *op.Runner
 	Jobs     *job.Queue
+	Events   *event.Log
 	Admin    *admin.Door
 	REST     *rest.Door
 	MCP      *mcp.Door
@@ -76,12 +78,13 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if a.seal, err = openSeal(ctx, a.DB, s.KeyPath()); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
+	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
+	a.Events = event.New(a.Jobs)
 	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL})
-	a.Grants = grant.New(a.DB, a.Clock, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
+	a.Grants = grant.New(a.DB, a.Clock, a.Events, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
 		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
 	a.Catalog = operations(a.Accounts, more)
-	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Seal: a.seal}
-	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
+	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan()}

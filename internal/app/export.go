@@ -90,7 +90,7 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 	}
 	// Data that leaves is in the audit trail as well.
 	err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return event.Append(ctx, tx, event.Event{Organization: org, At: out.CreatedAt, Type: "organization.exported", ResourceID: org,
+		return a.Events.Append(ctx, tx, event.Event{Organization: org, At: out.CreatedAt, Type: "organization.exported", ResourceID: org,
 			ActorKind: "system", Door: "admin", RequestID: string(id.New()), Data: db.JSON(fmt.Sprintf(`{"rows":%d}`, out.Rows))})
 	})
 	return out, err

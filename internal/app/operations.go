@@ -6,6 +6,7 @@ import (
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
+	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/property"
 )
 
@@ -17,8 +18,16 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 		contact.Operations(),
 		customer.Operations(),
 		property.Operations(),
+		eventlog.Operations(),
 		more,
-	)
+	).Also(happenings...)
+}
+
+// happenings are the events that no operation emits.
+var happenings = []op.Happening{
+	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
+	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
+	{Type: "organization.exported", When: "the operator exports an organization"},
 }
 
 // Describe lists the operations without opening anything, for the documents

@@ -38,6 +38,9 @@ func (a *App) Events(t testing.TB, prefixes ...string) string {
 			if r.ActorKind == "" || r.Door == "" || len(r.Request) != 36 {
 				t.Errorf("an event without its origin: %+v", r)
 			}
+			if !a.Catalog.Emits(r.Type) {
+				t.Errorf("%s is not in the list of events", r.Type)
+			}
 			out = append(out, r.Type)
 			break
 		}

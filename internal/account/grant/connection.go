@@ -98,7 +98,7 @@ func (g *Grants) log(ctx context.Context, tx *db.Tx, v *row, kind string, by act
 	if e.RequestID == "" {
 		e.RequestID = string(id.New())
 	}
-	return event.Append(ctx, tx, e)
+	return g.events.Append(ctx, tx, e)
 }
 
 // agentEnded ends every grant of an agent, in the transaction that ended the

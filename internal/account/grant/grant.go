@@ -20,6 +20,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
@@ -50,6 +51,7 @@ type Documents interface {
 type Grants struct {
 	db        *db.DB
 	clock     *clock.Clock
+	events    *event.Log
 	config    Config
 	documents Documents
 
@@ -58,8 +60,8 @@ type Grants struct {
 }
 
 // New joins grants to the accounts whose agents they are about.
-func New(d *db.DB, c *clock.Clock, accounts *account.Accounts, documents Documents, cfg Config) *Grants {
-	g := &Grants{db: d, clock: c, config: cfg, documents: documents}
+func New(d *db.DB, c *clock.Clock, events *event.Log, accounts *account.Accounts, documents Documents, cfg Config) *Grants {
+	g := &Grants{db: d, clock: c, events: events, config: cfg, documents: documents}
 	accounts.OnAgentEnd(g.agentEnded)
 	return g
 }

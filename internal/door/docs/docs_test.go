@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,6 +25,22 @@ func TestCommittedDocument(t *testing.T) {
 	}
 	if strings.TrimSpace(string(got)) != string(want) {
 		t.Error("api/openapi.json is not what the declarations say; run make generate")
+	}
+}
+
+// So is the committed list of events, and every event has a resource and a past verb.
+func TestCommittedEvents(t *testing.T) {
+	got, err := os.ReadFile("../../../docs/guide/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != docs.Events(app.Describe()) {
+		t.Error("docs/guide/events.md is not what the declarations say; run make generate")
+	}
+	for _, v := range app.Describe().EventTypes() {
+		if !regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`).MatchString(v.Type) || len(v.Operations) == 0 && v.When == "" {
+			t.Errorf("%+v", v)
+		}
 	}
 }
 

@@ -235,8 +235,18 @@ func (t *Table[T]) live(organization string) string {
 
 // page lists a part of what from and w select.
 func (t *Table[T]) page(ctx context.Context, tx *Tx, from string, w *Where, p Page) ([]T, error) {
+	return pageOf[T](ctx, tx, t.columns, from, w, p)
+}
+
+// ListLog returns one page of a table that only grows: its rows are never
+// deleted, and columns says how they are read.
+func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
+	return pageOf[T](ctx, tx, columns, table+" WHERE organization_id = $1", w, p)
+}
+
+func pageOf[T any](ctx context.Context, tx *Tx, columns, from string, w *Where, p Page) ([]T, error) {
 	n, dir := len(w.args), p.direction()
-	text := "SELECT " + t.columns + " FROM " + from + w.text.String() +
+	text := "SELECT " + columns + " FROM " + from + w.text.String() +
 		" ORDER BY created_at " + dir + ", seq " + dir + " LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
 	return AllOf[T](ctx, tx, p.Limit, text, append(w.args[:n:n], p.Limit, p.Offset)...)
 }

@@ -1,6 +1,13 @@
-// Package event appends to the event log, which is the audit trail too: one
-// row per change, written in the transaction of the change, saying what
-// happened to what, who did it, through which door and in which request.
+// Package event keeps the event log, which is the audit trail too: one row per
+// change, written in the transaction of the change, saying what happened to
+// what, who did it, through which door and in which request.
+//
+// Whoever wants to hear of events (a webhook, an automation) is a row of
+// event_listeners. An event that somebody wants enqueues its own fan-out in
+// its own transaction; nobody follows the log by a cursor, which would skip
+// what commits late.
+//
+// Start reading at Log.Append.
 package event
 
 import (
@@ -14,15 +21,26 @@ import (
 
 // Event is one thing that happened.
 type Event struct {
-	Organization id.ID
-	At           clock.Time
-	Type         string // "contact.phone_number.created"
-	ResourceID   id.ID
-	ActorKind    string // user, agent, api, automation, system
-	ActorID      *id.ID
-	Door         string
-	RequestID    string
-	Data         db.JSON // the resource as GET returns it
+	Organization id.ID      `db:"organization_id"`
+	At           clock.Time `db:"created_at"`
+	Type         string     `db:"type"` // "contact.phone_number.created"
+	ResourceID   id.ID      `db:"resource_id"`
+	ActorKind    string     `db:"actor_kind"` // user, agent, api, automation, system
+	ActorID      *id.ID     `db:"actor_id"`
+	Door         string     `db:"door"`
+	RequestID    string     `db:"request_id"`
+	Data         db.JSON    `db:"data"`  // the resource as GET returns it
+	Chain        []id.ID    `db:"chain"` // the automations that led to it, the first cause first
+
+	ID  id.ID `db:"id"`  // given by Append
+	Seq int64 `db:"seq"` // given by the database
+}
+
+// BySystem fills in who did what nobody asked for: the service itself, by the
+// clock or because the outside world spoke.
+func (e Event) BySystem() Event {
+	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.New())
+	return e
 }
 
 // ResourceType is the type without its verb: "contact.phone_number".
@@ -31,11 +49,25 @@ func ResourceType(eventType string) string {
 	return eventType[:max(i, 0)]
 }
 
-// Append writes e into the log.
-func Append(ctx context.Context, tx *db.Tx, e Event) error {
-	_, err := db.Exec(ctx, tx, `
-		INSERT INTO events (id, organization_id, created_at, type, resource_type, resource_id, actor_kind, actor_id, door, request_id, data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		id.New(), e.Organization, e.At, e.Type, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID, e.Door, e.RequestID, e.Data)
-	return err
+// Append writes e into the log, and sees to it that those who listen hear of it.
+func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
+	var chain any
+	if len(e.Chain) > 0 {
+		chain = e.Chain
+	}
+	// One statement writes and asks: a change that nobody listens to pays no more.
+	row, err := db.One[appended](ctx, tx, `
+		INSERT INTO events (id, organization_id, created_at, type, resource_type, resource_id, actor_kind, actor_id, door, request_id, data, chain)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		RETURNING seq, EXISTS (SELECT 1 FROM event_listeners WHERE event_listeners.organization_id = $2 AND event_listeners.type IN ($4, '*')) AS heard`,
+		id.New(), e.Organization, e.At, e.Type, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID, e.Door, e.RequestID, e.Data, chain)
+	if err != nil || !row.Heard {
+		return err
+	}
+	return l.fanOut(ctx, tx, e.Organization, row.Seq)
+}
+
+type appended struct {
+	Seq   int64 `db:"seq"`
+	Heard bool  `db:"heard"`
 }

@@ -76,8 +76,8 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 				return fmt.Errorf("op: event %s: %w", e.kind, err)
 			}
 		}
-		err := event.Append(ctx, c.Tx, event.Event{Organization: e.org, At: c.Now, Type: e.kind, ResourceID: e.id,
-			ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Door: c.Door.String(), RequestID: c.RequestID, Data: text})
+		err := c.runner.Events.Append(ctx, c.Tx, event.Event{Organization: e.org, At: c.Now, Type: e.kind, ResourceID: e.id,
+			ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Door: c.Door.String(), RequestID: c.RequestID, Data: text, Chain: c.Caller.Chain})
 		if err != nil {
 			return err
 		}

@@ -58,6 +58,9 @@ type Caller struct {
 	Permissions  Permissions
 	Role         string // of a user: owner, admin, member
 
+	// Chain is, for an automation, those that led to this call, itself included.
+	Chain []id.ID
+
 	// DomainAgreement says that the business accepted the domain agreements.
 	DomainAgreement bool
 	// AgreementURL is the page where agreements are accepted.

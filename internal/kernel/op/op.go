@@ -249,6 +249,9 @@ func (o *Op) Streams() bool { return o.shape == bytesShape }
 // ReadOnly reports whether the operation only reads.
 func (o *Op) ReadOnly() bool { return o.shape == readShape }
 
+// Lists reports whether the operation answers with a page of rows.
+func (o *Op) Lists() bool { return o.list }
+
 // InputSchema is the self-contained schema of the whole input.
 func (o *Op) InputSchema() *jsonschema.Schema { return o.in.schema(nil, true) }
 
@@ -286,38 +289,6 @@ func (o *Op) Permit(c *Caller, d Door) error {
 	}
 	return nil
 }
-
-// Catalog is every operation of the service, by name.
-type Catalog struct {
-	list   []*Op
-	byName map[string]*Op
-}
-
-// NewCatalog collects operations. It panics when two share a name or a route.
-func NewCatalog(groups ...[]*Op) *Catalog {
-	c := &Catalog{byName: map[string]*Op{}}
-	routes := map[string]string{}
-	for _, o := range slices.Concat(groups...) {
-		if c.byName[o.Name] != nil {
-			panic("two operations are named " + o.Name)
-		}
-		if o.Route != "" {
-			if other := routes[o.Route]; other != "" {
-				panic("operations " + other + " and " + o.Name + " share the route " + o.Route)
-			}
-			routes[o.Route] = o.Name
-		}
-		c.byName[o.Name] = o
-		c.list = append(c.list, o)
-	}
-	return c
-}
-
-// All lists the operations in the order of their declaration.
-func (c *Catalog) All() []*Op { return c.list }
-
-// Named finds an operation, or nil.
-func (c *Catalog) Named(name string) *Op { return c.byName[name] }
 
 // QueryFields names the query's fields.
 func (o *Op) QueryFields() []string {

@@ -13,15 +13,17 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 )
 
 // Runner is the single path from any door to any operation.
 type Runner struct {
-	DB    *db.DB
-	Clock *clock.Clock
-	Log   *slog.Logger
-	Seal  Sealer // for stored answers that show a secret
+	DB     *db.DB
+	Clock  *clock.Clock
+	Log    *slog.Logger
+	Events *event.Log
+	Seal   Sealer // for stored answers that show a secret
 
 	// FlowTimeout ends a Flow that its provider keeps waiting; 60 seconds when zero.
 	FlowTimeout time.Duration

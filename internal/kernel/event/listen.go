@@ -1,0 +1,118 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+)
+
+// Log writes events and tells those who listen.
+type Log struct {
+	jobs  *job.Queue
+	hears map[string]Hear // by the kind of listener
+}
+
+// Hear is called for one event and one listener, in the transaction of the
+// fan-out: it writes down what is to be done, and does not do it. It runs once
+// for each event that is committed.
+type Hear func(ctx context.Context, tx *db.Tx, e Event, listener id.ID) error
+
+// Every means every type of event.
+const Every = "*"
+
+const fanOutKind = "event.fan_out"
+
+type fanOut struct {
+	Organization id.ID `json:"organization"`
+	Seq          int64 `json:"seq"`
+}
+
+// New joins the log to the queue that carries its fan-out.
+func New(q *job.Queue) *Log {
+	l := &Log{jobs: q, hears: map[string]Hear{}}
+	job.HandleTx(q, fanOutKind, l.tell, job.Forget())
+	return l
+}
+
+// On declares a kind of listener. Listeners of a kind that nobody declared are
+// an error, so that none is skipped in silence.
+func (l *Log) On(kind string, fn Hear) {
+	if l.hears[kind] != nil {
+		panic("event: two hear for " + kind)
+	}
+	l.hears[kind] = fn
+}
+
+// Listen says which types a listener wants from now on, in the place of what
+// it wanted before. None at all ends it.
+func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.ID, types []string) error {
+	if _, err := db.Exec(ctx, tx, "DELETE FROM event_listeners WHERE organization_id = $1 AND listener_id = $2", org, listener); err != nil {
+		return err
+	}
+	types = slices.Compact(slices.Sorted(slices.Values(types)))
+	if slices.Contains(types, Every) {
+		types = []string{Every} // or it would hear some twice
+	}
+	for _, t := range types {
+		_, err := db.Exec(ctx, tx, "INSERT INTO event_listeners (organization_id, type, listener_kind, listener_id) VALUES ($1, $2, $3, $4)", org, t, kind, listener)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Log) fanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error {
+	_, err := l.jobs.Enqueue(ctx, tx, fanOutKind, fanOut{org, seq}, job.For(org))
+	return err
+}
+
+type listener struct {
+	Kind string `db:"listener_kind"`
+	ID   id.ID  `db:"listener_id"`
+}
+
+// tell is the fan-out: every listener hears of the event, or none does and the
+// job is tried again.
+func (l *Log) tell(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error {
+	e, err := BySeq(ctx, tx, args.Organization, args.Seq)
+	if errors.Is(err, db.ErrNone) {
+		return nil // erased, or past its retention
+	}
+	if err != nil {
+		return err
+	}
+	listeners, err := db.All[listener](ctx, tx, `SELECT listener_kind, listener_id FROM event_listeners
+		WHERE organization_id = $1 AND type IN ($2, '*') ORDER BY seq`, e.Organization, e.Type)
+	if err != nil {
+		return err
+	}
+	for _, v := range listeners {
+		hear := l.hears[v.Kind]
+		if hear == nil {
+			return fmt.Errorf("event: nobody hears for %q", v.Kind)
+		}
+		if err := hear(ctx, tx, e, v.ID); err != nil {
+			return fmt.Errorf("event: %s %s: %w", v.Kind, v.ID, err)
+		}
+	}
+	return nil
+}
+
+// columns are those of an Event.
+const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, chain, id, seq"
+
+// BySeq reads an event by its place in the log.
+func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {
+	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND seq = $2", org, seq)
+}
+
+// Latest reads the newest events of a type that have happened, the newest first.
+func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
+	return db.All[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND type = $2 ORDER BY created_at DESC, seq DESC LIMIT $3", org, eventType, n)
+}

@@ -1,0 +1,45 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+)
+
+// DNS is whoever answers for the zones of registered and verified domains.
+// Zones and names are lower-case ASCII without a trailing dot. What a call
+// finds already done is a success, so that every call can be made again.
+type DNS interface {
+	// CreateZone makes a zone with its built-in SOA and apex NS records.
+	CreateZone(ctx context.Context, zone string) error
+	// DeleteZone removes a zone and everything in it.
+	DeleteZone(ctx context.Context, zone string) error
+	// Records lists a zone, its built-in records among them.
+	Records(ctx context.Context, zone string) ([]Record, error)
+	// Add puts a record into a zone. One that is there with another TTL gets
+	// the new one.
+	Add(ctx context.Context, zone string, r Record) error
+	// Replace puts one record in the place of another, both at once where the
+	// provider can. A missing old record is a *DNSError with status 404.
+	Replace(ctx context.Context, zone string, old, r Record) error
+	// Remove takes a record out. A missing one is a *DNSError with status 404.
+	Remove(ctx context.Context, zone string, r Record) error
+}
+
+// Record is one DNS record. Type, name, content and priority tell it from the
+// others of its zone.
+type Record struct {
+	Type     string // A, AAAA, CAA, CNAME, MX, NS, SOA, SRV, TXT
+	Name     string // relative to the zone; "@" is the apex
+	Content  string // as people write it: TXT without quotes, host names without a trailing dot
+	TTL      int
+	Priority *int // of MX and SRV
+	BuiltIn  bool // SOA and apex NS that the zone was made with
+}
+
+// DNSError is a refusal of the provider, with its status.
+type DNSError struct {
+	Status  int
+	Message string
+}
+
+func (e *DNSError) Error() string { return fmt.Sprintf("dns: %d: %s", e.Status, e.Message) }

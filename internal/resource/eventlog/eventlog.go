@@ -1,0 +1,70 @@
+// Package eventlog lets callers read the event log: what happened, to what,
+// who did it and how. It only reads; events are written by the changes
+// themselves (kernel/event).
+package eventlog
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Event is one thing that happened. It never changes.
+type Event struct {
+	op.Record
+	Type         string  `json:"type" doc:"what happened, for example contact.created"`
+	ResourceType string  `json:"resourceType" doc:"to what kind of thing, for example contact"`
+	ResourceID   id.ID   `json:"resourceId"`
+	ActorKind    string  `json:"actorKind" enum:"user,agent,api,automation,system"`
+	ActorID      *id.ID  `json:"actorId" doc:"the user, agent, API key or automation; null for the service itself"`
+	Door         string  `json:"door" enum:"rest,agent,automation,console,admin,system" doc:"how the caller came in"`
+	RequestID    string  `json:"requestId" doc:"of the request that caused it"`
+	Data         db.JSON `json:"data" doc:"the resource as GET returned it right after"`
+}
+
+// An event is made once: its common fields follow from its creation.
+const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, type, resource_type, resource_id,
+	actor_kind, actor_id, door, request_id, data`
+
+// Operations lists what can be done with the log.
+func Operations() []*op.Op {
+	return []*op.Op{
+		op.Read(op.Spec{Name: "events.list", Route: "GET /v1/events", Resource: "webhooks", Summary: "List events, newest first.",
+			Description: "Events feed webhooks and automations, and are the audit trail.",
+			Example:     `{"type": "contact.created", "since": "2026-01-31T12:00:00Z", "limit": 20}`}, listEvents),
+		op.Read(op.Spec{Name: "events.get", Route: "GET /v1/events/{id}", Resource: "webhooks", Summary: "Get an event.",
+			Example: `{"id": "2b9e6f0c-41d7-4d0b-8a55-7c3f1e9d2a64"}`}, getEvent),
+	}
+}
+
+type eventList struct {
+	op.Page
+	Type         *string     `query:"type" doc:"exactly this type"`
+	ResourceType *string     `query:"resourceType" doc:"a type without its verb, for example contact.phone_number"`
+	ResourceID   *id.ID      `query:"resourceId"`
+	Since        *clock.Time `query:"since" doc:"at this time or later"`
+}
+
+func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "type", in.Type)
+	db.Equal(w, "resource_type", in.ResourceType)
+	db.Equal(w, "resource_id", in.ResourceID)
+	if in.Since != nil {
+		w.And("created_at >= ?", *in.Since)
+	}
+	rows, err := db.ListLog[Event](ctx, c.Tx, "events", columns, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type eventRef struct {
+	ID id.ID `path:"id" doc:"the event"`
+}
+
+func getEvent(ctx context.Context, c *op.Call, in eventRef) (*Event, error) {
+	v, err := db.One[Event](ctx, c.Tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
+	return &v, db.Missing(err, "event")
+}
