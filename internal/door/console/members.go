@@ -35,6 +35,9 @@ type inviteData struct {
 	Made  *secretOnce
 }
 
+// RoleHelp says under the choice what each role may do.
+func (inviteData) RoleHelp() string { return roleHelp }
+
 func (v *visit) invitePage() error {
 	return v.showInvite(http.StatusOK, inviteData{Form: blank("role", "member")})
 }
@@ -107,6 +110,9 @@ type memberData struct {
 	Roles  []option
 	Self   bool
 }
+
+// RoleHelp says under the choice what each role may do.
+func (memberData) RoleHelp() string { return roleHelp }
 
 func (v *visit) memberPage() error {
 	m, err := v.member()

@@ -77,12 +77,10 @@ func sentence(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// roleOptions are the roles, with what they mean.
-var roleOptions = []option{
-	{"member", "Member: works with people, messages and money"},
-	{"admin", "Admin: also manages members, keys, agents and agreements"},
-	{"owner", "Owner: as an admin; there is always at least one"},
-}
+// roleOptions are the roles; roleHelp, what they mean.
+var roleOptions = []option{{"member", "Member"}, {"admin", "Admin"}, {"owner", "Owner"}}
+
+const roleHelp = "Members work with the records. Admins also manage members, keys, agents and agreements. Owners are admins, and there is always one."
 
 // planOptions are the plans.
 var planOptions = []option{{"free", "Free"}, {"starter", "Starter"}, {"professional", "Professional"}, {"enterprise", "Enterprise"}}
