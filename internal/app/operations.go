@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/property"
+	"frontdesk/internal/resource/task"
 )
 
 // operations is everything the service can do.
@@ -17,6 +18,7 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 		contact.Operations(),
 		customer.Operations(),
 		property.Operations(),
+		task.Operations(),
 		more,
 	)
 }

@@ -17,7 +17,7 @@ import (
 func eraseOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "contacts.erase", Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
-			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact.",
+			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact. Tasks about the contact stay without their words.",
 			Resource:    "contacts", Doors: op.Admin, Events: []string{"contact.erased"},
 			Example: `{"id": ` + exampleID + `}`}, eraseContact),
 	}
@@ -35,6 +35,8 @@ type Erased struct {
 	Answers        int64 `json:"answers" doc:"answers that were kept for retries"`
 	Jobs           int64 `json:"jobs"`
 	Customers      int64 `json:"customers" doc:"customers that no longer name the contact"`
+	Tasks          int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
+	TaskActivity   int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
 }
 
 type contactErase struct {
@@ -65,7 +67,7 @@ func mentions(e db.Engine) []trace {
 		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
-	return []trace{
+	return append([]trace{
 		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type = 'contact' OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
 		// What a sealed answer says cannot be seen; those about contacts go. An
@@ -74,7 +76,7 @@ func mentions(e db.Engine) []trace {
 			end: "DELETE FROM idempotency", count: func(e *Erased) *int64 { return &e.Answers }},
 		{key: "id", table: "jobs", where: "(organization_id = $1 OR organization_id IS NULL) AND (" + within("args") + " OR " + within("unique_key") + " OR " + within("last_error") + ")",
 			end: "DELETE FROM jobs", count: func(e *Erased) *int64 { return &e.Jobs }},
-	}
+	}, taskMentions(e, within)...)
 }
 
 func (tr *trace) look(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]int64, error) {
@@ -164,6 +166,10 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 			}
 			*tr.count(out) += n
 		}
+	}
+	// Last, for the traces are found by the tasks that name the contact.
+	if err := eraseTasks(ctx, c, in.ID, out); err != nil {
+		return nil, err
 	}
 	if *out == (Erased{ID: in.ID}) {
 		return nil, fault.NotFound.Say("There is no such contact.")
