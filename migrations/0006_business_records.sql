@@ -41,7 +41,7 @@ CREATE TABLE business_offerings (
   currency TEXT NOT NULL,
   unit TEXT,
   is_active BOOL NOT NULL,
-  search TEXT NOT NULL
+  words TEXT NOT NULL
 );
 CREATE INDEX business_offerings_list ON business_offerings (organization_id, business_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX business_offerings_parent ON business_offerings (business_id);

@@ -137,12 +137,15 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	return t.List(ctx, tx, all, p)
 }
 
-// Containing adds a search that looks at the rows one by one and needs no
-// index: for those of one parent, which are few.
-func Containing(w *Where, query *string) {
+// Containing adds a search in a column that SearchText made. It looks at the
+// rows one by one and needs no index: for those of one parent, which are few.
+func Containing(w *Where, column string, query *string) {
 	if query != nil {
-		w.And(like, searchTerm(*query).like)
+		w.And(column+likeTerm, searchTerm(*query).like)
 	}
 }
 
-const like = `search LIKE ? ESCAPE '\'`
+const (
+	likeTerm = ` LIKE ? ESCAPE '\'`
+	like     = "search" + likeTerm
+)

@@ -20,7 +20,7 @@ type BusinessOffering struct {
 	Unit        *string `json:"unit" doc:"what the price is for, for example hour"`
 	IsActive    bool    `json:"isActive" doc:"whether it is offered at present"`
 
-	Search string `json:"-" db:"search"`
+	Words string `json:"-" db:"words"` // what it is found by
 }
 
 var offerings = op.Nested[BusinessOffering]{Rows: db.NewTable[BusinessOffering]("business_offerings", "offering"), Parent: "businesses", Noun: "business", Column: "business_id"}
@@ -54,7 +54,7 @@ func listOfferings(ctx context.Context, c *op.Call, in offeringList) (*op.List[B
 	w := offerings.Under(c, in.ID)
 	db.Equal(w, "kind", in.Kind)
 	db.Equal(w, "is_active", in.IsActive)
-	db.Containing(w, in.Query)
+	db.Containing(w, "words", in.Query)
 	return offerings.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
@@ -75,7 +75,7 @@ func addOffering(ctx context.Context, c *op.Call, in offeringAdd) (*BusinessOffe
 		return nil, err
 	}
 	v := &BusinessOffering{Record: c.NewRecord(), BusinessID: b.ID, Name: in.Name, Kind: in.Kind, Description: in.Description,
-		PriceCents: in.PriceCents, Currency: b.Currency, Unit: in.Unit, IsActive: in.IsActive, Search: db.SearchText(&in.Name)}
+		PriceCents: in.PriceCents, Currency: b.Currency, Unit: in.Unit, IsActive: in.IsActive, Words: db.SearchText(&in.Name)}
 	if in.Currency != nil {
 		v.Currency = *in.Currency
 	}
@@ -107,7 +107,7 @@ type offeringUpdate struct {
 
 func updateOffering(ctx context.Context, c *op.Call, in offeringUpdate) (*BusinessOffering, error) {
 	v, changed, err := offerings.Change(ctx, c, in.ID, in.OfferingID, &in, func(v *BusinessOffering) {
-		v.UpdatedAt, v.Search = c.Now, db.SearchText(&v.Name)
+		v.UpdatedAt, v.Words = c.Now, db.SearchText(&v.Name)
 	})
 	if err != nil || !changed {
 		return v, err

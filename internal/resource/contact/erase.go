@@ -130,16 +130,25 @@ func eraseRows(e *Erased) []struct {
 	}
 }
 
+// hold locks the rows that name the contact, also deleted ones.
+func hold(ctx context.Context, c *op.Call, table, column string, contact id.ID) (seqs []int64, err error) {
+	text := "SELECT seq FROM " + table + " WHERE organization_id = $1 AND " + column + " = $2"
+	if c.Tx.Engine() == db.Postgres {
+		text += " FOR UPDATE"
+	}
+	return db.All[int64](ctx, c.Tx, text, c.Org, contact)
+}
+
 func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, error) {
 	out := &Erased{ID: in.ID}
 	// Deleted or not, it is the root: whoever writes below it waits, and then
 	// finds nothing. A purged one has no row, but may have left events.
-	root := "SELECT seq FROM contacts WHERE organization_id = $1 AND id = $2"
-	if c.Tx.Engine() == db.Postgres {
-		root += " FOR UPDATE"
-	}
-	seqs, err := db.All[int64](ctx, c.Tx, root, c.Org, in.ID)
+	seqs, err := hold(ctx, c, contacts.Name(), "id", in.ID)
 	if err != nil {
+		return nil, err
+	}
+	// Nobody comments on a task about the person between the look and the end.
+	if _, err := hold(ctx, c, "tasks", "contact_id", in.ID); err != nil {
 		return nil, err
 	}
 	if out.Customers, err = db.Exec(ctx, c.Tx, "UPDATE customers SET contact_id = NULL, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2", c.Org, in.ID, c.Now); err != nil {
