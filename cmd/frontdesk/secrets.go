@@ -49,12 +49,15 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 	if err := print(out, data); err != nil {
 		return err
 	}
-	var erased struct{ Customers int }
+	var erased struct{ Customers, Tasks int }
 	if err := json.Unmarshal(data, &erased); err != nil {
 		return err
 	}
 	if erased.Customers > 0 {
 		out.say(fmt.Sprintf("%d customers named this contact. They are records of their own, with names of their own: they stay, and no longer name it.", erased.Customers))
+	}
+	if erased.Tasks > 0 {
+		out.say(fmt.Sprintf("%d tasks named this contact. They stay, without title, description and comments.", erased.Tasks))
 	}
 	out.say("Backups made before still hold the person.")
 	return nil

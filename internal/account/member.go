@@ -33,6 +33,16 @@ func (a *Accounts) getMember(ctx context.Context, c *op.Call, in byID) (*Member,
 	return member(ctx, c.Tx, c.Org, in.ID)
 }
 
+// IsActive reports whether a user is a member of the organization and not
+// disabled: somebody who can be given work.
+func IsActive(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, error) {
+	m, err := member(ctx, tx, org, user)
+	if fault.Has(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil && m.Status == "active", err
+}
+
 type userRole struct {
 	ID   id.ID  `json:"id"`
 	Role string `json:"role" enum:"owner,admin,member"`

@@ -86,12 +86,15 @@ func (a *App) seedDemo(ctx context.Context) error {
 	if err := a.operate(ctx, "organizations.create", "", "", map[string]any{"name": demoName, "plan": "professional", "isDemo": true}, &org); err != nil {
 		return err
 	}
+	var owner account.Member
+	if err := a.operate(ctx, "users.create", "organization", org.ID, map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner", "password": demoPassword}, &owner); err != nil {
+		return err
+	}
 	steps := []struct {
 		operation, noun string
 		ref             id.ID
 		input           map[string]any
 	}{
-		{"users.create", "organization", org.ID, map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner", "password": demoPassword}},
 		{"agreements.accept", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "kind": "business", "by": demoEmail}},
 		{"agreements.accept", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "kind": "domain", "by": demoEmail}},
 		{"payment_methods.create_test", "organization", org.ID, map[string]any{"test": "visa"}},
@@ -102,6 +105,6 @@ func (a *App) seedDemo(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.seedRecords(ctx, &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional",
+	return a.seedRecords(ctx, owner.ID, &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional",
 		Permissions: op.Everything(), DomainAgreement: true})
 }

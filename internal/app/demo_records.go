@@ -13,14 +13,15 @@ import (
 )
 
 // demoRecord is one call of an operation. What it makes is remembered by its
-// name, and $name in a later input is its id.
+// name, and $name in a later input is its id. $business and $owner are there
+// from the start.
 type demoRecord struct{ name, operation, input string }
 
 // seedRecords makes the sample records through the same operations that
 // everybody uses.
-func (a *App) seedRecords(ctx context.Context, caller *op.Caller) error {
+func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) error {
 	act := action.New(a.Runner, a.Catalog, op.System)
-	var known []string
+	known := []string{"$business", string(caller.Business), "$owner", string(owner)}
 	for _, r := range demoRecords {
 		input := strings.NewReplacer(known...).Replace(r.input)
 		answer, err := act.Do(ctx, action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), RequestID: "demo"})
@@ -42,9 +43,18 @@ func (a *App) seedRecords(ctx context.Context, caller *op.Caller) error {
 	return nil
 }
 
-// demoRecords is a maker of calculating engines: the people it talks to, whom
-// it sells to, and what it notes about them.
+// demoRecords is a maker of calculating engines: what it tells of itself, the
+// people it talks to, whom it sells to, what it notes about them, and what is
+// to be done.
 var demoRecords = []demoRecord{
+	{"", "businesses.profile.replace", `{"id": "$business", "tagline": "Engines that reckon", "about": "We design and build calculating engines, and keep them running.", "mission": "No table with an error in it, ever.", "toneOfVoice": "Plain and exact, with a little wit.", "audience": "Observatories, insurers, weavers and universities.", "foundedOn": "1837-12-01", "email": "office@example.com", "phone": "+442079460010", "website": "https://example.com"}`},
+	{"", "businesses.offerings.create", `{"id": "$business", "name": "Difference engine", "kind": "product", "description": "Tabulates polynomials to the seventh order.", "priceCents": 1750000}`},
+	{"", "businesses.offerings.create", `{"id": "$business", "name": "Maintenance", "kind": "service", "description": "Oiling, adjusting, and replacing worn wheels.", "priceCents": 9000, "unit": "hour"}`},
+	{"", "businesses.offerings.create", `{"id": "$business", "name": "Pocket model", "kind": "product", "priceCents": 4900, "isActive": false}`},
+	{"", "businesses.online_presences.create", `{"id": "$business", "kind": "website", "url": "https://example.com"}`},
+	{"", "businesses.online_presences.create", `{"id": "$business", "kind": "linkedin", "url": "https://example.com/company/engines", "handle": "analytical-engines"}`},
+	{"", "businesses.physical_presences.create", `{"id": "$business", "name": "Workshop", "description": "Visitors on Thursdays.", "address": "1 Dorset Street, London W1U 4EE"}`},
+
 	{"charles", "contacts.create", `{"firstName": "Charles", "lastName": "Babbage", "jobTitle": "Inventor", "emails": [{"email": "charles@example.com", "label": "work"}], "phoneNumbers": [{"phoneNumber": "+442079460011"}], "notes": "Has plans for a larger engine."}`},
 	{"mary", "contacts.create", `{"firstName": "Mary", "lastName": "Somerville", "prefix": "Dr", "emails": [{"email": "mary@example.org"}], "addresses": [{"line1": "12 Queen Square", "city": "London", "country": "GB"}]}`},
 	{"luigi", "contacts.create", `{"firstName": "Luigi", "lastName": "Menabrea", "emails": [{"email": "luigi@example.net"}], "phoneNumbers": [{"phoneNumber": "+390115550142"}], "notes": "Wrote the first article about us."}`},
@@ -66,4 +76,14 @@ var demoRecords = []demoRecord{
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$engines", "value": "12"}`},
 	{"", "customers.properties.create", `{"id": "$compilers", "definitionId": "$tier", "value": "silver", "status": "suggested", "sources": [{"url": "https://example.com/compilers", "title": "Their web site"}]}`},
 	{"", "contacts.properties.create", `{"id": "$charles", "definitionId": "$channel", "value": "letter"}`},
+
+	{"drawings", "tasks.create", `{"title": "Send the drawings of the larger engine", "description": "The set with the new carry mechanism.", "priority": "high", "contactId": "$charles", "businessId": "$business"}`},
+	{"", "tasks.assignees.create", `{"id": "$drawings", "userId": "$owner"}`},
+	{"", "tasks.activity.create", `{"id": "$drawings", "body": "He asked for them twice; a letter is on its way."}`},
+	{"service", "tasks.create", `{"title": "Yearly service of twelve engines", "customerId": "$weavers", "status": "in_progress", "businessId": "$business"}`},
+	{"", "tasks.assignees.create", `{"id": "$service", "userId": "$owner"}`},
+	{"", "tasks.activity.create", `{"id": "$service", "body": "Seven done. Number eight needs a new wheel."}`},
+	{"question", "tasks.create", `{"title": "Ask about the service tier", "customerId": "$compilers", "priority": "low"}`},
+	{"", "tasks.activity.create", `{"id": "$question", "body": "Silver, by what their web site says."}`},
+	{"", "tasks.update", `{"id": "$question", "status": "completed"}`},
 }

@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/property"
+	"frontdesk/internal/resource/task"
 )
 
 // operations is everything the service can do.
@@ -19,6 +20,7 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 		customer.Operations(),
 		property.Operations(),
 		eventlog.Operations(),
+		task.Operations(),
 		more,
 	).Also(happenings...)
 }

@@ -11,6 +11,9 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 )
 
+var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks", "task_assignees", "task_activity",
+	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences"}
+
 // What was deleted long ago ends, with what hangs under it; what names it
 // forgets it; and what was deleted a moment ago stays.
 func TestPurge(t *testing.T) {
@@ -40,6 +43,21 @@ func TestPurge(t *testing.T) {
 			create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x", "status": "suggested"}`, kept, dead)
 		}
 		create("customers.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, goneCustomer, define("customer", "live"))
+		goneTask := create("tasks.create", `{"title": "Gone"}`)
+		create("tasks.assignees.create", `{"id": %q, "userId": %q}`, goneTask, a.OwnerID)
+		create("tasks.activity.create", `{"id": %q, "body": "x"}`, goneTask)
+		keptTask := create("tasks.create", `{"title": "Kept", "contactId": %q, "customerId": %q}`, gone, goneCustomer)
+		left := create("tasks.assignees.create", `{"id": %q, "userId": %q}`, keptTask, a.OwnerID)
+		call(t, "tasks.assignees.delete", fmt.Sprintf(`{"id": %q, "assigneeId": %q}`, keptTask, left)).OK(t, 204)
+		goneBusiness := create("businesses.create", `{"name": "Gone"}`)
+		for _, business := range []string{goneBusiness, string(a.Business)} {
+			call(t, "businesses.profile.update", fmt.Sprintf(`{"id": %q, "about": "x"}`, business)).OK(t, 200)
+			create("businesses.offerings.create", `{"id": %q, "name": "x"}`, business)
+			create("businesses.online_presences.create", `{"id": %q, "kind": "x", "url": "https://example.com"}`, business)
+			create("businesses.physical_presences.create", `{"id": %q, "name": "x"}`, business)
+		}
+		remove("tasks.delete", goneTask)
+		remove("businesses.delete", goneBusiness)
 		remove("contacts.delete", gone)
 		remove("customers.delete", goneCustomer)
 		remove("property_definitions.delete", dead)
@@ -51,7 +69,7 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			for _, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+			for _, table := range append(purged[:], "businesses") {
 				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL", a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
 					return err
 				}
@@ -68,9 +86,9 @@ func TestPurge(t *testing.T) {
 			_, err := a.Jobs.Enqueue(ctx, tx, "deleted.purge", struct{}{})
 			return err
 		})
-		rows := func() (counts [5]int) {
+		rows := func() (counts [len(purged)]int) {
 			write(func(ctx context.Context, tx *db.Tx) (err error) {
-				for i, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+				for i, table := range purged {
 					if counts[i], err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table); err != nil {
 						return err
 					}
@@ -79,7 +97,8 @@ func TestPurge(t *testing.T) {
 			})
 			return counts
 		}
-		want := [5]int{2, 0, 2, 2, 1}
+		// Of the task that stays, the entries created, assigned and unassigned.
+		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)
@@ -87,6 +106,9 @@ func TestPurge(t *testing.T) {
 		}
 		if !call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesGone)).OK(t, 200).At("contactId").Null() {
 			t.Error("a customer names a contact that is no more")
+		}
+		if v := call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, keptTask)).OK(t, 200); !v.At("contactId").Null() || !v.At("customerId").Null() {
+			t.Errorf("a task names what is no more: %s", v)
 		}
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
 		call(t, "contacts.properties.get", fmt.Sprintf(`{"id": %q, "propertyId": %q}`, kept, survivor)).OK(t, 200)

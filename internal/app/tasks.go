@@ -26,23 +26,24 @@ type (
 
 func (a *App) tasks() map[string]admin.Task {
 	return map[string]admin.Task{
-		"backup": task(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
+		"backup": taking(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
 			sum, err := a.DB.Backup(ctx, in.Path, say)
 			if err == nil {
 				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes)
 			}
 			return sum, err
 		}),
-		"organizations.export": task(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
+		"organizations.export": taking(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
 			return a.export(ctx, in.ID, in.Out, say)
 		}),
-		"secrets.rotate": task(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
+		"secrets.rotate": taking(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
 			return a.rotate(ctx, in.Retire, say)
 		}),
 	}
 }
 
-func task[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
+// taking is a task that takes its input as a Go value.
+func taking[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
 	return func(ctx context.Context, input json.RawMessage, say func(string)) (any, error) {
 		var in In
 		if err := json.Unmarshal(input, &in); err != nil {

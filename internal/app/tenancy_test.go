@@ -54,7 +54,7 @@ func body(t *testing.T, o *op.Op) string {
 }
 
 // refer is the body of an example in which what names another row names a
-// fixture: contactId the one in /v1/contacts.
+// fixture: contactId the one in /v1/contacts, userId the owner.
 func (f fixtures) refer(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.Op) string {
 	t.Helper()
 	fields := map[string]any{}
@@ -68,6 +68,8 @@ func (f fixtures) refer(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.Op
 			kind, _, _ := strings.Cut(o.Events[0], ".")
 			fields[name] = a.Send(t, v.Key, "POST", "/v1/property-definitions",
 				fmt.Sprintf(`{"objectType": %q, "key": "example", "name": "Example", "valueType": "text"}`, kind)).OK(t, 201).ID("id")
+		} else if noun == "user" {
+			fields[name] = v.OwnerID
 		} else if ok && f[collection(noun)] != "" {
 			fields[name] = f[collection(noun)]
 		}

@@ -137,4 +137,15 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	return t.List(ctx, tx, all, p)
 }
 
-const like = `search LIKE ? ESCAPE '\'`
+// Containing adds a search in a column that SearchText made. It looks at the
+// rows one by one and needs no index: for those of one parent, which are few.
+func Containing(w *Where, column string, query *string) {
+	if query != nil {
+		w.And(column+likeTerm, searchTerm(*query).like)
+	}
+}
+
+const (
+	likeTerm = ` LIKE ? ESCAPE '\'`
+	like     = "search" + likeTerm
+)

@@ -59,6 +59,16 @@ func (n Nested[T]) ListWhere(ctx context.Context, c *Call, parent id.ID, w *db.W
 	return ListUnder(p, rows, total), nil
 }
 
+// ListUncounted is ListWhere for rows that grow without end: their total is
+// told only when the page happens to know it.
+func (n Nested[T]) ListUncounted(ctx context.Context, c *Call, parent id.ID, w *db.Where, p Page) (*List[T], error) {
+	if err := n.exists(ctx, c, parent); err != nil {
+		return nil, err
+	}
+	rows, err := n.Rows.List(ctx, c.Tx, w, p.DB())
+	return ListOf(p, rows), err
+}
+
 // Get returns one row of a parent.
 func (n Nested[T]) Get(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
 	if err := n.exists(ctx, c, parent); err != nil {
@@ -73,6 +83,27 @@ func (n Nested[T]) LockRow(ctx context.Context, c *Call, parent, row id.ID) (*T,
 		return nil, err
 	}
 	return n.Rows.Find(ctx, c.Tx, n.Under(c, parent).And("id = ?", row))
+}
+
+// Add holds the parent and hangs a new row under it.
+func (n Nested[T]) Add(ctx context.Context, c *Call, parent id.ID, row *T) error {
+	if err := n.Lock(ctx, c, parent); err != nil {
+		return err
+	}
+	return n.Rows.Insert(ctx, c.Tx, row)
+}
+
+// Change holds the parent, applies a PATCH to one of its rows and reports
+// whether anything changed. finish follows the change before the row is saved.
+func (n Nested[T]) Change(ctx context.Context, c *Call, parent, row id.ID, in any, finish func(*T)) (v *T, changed bool, err error) {
+	if v, err = n.LockRow(ctx, c, parent, row); err != nil {
+		return nil, false, err
+	}
+	if !Apply(v, in) {
+		return v, false, nil
+	}
+	finish(v)
+	return v, true, n.Rows.Save(ctx, c.Tx, v)
 }
 
 // Remove holds the parent and soft-deletes one of its rows.

@@ -1,10 +1,14 @@
 // Package business holds the businesses of an organization. Their row is told
 // by account, which makes the first one with the organization; from then on
 // they are a resource like others, but for one rule: the last one stays.
+//
+// Under a business hangs what it tells of itself: profile, offerings, online
+// and physical presences, each in a file of its own.
 package business
 
 import (
 	"context"
+	"slices"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
@@ -21,10 +25,17 @@ var businesses = account.Businesses
 // Last refuses to leave an organization without a business.
 var Last = fault.Define("BUSINESS_LAST", 409, "The last business of an organization cannot be deleted.")
 
-// Operations lists everything that can be done with businesses. Accounts are
-// told when one is gone, and the keys that belong to it with it.
+// Operations lists everything that can be done with businesses and with what
+// hangs under them. Accounts are told when a business is gone, and the keys
+// that belong to it with it.
 func Operations(accounts *account.Accounts) []*op.Op {
-	const ref = `"id": "4b7e1f20-3c5d-4e8a-8f6b-9a0c1d2e3f41"`
+	return slices.Concat(businessOperations(accounts), profileOperations(), offeringOperations(), onlinePresenceOperations(), physicalPresenceOperations())
+}
+
+const exampleID = `"id": "4b7e1f20-3c5d-4e8a-8f6b-9a0c1d2e3f41"`
+
+func businessOperations(accounts *account.Accounts) []*op.Op {
+	const ref = exampleID
 	return []*op.Op{
 		op.Read(op.Spec{Name: "businesses.list", Route: "GET /v1/businesses", Summary: "List the organization's businesses, newest first.",
 			Example: `{"limit": 20}`}, listBusinesses),

@@ -17,7 +17,7 @@ import (
 func eraseOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "contacts.erase", Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
-			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact.",
+			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact. Tasks about the contact stay without their words.",
 			Resource:    "contacts", Doors: op.Admin, Events: []string{"contact.erased"},
 			Example: `{"id": ` + exampleID + `}`}, eraseContact),
 	}
@@ -35,6 +35,8 @@ type Erased struct {
 	Answers        int64 `json:"answers" doc:"answers that were kept for retries"`
 	Jobs           int64 `json:"jobs"`
 	Customers      int64 `json:"customers" doc:"customers that no longer name the contact"`
+	Tasks          int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
+	TaskActivity   int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
 }
 
 type contactErase struct {
@@ -65,7 +67,7 @@ func mentions(e db.Engine) []trace {
 		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
-	return []trace{
+	return append([]trace{
 		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type = 'contact' OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
 		// What a sealed answer says cannot be seen; those about contacts go. An
@@ -74,7 +76,7 @@ func mentions(e db.Engine) []trace {
 			end: "DELETE FROM idempotency", count: func(e *Erased) *int64 { return &e.Answers }},
 		{key: "id", table: "jobs", where: "(organization_id = $1 OR organization_id IS NULL) AND (" + within("args") + " OR " + within("unique_key") + " OR " + within("last_error") + ")",
 			end: "DELETE FROM jobs", count: func(e *Erased) *int64 { return &e.Jobs }},
-	}
+	}, taskMentions(e, within)...)
 }
 
 func (tr *trace) look(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]int64, error) {
@@ -128,16 +130,25 @@ func eraseRows(e *Erased) []struct {
 	}
 }
 
+// hold locks the rows that name the contact, also deleted ones.
+func hold(ctx context.Context, c *op.Call, table, column string, contact id.ID) (seqs []int64, err error) {
+	text := "SELECT seq FROM " + table + " WHERE organization_id = $1 AND " + column + " = $2"
+	if c.Tx.Engine() == db.Postgres {
+		text += " FOR UPDATE"
+	}
+	return db.All[int64](ctx, c.Tx, text, c.Org, contact)
+}
+
 func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, error) {
 	out := &Erased{ID: in.ID}
 	// Deleted or not, it is the root: whoever writes below it waits, and then
 	// finds nothing. A purged one has no row, but may have left events.
-	root := "SELECT seq FROM contacts WHERE organization_id = $1 AND id = $2"
-	if c.Tx.Engine() == db.Postgres {
-		root += " FOR UPDATE"
-	}
-	seqs, err := db.All[int64](ctx, c.Tx, root, c.Org, in.ID)
+	seqs, err := hold(ctx, c, contacts.Name(), "id", in.ID)
 	if err != nil {
+		return nil, err
+	}
+	// Nobody comments on a task about the person between the look and the end.
+	if _, err := hold(ctx, c, "tasks", "contact_id", in.ID); err != nil {
 		return nil, err
 	}
 	if out.Customers, err = db.Exec(ctx, c.Tx, "UPDATE customers SET contact_id = NULL, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2", c.Org, in.ID, c.Now); err != nil {
@@ -164,6 +175,10 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 			}
 			*tr.count(out) += n
 		}
+	}
+	// Last, for the traces are found by the tasks that name the contact.
+	if err := eraseTasks(ctx, c, in.ID, out); err != nil {
+		return nil, err
 	}
 	if *out == (Erased{ID: in.ID}) {
 		return nil, fault.NotFound.Say("There is no such contact.")

@@ -60,6 +60,7 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	definition := a.Send(t, a.Key, "POST", "/v1/property-definitions", fmt.Sprintf(`{"objectType": "contact", "key": "k_%s", "name": "Nickname", "valueType": "text"}`, strings.ReplaceAll(string(contact), "-", ""))).OK(t, 201).Text("id")
 	post(at+"/properties", `{"definitionId": "`+definition+`", "value": "MARKER", "sources": [{"url": "https://example.com/MARKER", "title": "MARKER"}]}`)
 	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
+	tasks(t, a, contact, post)
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		for _, args := range []string{fmt.Sprintf(`{"contact": %q, "name": %q}`, contact, marker), fmt.Sprintf(`{"name": %q}`, other)} {
 			if _, err := db.Exec(ctx, tx, `INSERT INTO jobs (organization_id, lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at)
@@ -75,6 +76,24 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	return contact
 }
 
+// tasks makes one about the contact, one that is deleted, and one that was
+// about the contact and is about somebody else now.
+func tasks(t testing.TB, a *apptest.App, contact id.ID, post func(path, body string) apptest.Value) {
+	t.Helper()
+	body := fmt.Sprintf(`{"contactId": %q, "title": "Call MARKER", "description": "MARKER called"}`, contact)
+	about := "/v1/tasks/" + post("/v1/tasks", body).Text("id")
+	post(about+"/activity", `{"body": "MARKER was out"}`)
+	marker := strings.TrimPrefix(a.Send(t, a.Key, "GET", about, "").OK(t, 200).Text("title"), "Call ")
+	a.Send(t, a.Key, "PATCH", about, `{"title": "Call `+marker+` again", "status": "in_progress"}`).OK(t, 200)
+	another := func() string {
+		return "/v1/tasks/" + a.Send(t, a.Key, "POST", "/v1/tasks", strings.ReplaceAll(body, "MARKER", marker)).OK(t, 201).Text("id")
+	}
+	deleted := another()
+	a.Send(t, a.Key, "POST", deleted+"/activity", `{"body": "Ask `+marker+`"}`).OK(t, 201)
+	a.Send(t, a.Key, "DELETE", deleted, "").OK(t, 204)
+	a.Send(t, a.Key, "PATCH", another(), `{"contactId": null, "title": "Call somebody", "description": null}`).OK(t, 200)
+}
+
 // After it, nothing that can be asked tells of the person; the audit rows and
 // everybody else stay.
 func TestErase(t *testing.T) {
@@ -85,16 +104,18 @@ func TestErase(t *testing.T) {
 				person(t, a, "Diotima", "Somebody Else")
 				events := count(t, a, "events")
 				at := "/v1/contacts/" + string(contact)
-				wantRows := 1
+				wantRows, wantTasks := 1, 2
 				if how != "live" {
 					a.Send(t, a.Key, "DELETE", at, "").OK(t, 204)
 					events++
 				}
 				if how == "purged" { // only the log and what was kept for retries remember
-					wantRows = 0
+					wantRows, wantTasks = 0, 1
 					err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 						for _, text := range []string{"DELETE FROM contact_emails WHERE contact_id = $1", "DELETE FROM contact_phone_numbers WHERE contact_id = $1",
-							"DELETE FROM contact_addresses WHERE contact_id = $1", "DELETE FROM property_values WHERE object_id = $1", "DELETE FROM contacts WHERE id = $1"} {
+							"DELETE FROM contact_addresses WHERE contact_id = $1", "DELETE FROM property_values WHERE object_id = $1", "DELETE FROM contacts WHERE id = $1",
+							"DELETE FROM task_activity WHERE task_id IN (SELECT id FROM tasks WHERE contact_id = $1 AND deleted_at IS NOT NULL)",
+							"DELETE FROM tasks WHERE contact_id = $1 AND deleted_at IS NOT NULL"} {
 							if _, err := db.Exec(ctx, tx, text, contact); err != nil {
 								return err
 							}
@@ -114,11 +135,13 @@ func TestErase(t *testing.T) {
 				out.Same("contacts", wantRows)
 				out.Same("customers", 1)
 				out.Same("jobs", 1)
-				out.Same("answers", 5) // the contact, an email, a phone number, a property, the customer
+				out.Same("answers", 7) // the contact, an email, a phone number, a property, the customer, a task, a comment
+				out.Same("tasks", wantTasks)
+				out.Same("taskActivity", wantTasks+2) // a comment each, and a new title of two
 				if how == "live" {
 					out.Same("emails", 2) // the deleted one too
 					out.Same("propertyValues", 1)
-					out.Same("events", 6)
+					out.Same("events", 6+3+3+2) // of the person, and of the three tasks
 				}
 				if n, where := found(t, a, "Xantippe"); n > 0 {
 					t.Errorf("still in %v", where)
@@ -138,15 +161,27 @@ func TestErase(t *testing.T) {
 				}
 				if a.DB.Engine() == db.SQLite {
 					err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-						rows, err := db.All[int64](ctx, tx, `SELECT rowid FROM contacts_search WHERE contacts_search MATCH '"xantippe"'`)
-						if len(rows) > 0 {
-							t.Errorf("the search index still has %v", rows)
+						for _, index := range []string{"contacts_search", "tasks_search"} {
+							rows, err := db.All[int64](ctx, tx, "SELECT rowid FROM "+index+" WHERE "+index+` MATCH '"xantippe"'`)
+							if err != nil || len(rows) > 0 {
+								t.Errorf("%s still has %v: %v", index, rows, err)
+							}
 						}
-						return err
+						return nil
 					})
 					if err != nil {
 						t.Fatal(err)
 					}
+				}
+				work := a.Send(t, a.Key, "GET", "/v1/tasks?query=erased", "").OK(t, 200)
+				if work.Len() != 1 || work.Text("0.status") != "in_progress" || !work.At("0.contactId").Null() {
+					t.Errorf("the task: %v", work)
+				}
+				if list := a.Send(t, a.Key, "GET", "/v1/tasks?query=xantippe", "").OK(t, 200); list.Len() != 0 {
+					t.Errorf("found: %v", list)
+				}
+				if list := a.Send(t, a.Key, "GET", "/v1/tasks?query=diotima", "").OK(t, 200); list.Len() != 1 {
+					t.Errorf("somebody else's task is not found: %v", list)
 				}
 				customers := a.Send(t, a.Key, "GET", "/v1/customers", "").OK(t, 200)
 				if customers.Len() != 2 || customers.Text("0.name") != "Somebody Else" {

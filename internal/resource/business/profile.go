@@ -1,0 +1,124 @@
+package business
+
+import (
+	"context"
+	"reflect"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// BusinessProfile is how a business speaks of itself. Every business has one,
+// empty until somebody writes it: its id and its beginning are the business's.
+type BusinessProfile struct {
+	op.Record
+	BusinessID id.ID `json:"businessId"`
+	profileFields
+}
+
+type profileFields struct {
+	Tagline     *string     `json:"tagline" max:"10000"`
+	About       *string     `json:"about" max:"10000"`
+	Mission     *string     `json:"mission" max:"10000"`
+	ToneOfVoice *string     `json:"toneOfVoice" max:"10000" doc:"how the business wants to sound"`
+	Audience    *string     `json:"audience" max:"10000"`
+	FoundedOn   *clock.Date `json:"foundedOn"`
+	TaxID       *string     `json:"taxId"`
+	Email       *string     `json:"email" format:"email"`
+	Phone       *string     `json:"phone"`
+	Website     *string     `json:"website" format:"url"`
+}
+
+var profiles = db.NewTable[BusinessProfile]("business_profiles", "business profile")
+
+func profileOperations() []*op.Op {
+	return []*op.Op{
+		op.Read(op.Spec{Name: "businesses.profile.get", Route: "GET /v1/businesses/{id}/profile", Summary: "Get the profile of a business.",
+			Description: "Every business has one; its fields are null until they are written.",
+			Example:     `{` + exampleID + `}`}, getProfile),
+		op.Write(op.Spec{Name: "businesses.profile.replace", Route: "PUT /v1/businesses/{id}/profile", Summary: "Replace the profile of a business; what is left out becomes null.",
+			Events:  []string{"business.profile.updated"},
+			Example: `{` + exampleID + `, "tagline": "Engines that think", "about": "We build calculating engines.", "foundedOn": "1837-12-01", "website": "https://example.com"}`}, replaceProfile),
+		op.Write(op.Spec{Name: "businesses.profile.update", Route: "PATCH /v1/businesses/{id}/profile", Summary: "Change fields of the profile of a business.",
+			Events:  []string{"business.profile.updated"},
+			Example: `{` + exampleID + `, "toneOfVoice": "Plain and friendly", "email": null}`}, updateProfile),
+	}
+}
+
+func getProfile(ctx context.Context, c *op.Call, in businessRef) (*BusinessProfile, error) {
+	b, err := businesses.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := profileOf(ctx, c, b)
+	return v, err
+}
+
+// profileOf finds the profile of a business, and tells whether it was ever
+// written.
+func profileOf(ctx context.Context, c *op.Call, b *Business) (v *BusinessProfile, written bool, err error) {
+	rows, err := profiles.List(ctx, c.Tx, db.In(c.Org).And("business_id = ?", b.ID), db.Page{Limit: 1})
+	if err != nil {
+		return nil, false, err
+	}
+	if len(rows) > 0 {
+		return &rows[0], true, nil
+	}
+	return &BusinessProfile{Record: op.Record{ID: b.ID, CreatedAt: b.CreatedAt, UpdatedAt: b.CreatedAt, OrganizationID: c.Org}, BusinessID: b.ID}, false, nil
+}
+
+type profileReplace struct {
+	businessRef
+	profileFields
+}
+
+func replaceProfile(ctx context.Context, c *op.Call, in profileReplace) (*BusinessProfile, error) {
+	return writeProfile(ctx, c, in.ID, func(v *BusinessProfile) (changed bool) {
+		changed = !reflect.DeepEqual(v.profileFields, in.profileFields)
+		v.profileFields = in.profileFields
+		return changed
+	})
+}
+
+type profileUpdate struct {
+	businessRef
+	Tagline     op.Opt[string]     `json:"tagline" max:"10000"`
+	About       op.Opt[string]     `json:"about" max:"10000"`
+	Mission     op.Opt[string]     `json:"mission" max:"10000"`
+	ToneOfVoice op.Opt[string]     `json:"toneOfVoice" max:"10000"`
+	Audience    op.Opt[string]     `json:"audience" max:"10000"`
+	FoundedOn   op.Opt[clock.Date] `json:"foundedOn"`
+	TaxID       op.Opt[string]     `json:"taxId"`
+	Email       op.Opt[string]     `json:"email" format:"email"`
+	Phone       op.Opt[string]     `json:"phone"`
+	Website     op.Opt[string]     `json:"website" format:"url"`
+}
+
+func updateProfile(ctx context.Context, c *op.Call, in profileUpdate) (*BusinessProfile, error) {
+	return writeProfile(ctx, c, in.ID, func(v *BusinessProfile) bool { return op.Apply(v, &in) })
+}
+
+// writeProfile holds the business, so that of two first writes only one adds
+// the row.
+func writeProfile(ctx context.Context, c *op.Call, business id.ID, change func(*BusinessProfile) bool) (*BusinessProfile, error) {
+	b, err := businesses.Lock(ctx, c.Tx, c.Org, business)
+	if err != nil {
+		return nil, err
+	}
+	v, written, err := profileOf(ctx, c, b)
+	if err != nil || !change(v) {
+		return v, err
+	}
+	v.UpdatedAt = c.Now
+	if written {
+		err = profiles.Save(ctx, c.Tx, v)
+	} else {
+		err = profiles.Insert(ctx, c.Tx, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, c.Emit("business.profile.updated", v.ID, v)
+}

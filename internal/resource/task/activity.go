@@ -1,0 +1,134 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// TaskActivity is one thing that happened to a task, or that somebody said
+// about it.
+type TaskActivity struct {
+	op.Record
+	TaskID    id.ID                  `json:"taskId"`
+	Kind      string                 `json:"kind" enum:"created,status_changed,assigned,unassigned,updated,comment"`
+	ActorKind string                 `json:"actorKind" enum:"user,agent,api,automation,system"`
+	ActorID   *id.ID                 `json:"actorId"`
+	Body      *string                `json:"body" max:"10000" doc:"what a comment says"`
+	Changes   *map[string]TaskChange `json:"changes" doc:"the fields that changed; of assigned and unassigned the userId"`
+}
+
+// TaskChange is what a field was and what it became.
+type TaskChange struct {
+	From *string `json:"from" max:"10000"`
+	To   *string `json:"to" max:"10000"`
+}
+
+// What can happen.
+const (
+	created       = "created"
+	statusChanged = "status_changed"
+	assigned      = "assigned"
+	unassigned    = "unassigned"
+	updated       = "updated"
+	comment       = "comment"
+)
+
+var activities = op.Nested[TaskActivity]{Rows: db.NewTable[TaskActivity]("task_activity", "activity"), Parent: "tasks", Noun: "task", Column: "task_id"}
+
+func activityOperations() []*op.Op {
+	return []*op.Op{
+		op.Read(op.Spec{Name: "tasks.activity.list", Route: "GET /v1/tasks/{id}/activity", Summary: "List what happened to a task, newest first.",
+			Example: `{` + exampleID + `}`}, listActivity),
+		op.Write(op.Spec{Name: "tasks.activity.create", Route: "POST /v1/tasks/{id}/activity", Summary: "Comment on a task.",
+			Events: []string{"task.activity.created"}, Example: `{` + exampleID + `, "body": "They want the larger engine."}`}, addComment),
+	}
+}
+
+type activityList struct {
+	op.Page
+	taskRef
+}
+
+func listActivity(ctx context.Context, c *op.Call, in activityList) (*op.List[TaskActivity], error) {
+	return activities.ListUncounted(ctx, c, in.ID, activities.Under(c, in.ID), in.Page)
+}
+
+type commentAdd struct {
+	taskRef
+	Body string `json:"body" min:"1" max:"10000"`
+}
+
+func addComment(ctx context.Context, c *op.Call, in commentAdd) (*TaskActivity, error) {
+	if err := activities.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	v, err := note(ctx, c, in.ID, activity{kind: comment, body: &in.Body})
+	if err != nil {
+		return nil, err
+	}
+	return v, c.Emit("task.activity.created", v.ID, v)
+}
+
+// activity is what note writes down, by the caller.
+type activity struct {
+	kind    string
+	body    *string
+	changes map[string]TaskChange
+}
+
+// note adds an entry to what happened to a task, which the caller has locked
+// or just made.
+func note(ctx context.Context, c *op.Call, task id.ID, a activity) (*TaskActivity, error) {
+	v := &TaskActivity{Record: c.NewRecord(), TaskID: task, Kind: a.kind, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Body: a.body}
+	if len(a.changes) > 0 {
+		v.Changes = &a.changes
+	}
+	return v, activities.Rows.Insert(ctx, c.Tx, v)
+}
+
+// noteChanges writes what a PATCH did: one entry for the status, and one for
+// all other fields together.
+func noteChanges(ctx context.Context, c *op.Call, before, v *Task) error {
+	if changes := fieldChanges(before, v); len(changes) > 0 {
+		if _, err := note(ctx, c, v.ID, activity{kind: updated, changes: changes}); err != nil {
+			return err
+		}
+	}
+	if v.Status == before.Status {
+		return nil
+	}
+	_, err := note(ctx, c, v.ID, activity{kind: statusChanged, changes: map[string]TaskChange{"status": {&before.Status, &v.Status}}})
+	return err
+}
+
+// fieldChanges compares all that a caller can change but the status.
+func fieldChanges(before, v *Task) map[string]TaskChange {
+	all := map[string]TaskChange{
+		"title":       {&before.Title, &v.Title},
+		"description": {before.Description, v.Description},
+		"priority":    {&before.Priority, &v.Priority},
+		"dueAt":       {text(before.DueAt), text(v.DueAt)},
+		"contactId":   {text(before.ContactID), text(v.ContactID)},
+		"customerId":  {text(before.CustomerID), text(v.CustomerID)},
+		"businessId":  {text(before.BusinessID), text(v.BusinessID)},
+	}
+	for field, change := range all {
+		if change.From == nil && change.To == nil || change.From != nil && change.To != nil && *change.From == *change.To {
+			delete(all, field)
+		}
+	}
+	return all
+}
+
+// text is a value as callers see it, nil for none.
+func text[T any](v *T) *string {
+	if v == nil {
+		return nil
+	}
+	s := fmt.Sprint(*v)
+	return &s
+}
