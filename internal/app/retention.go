@@ -23,10 +23,11 @@ const (
 var purges = []string{
 	purge("property_values"),
 	purgeUnder("property_values", "definition_id", "property_definitions"), purge("property_definitions"),
-	purgeUnder("property_values", "object_id", "contacts"), forget("customers", "contact_id", "contacts"),
+	purgeUnder("property_values", "object_id", "contacts"), forget("customers", "contact_id", "contacts"), forget("email_opt_ins", "contact_id", "contacts"),
 	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
 	purgeUnder("property_values", "object_id", "customers"), purge("customers"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
+	purge("email_templates"), purge("email_opt_ins"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
 }
 

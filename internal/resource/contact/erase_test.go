@@ -59,6 +59,9 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	a.Send(t, a.Key, "DELETE", at+"/emails/"+email, "").OK(t, 204)
 	definition := a.Send(t, a.Key, "POST", "/v1/property-definitions", fmt.Sprintf(`{"objectType": "contact", "key": "k_%s", "name": "Nickname", "valueType": "text"}`, strings.ReplaceAll(string(contact), "-", ""))).OK(t, 201).Text("id")
 	post(at+"/properties", `{"definitionId": "`+definition+`", "value": "MARKER", "sources": [{"url": "https://example.com/MARKER", "title": "MARKER"}]}`)
+	post("/v1/email-opt-ins", `{"email": "MARKER@example.com", "status": "opted_in", "source": "MARKER"}`) // found by the address
+	named := post("/v1/email-opt-ins", `{"email": "old.MARKER@example.com", "contactId": "`+string(contact)+`"}`).Text("id")
+	a.Send(t, a.Key, "DELETE", "/v1/email-opt-ins/"+named, "").OK(t, 204)
 	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		for _, args := range []string{fmt.Sprintf(`{"contact": %q, "name": %q}`, contact, marker), fmt.Sprintf(`{"name": %q}`, other)} {
@@ -93,7 +96,8 @@ func TestErase(t *testing.T) {
 				if how == "purged" { // only the log and what was kept for retries remember
 					wantRows = 0
 					err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-						for _, text := range []string{"DELETE FROM contact_emails WHERE contact_id = $1", "DELETE FROM contact_phone_numbers WHERE contact_id = $1",
+						// An opt-in that names nobody is known by the address of the contact alone.
+						for _, text := range []string{"UPDATE email_opt_ins SET contact_id = $1 WHERE email_folded = 'xantippe@example.com'", "DELETE FROM contact_emails WHERE contact_id = $1", "DELETE FROM contact_phone_numbers WHERE contact_id = $1",
 							"DELETE FROM contact_addresses WHERE contact_id = $1", "DELETE FROM property_values WHERE object_id = $1", "DELETE FROM contacts WHERE id = $1"} {
 							if _, err := db.Exec(ctx, tx, text, contact); err != nil {
 								return err
@@ -114,11 +118,12 @@ func TestErase(t *testing.T) {
 				out.Same("contacts", wantRows)
 				out.Same("customers", 1)
 				out.Same("jobs", 1)
-				out.Same("answers", 5) // the contact, an email, a phone number, a property, the customer
+				out.Same("answers", 7) // the contact, an email, a phone number, a property, two opt-ins, the customer
 				if how == "live" {
 					out.Same("emails", 2) // the deleted one too
 					out.Same("propertyValues", 1)
-					out.Same("events", 6)
+					out.Same("emailOptIns", 2)
+					out.Same("events", 9)
 				}
 				if n, where := found(t, a, "Xantippe"); n > 0 {
 					t.Errorf("still in %v", where)
