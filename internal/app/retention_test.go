@@ -33,6 +33,10 @@ func TestPurge(t *testing.T) {
 		goneCustomer := create("customers.create", `{"name": "Gone"}`)
 		namesGone := create("customers.create", `{"name": "A", "contactId": %q}`, gone)
 		namesKept := create("customers.create", `{"name": "B", "contactId": %q}`, kept)
+		create("email_opt_ins.create", `{"email": "a@example.com", "contactId": %q}`, gone)
+		create("email_opt_ins.create", `{"email": "b@example.com", "contactId": %q}`, kept)
+		remove("email_opt_ins.delete", create("email_opt_ins.create", `{"email": "c@example.com"}`))
+		remove("email_templates.delete", create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`))
 		live, dead := define("contact", "live"), define("contact", "dead")
 		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, gone, live)
 		survivor := create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, kept, live)
@@ -51,7 +55,7 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			for _, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+			for _, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "email_opt_ins", "email_templates"} {
 				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL", a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
 					return err
 				}
@@ -68,9 +72,9 @@ func TestPurge(t *testing.T) {
 			_, err := a.Jobs.Enqueue(ctx, tx, "deleted.purge", struct{}{})
 			return err
 		})
-		rows := func() (counts [5]int) {
+		rows := func() (counts [7]int) {
 			write(func(ctx context.Context, tx *db.Tx) (err error) {
-				for i, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+				for i, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "email_opt_ins", "email_templates"} {
 					if counts[i], err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table); err != nil {
 						return err
 					}
@@ -79,7 +83,7 @@ func TestPurge(t *testing.T) {
 			})
 			return counts
 		}
-		want := [5]int{2, 0, 2, 2, 1}
+		want := [7]int{2, 0, 2, 2, 1, 2, 0}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)
@@ -87,6 +91,9 @@ func TestPurge(t *testing.T) {
 		}
 		if !call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesGone)).OK(t, 200).At("contactId").Null() {
 			t.Error("a customer names a contact that is no more")
+		}
+		if n := call(t, "email_opt_ins.list", fmt.Sprintf(`{"contactId": %q}`, gone)).OK(t, 200).Len(); n != 0 {
+			t.Error("an opt-in names a contact that is no more")
 		}
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
 		call(t, "contacts.properties.get", fmt.Sprintf(`{"id": %q, "propertyId": %q}`, kept, survivor)).OK(t, 200)

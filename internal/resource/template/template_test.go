@@ -246,7 +246,7 @@ func TestEmailTemplatePreview(t *testing.T) {
 		for _, wrong := range []string{`[]`, `"x"`, `null`, `3`} {
 			preview(wrong).Issues(t, "variables")
 		}
-		preview(`{"customer": {"name": "x"}, "n": "`+strings.Repeat("<", 900_000)+`"}`).OK(t, 200) // escaped it is larger
+		preview(`{"customer": {"name": "x"}, "n": "`+strings.Repeat("x", 900_000)+`"}`).OK(t, 200)
 		if events := a.Events(t, "email_template."); events != "email_template.created" {
 			t.Errorf("a preview wrote %s", events)
 		}
@@ -254,7 +254,7 @@ func TestEmailTemplatePreview(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	v := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "x", "subject": "x", "body": "`+strings.Repeat("{{ a }}", 1000)+`"}`).OK(t, 201).Text("id")
 	at := "/v1/email-templates/" + v + "/preview"
-	a.Send(t, a.Key, "POST", at, `{"variables": {"a": "`+strings.Repeat("<", 900_000)+`"}}`).Issues(t, "variables")
+	a.Send(t, a.Key, "POST", at, `{"variables": {"a": "`+strings.Repeat("x", 900_000)+`"}}`).Issues(t, "variables")
 	for range 2 { // nothing is stored, so a key says nothing
 		if r := a.Send(t, a.Key, "POST", at, `{"variables": {"a": "x"}}`, "Idempotency-Key", "k"); r.OK(t, 200).Text("subject") != "x" || r.Header.Get("Idempotency-Replay") != "" {
 			t.Errorf("%s", r.Body)
