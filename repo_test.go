@@ -161,12 +161,13 @@ func TestLinks(t *testing.T) {
 // index begins with it.
 var (
 	freeTables = map[string]string{
-		"organizations":  "it is the organization",
-		"users":          "a user may belong to several organizations",
-		"sealing_keys":   "the key file is the server's",
-		"setup_links":    "there is no organization yet",
-		"oauth_clients":  "a client registers before it knows any user",
-		"oauth_requests": "a client asks before anybody signs in",
+		"organizations":     "it is the organization",
+		"users":             "a user may belong to several organizations",
+		"sealing_keys":      "the key file is the server's",
+		"setup_links":       "there is no organization yet",
+		"link_signing_keys": "the links are the server's",
+		"oauth_clients":     "a client registers before it knows any user",
+		"oauth_requests":    "a client asks before anybody signs in",
 	}
 	freeIndexes = map[string]string{
 		"memberships_user": "finds the organizations of a user who signs in",

@@ -65,6 +65,7 @@ type keyRow struct {
 	ID          id.ID       `db:"id"`
 	Org         id.ID       `db:"organization_id"`
 	Business    id.ID       `db:"business_id"`
+	CreatedBy   *id.ID      `db:"created_by_user_id"`
 	Permissions []string    `db:"permissions"`
 	ExpiresAt   *clock.Time `db:"expires_at"`
 	Plan        string      `db:"plan"`
@@ -79,7 +80,7 @@ func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
 	var row keyRow
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[keyRow](ctx, tx, `
-			SELECT k.id, k.organization_id, k.business_id, k.permissions, k.expires_at, o.plan, o.status,
+			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at, o.plan, o.status,
 				k.created_by_user_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
 					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id AND m.deleted_at IS NULL AND u.status = 'active'),
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
@@ -101,13 +102,17 @@ func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Login{
+	l := &Login{
 		Caller: &op.Caller{Kind: op.API, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan, Permissions: grants,
 			DomainAgreement: row.Domains, AgreementURL: a.config.BaseURL + "/agreements"},
 		Disabled:  row.Status != "active" || row.Orphaned,
 		Agreed:    row.Agreed,
 		expiresAt: row.ExpiresAt,
-	}, nil
+	}
+	if row.CreatedBy != nil {
+		l.Caller.User = *row.CreatedBy
+	}
+	return l, nil
 }
 
 // callerCache keeps logins by the hash of their key, on SQLite, where one

@@ -53,7 +53,7 @@ func UserCaller(s *Session) *op.Caller {
 			p = p.With(op.Account, a)
 		}
 	}
-	return &op.Caller{Kind: op.User, ID: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan, Role: s.Role, Permissions: p,
+	return &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan, Role: s.Role, Permissions: p,
 		DomainAgreement: s.Domains, AgreementURL: s.agreements}
 }
 

@@ -26,6 +26,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/optin"
 	"frontdesk/migrations"
 )
 
@@ -37,6 +38,7 @@ type App struct {
 	Clock    *clock.Clock
 	Accounts *account.Accounts
 	Grants   *grant.Grants
+	Links    *optin.Links
 	Catalog  *op.Catalog
 	Runner   *op.Runner
 	Jobs     *job.Queue
@@ -83,7 +85,13 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL})
 	a.Grants = grant.New(a.DB, a.Clock, a.Events, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
 		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
-	a.Catalog = operations(a.Accounts, more)
+	a.Links = optin.NewLinks(s.BaseURL)
+	if a.seal.fits() == nil {
+		if err := a.Links.Open(ctx, a.DB, a.seal, a.Clock.Now()); err != nil {
+			return nil, errors.Join(err, a.DB.Close())
+		}
+	}
+	a.Catalog = operations(a.Accounts, a.Links, more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

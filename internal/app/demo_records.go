@@ -86,4 +86,10 @@ var demoRecords = []demoRecord{
 	{"question", "tasks.create", `{"title": "Ask about the service tier", "customerId": "$compilers", "priority": "low"}`},
 	{"", "tasks.activity.create", `{"id": "$question", "body": "Silver, by what their web site says."}`},
 	{"", "tasks.update", `{"id": "$question", "status": "completed"}`},
+
+	{"", "email_templates.create", `{"name": "Invoice", "templateKey": "invoice", "subject": "Invoice {{ invoice.number }} from {{ business.name }}", "body": "Dear {{ customer.name | default: \"friend of the engine\" }},\n\nthe cards are punched and the wheels are oiled. Here is invoice **{{ invoice.number }}** over {{ invoice.total }}, due {{ invoice.dueDate | default: \"on receipt\" }}.\n\nYours,\n{{ business.name }}"}`},
+	{"", "email_templates.create", `{"name": "News from the workshop", "description": "Goes out four times a year.", "subject": "{{ season }} in the workshop", "body": "# {{ season }} in the workshop\n\nHello {{ contact.firstName | default: \"there\" }},\n\n- a new engine is on the bench\n- [the catalogue](https://example.com/catalogue) is out"}`},
+	{"", "email_opt_ins.create", `{"email": "charles@example.com", "contactId": "$charles", "status": "opted_in", "source": "Exhibition of 1851", "optedInAt": "2025-05-01T10:00:00Z"}`},
+	{"", "email_opt_ins.create", `{"email": "mary@example.org", "contactId": "$mary", "source": "Web shop"}`},
+	{"", "email_opt_ins.create", `{"email": "luigi@example.net", "contactId": "$luigi", "status": "opted_out", "source": "Asked by letter"}`},
 }

@@ -7,12 +7,14 @@ import (
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/eventlog"
+	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
+	"frontdesk/internal/resource/template"
 )
 
 // operations is everything the service can do.
-func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
+func operations(accounts *account.Accounts, links *optin.Links, more []*op.Op) *op.Catalog {
 	return op.NewCatalog(
 		accounts.Operations(),
 		business.Operations(accounts),
@@ -21,6 +23,8 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 		property.Operations(),
 		eventlog.Operations(),
 		task.Operations(),
+		template.Operations(),
+		links.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -34,4 +38,6 @@ var happenings = []op.Happening{
 
 // Describe lists the operations without opening anything, for the documents
 // that are made from them.
-func Describe() *op.Catalog { return operations(account.New(nil, nil, account.Config{}), nil) }
+func Describe() *op.Catalog {
+	return operations(account.New(nil, nil, account.Config{}), optin.NewLinks(""), nil)
+}

@@ -24,7 +24,10 @@ var purges = []string{
 	purge("property_values"),
 	purgeUnder("property_values", "definition_id", "property_definitions"), purge("property_definitions"),
 	purge("task_assignees"), purgeUnder("task_assignees", "task_id", "tasks"), purgeUnder("task_activity", "task_id", "tasks"), purge("tasks"),
-	purgeUnder("property_values", "object_id", "contacts"), forget("customers", "contact_id", "contacts"), forget("tasks", "contact_id", "contacts"),
+	purgeUnder("property_values", "object_id", "contacts"),
+	forget("customers", "contact_id", "contacts"),
+	forget("tasks", "contact_id", "contacts"),
+	forget("email_opt_ins", "contact_id", "contacts"),
 	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
 	purgeUnder("property_values", "object_id", "customers"), forget("tasks", "customer_id", "customers"), purge("customers"),
 	purge("business_offerings"), purgeUnder("business_offerings", "business_id", "businesses"),
@@ -32,6 +35,7 @@ var purges = []string{
 	purge("business_physical_presences"), purgeUnder("business_physical_presences", "business_id", "businesses"),
 	purgeUnder("business_profiles", "business_id", "businesses"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
+	purge("email_templates"), purge("email_opt_ins"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks", "task_assignees", "task_activity",
-	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences"}
+	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences",
+	"email_opt_ins", "email_templates"}
 
 // What was deleted long ago ends, with what hangs under it; what names it
 // forgets it; and what was deleted a moment ago stays.
@@ -36,6 +37,10 @@ func TestPurge(t *testing.T) {
 		goneCustomer := create("customers.create", `{"name": "Gone"}`)
 		namesGone := create("customers.create", `{"name": "A", "contactId": %q}`, gone)
 		namesKept := create("customers.create", `{"name": "B", "contactId": %q}`, kept)
+		create("email_opt_ins.create", `{"email": "a@example.com", "contactId": %q}`, gone)
+		create("email_opt_ins.create", `{"email": "b@example.com", "contactId": %q}`, kept)
+		remove("email_opt_ins.delete", create("email_opt_ins.create", `{"email": "c@example.com"}`))
+		remove("email_templates.delete", create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`))
 		live, dead := define("contact", "live"), define("contact", "dead")
 		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, gone, live)
 		survivor := create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, kept, live)

@@ -15,6 +15,7 @@ type sealedPlace struct{ table, column, where, place string }
 
 var sealedPlaces = []sealedPlace{
 	{"idempotency", "body", "sealed", "'idempotency/' || organization_id || '/' || key"},
+	{"link_signing_keys", "sealed", "TRUE", "'link_signing_keys/' || purpose"},
 }
 
 // Rotated is what a rotation did.

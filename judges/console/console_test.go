@@ -149,6 +149,11 @@ func TestConsole(t *testing.T) {
 	s.wait("Today")
 	s.press(`form[action="/sign-out"] button`)
 
+	// Who follows a link that was cut off is helped, without signing in.
+	s.visit(service.URL + "/unsubscribe/cut-off")
+	s.has("This link does not work", "reply to the message")
+	s.look("unsubscribe-lost")
+
 	// Grace joins and sees what a member sees.
 	s.visit(link)
 	s.look("join")

@@ -97,7 +97,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 	g.note(v.Grant, now)
 	agent := account.Agent{Permissions: v.Permissions}
 	return &Login{
-		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, Organization: v.Org, Business: v.Business, Plan: v.Plan, Permissions: agent.Allowed(),
+		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business, Plan: v.Plan, Permissions: agent.Allowed(),
 			DomainAgreement: v.Domains, AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
 		Disabled: v.OrgStatus != "active" || !v.Member, Agreed: v.Agreed, Session: v.Session,

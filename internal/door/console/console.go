@@ -90,6 +90,10 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"GET /settings/cards/{id}/delete", (*visit).deleteCardPage, "POST /settings/cards/{id}/delete", (*visit).deleteCard,
 		"GET /settings/plan", (*visit).planPage,
 	)
+	// Mailbox providers send the form by themselves, and the token alone decides
+	// (RFC 8058): there is no session that another site could misuse.
+	mux.Handle("GET /unsubscribe/{token}", d.page(anyone, (*visit).unsubscribePage))
+	mux.Handle("POST /unsubscribe/{token}", d.page(anyone, (*visit).unsubscribe))
 	mux.Handle("GET /assets/{name}", http.HandlerFunc(serveAsset))
 }
 

@@ -58,6 +58,10 @@ type Caller struct {
 	Permissions  Permissions
 	Role         string // of a user: owner, admin, member
 
+	// User is on whose behalf the caller acts: a user's own, of a key who made
+	// it, of an agent who approved the connection. Empty when nobody is known.
+	User id.ID
+
 	// Chain is, for an automation, those that led to this call, itself included.
 	Chain []id.ID
 
@@ -65,6 +69,14 @@ type Caller struct {
 	DomainAgreement bool
 	// AgreementURL is the page where agreements are accepted.
 	AgreementURL string
+}
+
+// UserID is the user on whose behalf the caller acts, nil when nobody is known.
+func (c *Caller) UserID() *id.ID {
+	if c.User == "" {
+		return nil
+	}
+	return &c.User
 }
 
 // ActorID is the id for an audit row, nil for the system.

@@ -40,7 +40,9 @@ func (o *Op) checkKey(q Request) error {
 	if q.Door == Agent {
 		name = "idempotencyKey"
 	}
-	if !o.TakesKey() {
+	// A POST that only reads stores no answer: it answers alike each time. What
+	// is no key is refused there like anywhere.
+	if !o.TakesKey() && (o.Method != http.MethodPost || !o.ReadOnly()) {
 		return nil
 	}
 	if !q.HasKey {

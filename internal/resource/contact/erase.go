@@ -2,11 +2,13 @@ package contact
 
 import (
 	"context"
+	"slices"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/optin"
 )
 
 // Erasing removes a person for good, where deleting hides one: the rows are
@@ -17,7 +19,7 @@ import (
 func eraseOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "contacts.erase", Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
-			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact. Tasks about the contact stay without their words.",
+			Description: "Works on deleted contacts too. Opt-ins of the person's addresses go as well: what has none gets no marketing mail. Customers are records of their own: they stay, and no longer name the contact. Tasks about the contact stay without their words.",
 			Resource:    "contacts", Doors: op.Admin, Events: []string{"contact.erased"},
 			Example: `{"id": ` + exampleID + `}`}, eraseContact),
 	}
@@ -31,6 +33,7 @@ type Erased struct {
 	PhoneNumbers   int64 `json:"phoneNumbers"`
 	Addresses      int64 `json:"addresses"`
 	PropertyValues int64 `json:"propertyValues"`
+	EmailOptIns    int64 `json:"emailOptIns"`
 	Events         int64 `json:"events" doc:"events that lost their data"`
 	Answers        int64 `json:"answers" doc:"answers that were kept for retries"`
 	Jobs           int64 `json:"jobs"`
@@ -43,6 +46,7 @@ type contactErase struct {
 	ID id.ID `json:"id" doc:"the contact"`
 
 	traces []trace
+	looked []id.ID // whom the traces were looked through for: the contact and its opt-ins
 }
 
 // trace is where a table without an index tells of a person: its rows are
@@ -68,7 +72,7 @@ func mentions(e db.Engine) []trace {
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
 	return append([]trace{
-		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type = 'contact' OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
+		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type IN ('contact', 'email_opt_in') OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
 		// What a sealed answer says cannot be seen; those about contacts go. An
 		// open claim stays: its outcome is still to come.
@@ -79,12 +83,41 @@ func mentions(e db.Engine) []trace {
 	}, taskMentions(e, within)...)
 }
 
-func (tr *trace) look(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]int64, error) {
-	var want any = string(contact)
+// look finds the rows behind after that tell of somebody.
+func (tr *trace) look(ctx context.Context, tx *db.Tx, org, who id.ID, after int64) ([]int64, error) {
+	var want any = string(who)
 	if tr.bytes {
-		want = []byte(contact)
+		want = []byte(who)
 	}
-	return db.All[int64](ctx, tx, "SELECT "+tr.key+" FROM "+tr.table+" WHERE "+tr.where+" AND "+tr.key+" > $3", org, want, tr.after)
+	return db.All[int64](ctx, tx, "SELECT "+tr.key+" FROM "+tr.table+" WHERE "+tr.where+" AND "+tr.key+" > $3", org, want, after)
+}
+
+// all is every row that tells of one of these, with those that were found before.
+func (tr *trace) all(ctx context.Context, tx *db.Tx, org id.ID, who, looked []id.ID) ([]int64, error) {
+	rows := slices.Clone(tr.found)
+	for _, w := range who {
+		after := int64(0)
+		if slices.Contains(looked, w) {
+			after = tr.after
+		}
+		more, err := tr.look(ctx, tx, org, w, after)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows), nil
+}
+
+// subjects are the ids that tell of a person: the contact's and its opt-ins'.
+func subjects(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]id.ID, []optin.EmailOptIn, error) {
+	rows, err := optin.Of(ctx, tx, org, contact)
+	who := []id.ID{contact}
+	for i := range rows {
+		who = append(who, rows[i].ID)
+	}
+	return who, rows, err
 }
 
 // Prepare looks through what may be long. On SQLite everybody's writes wait
@@ -97,17 +130,22 @@ func (in *contactErase) Prepare(ctx context.Context, c *op.Call) error {
 		if tx.Engine() == db.Postgres {
 			return nil
 		}
+		who, _, err := subjects(ctx, tx, c.Org, in.ID)
+		if err != nil {
+			return err
+		}
 		for i := range in.traces {
 			tr := &in.traces[i]
 			last, err := db.One[int64](ctx, tx, "SELECT coalesce(max("+tr.key+"), 0) FROM "+tr.table)
 			if err != nil {
 				return err
 			}
-			if tr.found, err = tr.look(ctx, tx, c.Org, in.ID); err != nil {
+			if tr.found, err = tr.all(ctx, tx, c.Org, who, nil); err != nil {
 				return err
 			}
 			tr.after = last
 		}
+		in.looked = who
 		return nil
 	})
 }
@@ -154,6 +192,13 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 	if out.Customers, err = db.Exec(ctx, c.Tx, "UPDATE customers SET contact_id = NULL, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2", c.Org, in.ID, c.Now); err != nil {
 		return nil, err
 	}
+	who, optIns, err := subjects(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if out.EmailOptIns, err = optin.Erase(ctx, c.Tx, c.Org, optIns); err != nil {
+		return nil, err
+	}
 	for _, r := range eraseRows(out) {
 		if *r.n, err = db.Exec(ctx, c.Tx, "DELETE FROM "+r.table+" WHERE organization_id = $1 AND "+r.column+" = $2", c.Org, in.ID); err != nil {
 			return nil, err
@@ -164,11 +209,11 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 	}
 	for i := range in.traces {
 		tr := in.traces[i]
-		newer, err := tr.look(ctx, c.Tx, c.Org, in.ID)
+		rows, err := tr.all(ctx, c.Tx, c.Org, who, in.looked)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range append(tr.found[:len(tr.found):len(tr.found)], newer...) {
+		for _, row := range rows {
 			n, err := db.Exec(ctx, c.Tx, tr.end+" WHERE "+tr.key+" = $1", row)
 			if err != nil {
 				return nil, err

@@ -59,6 +59,9 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	a.Send(t, a.Key, "DELETE", at+"/emails/"+email, "").OK(t, 204)
 	definition := a.Send(t, a.Key, "POST", "/v1/property-definitions", fmt.Sprintf(`{"objectType": "contact", "key": "k_%s", "name": "Nickname", "valueType": "text"}`, strings.ReplaceAll(string(contact), "-", ""))).OK(t, 201).Text("id")
 	post(at+"/properties", `{"definitionId": "`+definition+`", "value": "MARKER", "sources": [{"url": "https://example.com/MARKER", "title": "MARKER"}]}`)
+	post("/v1/email-opt-ins", `{"email": "MARKER@example.com", "status": "opted_in", "source": "MARKER"}`) // found by the address
+	named := post("/v1/email-opt-ins", `{"email": "old.MARKER@example.com", "contactId": "`+string(contact)+`"}`).Text("id")
+	a.Send(t, a.Key, "DELETE", "/v1/email-opt-ins/"+named, "").OK(t, 204)
 	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
 	tasks(t, a, contact, post)
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
@@ -112,7 +115,8 @@ func TestErase(t *testing.T) {
 				if how == "purged" { // only the log and what was kept for retries remember
 					wantRows, wantTasks = 0, 1
 					err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-						for _, text := range []string{"DELETE FROM contact_emails WHERE contact_id = $1", "DELETE FROM contact_phone_numbers WHERE contact_id = $1",
+						// An opt-in that names nobody is known by the address of the contact alone.
+						for _, text := range []string{"UPDATE email_opt_ins SET contact_id = $1 WHERE email_folded = 'xantippe@example.com'", "DELETE FROM contact_emails WHERE contact_id = $1", "DELETE FROM contact_phone_numbers WHERE contact_id = $1",
 							"DELETE FROM contact_addresses WHERE contact_id = $1", "DELETE FROM property_values WHERE object_id = $1", "DELETE FROM contacts WHERE id = $1",
 							"DELETE FROM task_activity WHERE task_id IN (SELECT id FROM tasks WHERE contact_id = $1 AND deleted_at IS NOT NULL)",
 							"DELETE FROM tasks WHERE contact_id = $1 AND deleted_at IS NOT NULL"} {
@@ -135,13 +139,14 @@ func TestErase(t *testing.T) {
 				out.Same("contacts", wantRows)
 				out.Same("customers", 1)
 				out.Same("jobs", 1)
-				out.Same("answers", 7) // the contact, an email, a phone number, a property, the customer, a task, a comment
+				out.Same("answers", 9) // the contact, an email, a phone number, a property, two opt-ins, the customer, a task, a comment
 				out.Same("tasks", wantTasks)
 				out.Same("taskActivity", wantTasks+2) // a comment each, and a new title of two
 				if how == "live" {
 					out.Same("emails", 2) // the deleted one too
 					out.Same("propertyValues", 1)
-					out.Same("events", 6+3+3+2) // of the person, and of the three tasks
+					out.Same("emailOptIns", 2)
+					out.Same("events", 9+3+3+2) // of the person, and of the three tasks
 				}
 				if n, where := found(t, a, "Xantippe"); n > 0 {
 					t.Errorf("still in %v", where)

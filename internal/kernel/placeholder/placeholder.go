@@ -1,0 +1,224 @@
+// Package placeholder is the little language that texts of callers are written
+// in: {{ customer.name }}, and {{ name | default: "there" }} for when there is
+// no such value. That is all of it. There is no logic, nothing is included and
+// nothing is called, so a text can do nothing but name values.
+//
+// Start reading at Parse, then Template.Render; values.go is what names are
+// looked up in. The package knows no resource. A text is read once from left
+// to right, and what comes out is never read again: a value that looks like a
+// placeholder stays what it is.
+package placeholder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of a text.
+const (
+	MaxLength       = 1 << 21 // bytes
+	MaxPlaceholders = 1000
+	maxName         = 200
+	maxDefault      = 1000
+)
+
+// Template is a text that was read. It never changes, and any number of
+// goroutines may render it.
+type Template struct {
+	parts []part
+	holes int
+}
+
+// part is a piece of text, or the name of a value.
+type part struct {
+	text     string
+	path     []string // nil for text
+	fallback *string
+}
+
+// Error says where a text could not be read, and why.
+type Error struct {
+	Line, Column int // in characters, from 1
+	Problem      string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("Line %d, column %d: %s", e.Line, e.Column, e.Problem)
+}
+
+// reader goes through a text once.
+type reader struct {
+	text string
+	at   int
+}
+
+// Parse reads a text. What it refuses is an *Error.
+func Parse(text string) (*Template, error) {
+	r := &reader{text: text}
+	if len(text) > MaxLength {
+		return nil, r.fail(0, fmt.Sprintf("a text has at most %d bytes", MaxLength))
+	}
+	t := &Template{}
+	for {
+		i := strings.Index(text[r.at:], "{{")
+		if i < 0 {
+			t.add(text[r.at:])
+			return t, nil
+		}
+		t.add(text[r.at : r.at+i])
+		r.at += i
+		if t.holes == MaxPlaceholders {
+			return nil, r.fail(r.at, fmt.Sprintf("there are more than %d placeholders", MaxPlaceholders))
+		}
+		p, err := r.placeholder()
+		if err != nil {
+			return nil, err
+		}
+		t.parts = append(t.parts, p)
+		t.holes++
+	}
+}
+
+func (t *Template) add(text string) {
+	if text != "" {
+		t.parts = append(t.parts, part{text: text})
+	}
+}
+
+// placeholder reads one, from its opening braces to behind its closing ones.
+func (r *reader) placeholder() (part, error) {
+	start := r.at
+	r.at += 2
+	r.spaces()
+	path, err := r.name(start)
+	if err != nil {
+		return part{}, err
+	}
+	p := part{path: path}
+	r.spaces()
+	if r.take("|") {
+		r.spaces()
+		if !r.take("default") {
+			return part{}, r.unexpected(start, `only | default: "…" may follow a name`)
+		}
+		r.spaces()
+		if !r.take(":") {
+			return part{}, r.unexpected(start, `write a default like default: "there"`)
+		}
+		r.spaces()
+		s, err := r.quoted(start)
+		if err != nil {
+			return part{}, err
+		}
+		p.fallback = &s
+		r.spaces()
+	}
+	if !r.take("}}") {
+		return part{}, r.unexpected(start, `a placeholder is a name between {{ and }}, with nothing but | default: "…" behind it`)
+	}
+	return p, nil
+}
+
+// name reads customer.name or items.0.name.
+func (r *reader) name(start int) ([]string, error) {
+	const problem = "a name has letters, digits and underscores, begins with a letter or underscore, and dots lead to what is inside, like customer.name"
+	begin := r.at
+	var path []string
+	for {
+		from := r.at
+		for r.at < len(r.text) && isName(r.text[r.at]) {
+			r.at++
+		}
+		if r.at == from || len(path) == 0 && isDigit(r.text[from]) {
+			r.at = from
+			return nil, r.unexpected(start, problem)
+		}
+		if r.at-begin > maxName {
+			return nil, r.fail(start, fmt.Sprintf("a name has at most %d characters", maxName))
+		}
+		path = append(path, r.text[from:r.at])
+		if !r.take(".") {
+			return path, nil
+		}
+	}
+}
+
+// quoted reads a text between double quotes; \" and \\ stand for themselves.
+func (r *reader) quoted(start int) (string, error) {
+	if !r.take(`"`) {
+		return "", r.unexpected(start, `write a default between double quotes, like default: "there"`)
+	}
+	var b strings.Builder
+	for r.at < len(r.text) {
+		c := r.text[r.at]
+		r.at++
+		switch {
+		case c == '"':
+			return b.String(), nil
+		case c == '\\' && r.at < len(r.text) && (r.text[r.at] == '"' || r.text[r.at] == '\\'):
+			c = r.text[r.at]
+			r.at++
+		}
+		if b.Len() == maxDefault {
+			return "", r.fail(start, fmt.Sprintf("a default has at most %d bytes", maxDefault))
+		}
+		b.WriteByte(c)
+	}
+	return "", r.fail(start, "the default's closing quote is missing")
+}
+
+func (r *reader) spaces() {
+	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
+		r.at++
+	}
+}
+
+func (r *reader) take(s string) bool {
+	if !strings.HasPrefix(r.text[r.at:], s) {
+		return false
+	}
+	r.at += len(s)
+	return true
+}
+
+// unexpected names what is in the way, or that nothing follows at all.
+func (r *reader) unexpected(start int, problem string) error {
+	if r.at == len(r.text) {
+		return r.fail(start, "this {{ has no }}")
+	}
+	return r.fail(r.at, problem)
+}
+
+// fail counts lines and columns only now: a text that is fine need not pay.
+func (r *reader) fail(at int, problem string) error {
+	before := r.text[:at]
+	line := strings.LastIndexByte(before, '\n') + 1
+	return &Error{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[line:]) + 1, Problem: problem}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isName(c byte) bool {
+	return isDigit(c) || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// Variables are the names that the templates use, sorted, each once.
+func Variables(templates ...*Template) []string {
+	names := []string{}
+	for _, t := range templates {
+		for i := range t.parts {
+			if p := &t.parts[i]; p.path != nil {
+				names = append(names, p.name())
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Variables are the names that the text uses, sorted, each once.
+func (t *Template) Variables() []string { return Variables(t) }
+
+func (p *part) name() string { return strings.Join(p.path, ".") }

@@ -1,0 +1,151 @@
+package placeholder
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Lookup finds the value that a path leads to. A value is what JSON knows: a
+// string, a bool, a number (json.Number, int, int64 or float64), nil, a
+// map[string]any or a []any.
+type Lookup func(path []string) (value any, ok bool)
+
+// In looks names up in nested objects and arrays.
+func In(values map[string]any) Lookup {
+	return func(path []string) (any, bool) {
+		var at any = values
+		for _, step := range path {
+			switch v := at.(type) {
+			case map[string]any:
+				next, ok := v[step]
+				if !ok {
+					return nil, false
+				}
+				at = next
+			case []any:
+				i, err := strconv.Atoi(step)
+				if err != nil || i < 0 || i >= len(v) {
+					return nil, false
+				}
+				at = v[i]
+			default:
+				return nil, false
+			}
+		}
+		return at, true
+	}
+}
+
+// JSON looks names up in a JSON object, whose numbers stay as they are
+// written: 0.10 is no amount once it is 0.1.
+func JSON(text []byte) (Lookup, error) {
+	values := map[string]any{}
+	if len(text) > 0 {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&values); err != nil {
+			return nil, fmt.Errorf("placeholder: %w", err)
+		}
+	}
+	return In(values), nil
+}
+
+// Missing lists the names that have neither a value nor a default.
+type Missing struct{ Names []string }
+
+func (e *Missing) Error() string { return "no value for " + strings.Join(e.Names, ", ") }
+
+// Unfit is a name whose value is an object or an array, which no text can hold.
+type Unfit struct{ Name string }
+
+func (e *Unfit) Error() string { return e.Name + " is an object or an array, and not a text" }
+
+// TooLong says that the values make the text longer than it may be.
+type TooLong struct{ Max int }
+
+func (e *TooLong) Error() string {
+	return fmt.Sprintf("with these values the text is longer than %d bytes", e.Max)
+}
+
+// Render puts the values into the text. Each goes through escape, which may be
+// nil. null counts as no value. The text that comes out is at most limit bytes long, so
+// that a large value used often stays harmless.
+func (t *Template) Render(values Lookup, escape func(string) string, limit int) (string, error) {
+	var b strings.Builder
+	missing := &Missing{}
+	for i := range t.parts {
+		p := &t.parts[i]
+		s := p.text
+		if p.path != nil {
+			v, ok, err := p.say(values)
+			if err != nil {
+				return "", err
+			}
+			if !ok {
+				missing.Names = append(missing.Names, p.name())
+				continue
+			}
+			if len(v) > limit {
+				return "", &TooLong{limit}
+			}
+			s = v
+			if escape != nil {
+				s = escape(v)
+			}
+		}
+		if b.Len()+len(s) > limit {
+			return "", &TooLong{limit}
+		}
+		b.WriteString(s)
+	}
+	if len(missing.Names) > 0 {
+		return "", missing
+	}
+	return b.String(), nil
+}
+
+// Value is what a JSON string with placeholders stands for: a string that is
+// exactly one placeholder becomes the value itself, whatever its type, and any
+// other a text.
+func (t *Template) Value(values Lookup, limit int) (any, error) {
+	if len(t.parts) != 1 || t.parts[0].path == nil {
+		return t.Render(values, nil, limit)
+	}
+	p := &t.parts[0]
+	v, ok := values(p.path)
+	switch {
+	case ok && (v != nil || p.fallback == nil):
+		return v, nil
+	case p.fallback != nil:
+		return *p.fallback, nil
+	}
+	return nil, &Missing{[]string{p.name()}}
+}
+
+// say is the text of a part's value.
+func (p *part) say(values Lookup) (s string, ok bool, err error) {
+	v, _ := values(p.path)
+	switch v := v.(type) {
+	case nil:
+		if p.fallback == nil {
+			return "", false, nil
+		}
+		return *p.fallback, true, nil
+	case string:
+		return v, true, nil
+	case bool:
+		return strconv.FormatBool(v), true, nil
+	case json.Number:
+		return v.String(), true, nil
+	case int:
+		return strconv.Itoa(v), true, nil
+	case int64:
+		return strconv.FormatInt(v, 10), true, nil
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true, nil
+	}
+	return "", false, &Unfit{p.name()}
+}

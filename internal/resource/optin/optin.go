@@ -1,0 +1,285 @@
+// Package optin holds who agreed to marketing mail, and who wants none: one
+// row per address and organization.
+//
+// Start reading at EmailOptIn. links.go makes the signed link that every
+// marketing mail carries, and unsubscribe.go is what the link does. Whoever
+// sends asks Refused first.
+package optin
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+const (
+	pending  = "pending"
+	optedIn  = "opted_in"
+	optedOut = "opted_out"
+)
+
+// EmailOptIn is what is known about one address: whether it wants marketing mail.
+type EmailOptIn struct {
+	op.Record
+	Email      string      `json:"email" format:"email"`
+	Folded     string      `json:"-" db:"email_folded"`
+	ContactID  *id.ID      `json:"contactId"`
+	Status     string      `json:"status" enum:"pending,opted_in,opted_out" doc:"marketing mail is sent only to opted_in"`
+	Source     *string     `json:"source" doc:"where the consent came from"`
+	OptedInAt  *clock.Time `json:"optedInAt" doc:"the last opt-in; kept when the address opts out"`
+	OptedOutAt *clock.Time `json:"optedOutAt" doc:"null unless opted_out"`
+	LinkID     id.ID       `json:"-" db:"link_id"`
+
+	Seq    int64  `json:"-" db:"seq"`
+	Search string `json:"-" db:"search"`
+}
+
+var optIns = db.NewTable[EmailOptIn]("email_opt_ins", "email opt-in")
+
+// Exists refuses a second row for one address.
+var Exists = fault.Define("EMAIL_OPT_IN_EXISTS", 409, "This address has an opt-in already. Change that one.")
+
+// Operations lists everything that can be done with opt-ins.
+func (l *Links) Operations() []*op.Op {
+	const ref = `"id": "0c7a9d84-3e51-4f6b-a2d8-5b1e7f90c4a3"`
+	return append([]*op.Op{
+		op.Read(op.Spec{Name: "email_opt_ins.list", Route: "GET /v1/email-opt-ins", Summary: "List email opt-ins, newest first.",
+			Example: `{"status": "opted_in", "limit": 20}`}, listOptIns),
+		op.Write(op.Spec{Name: "email_opt_ins.create", Route: "POST /v1/email-opt-ins", Summary: "Record whether an address wants marketing mail.",
+			Description: "For an import, optedInAt and optedOutAt tell when it was; otherwise it is now. Addresses are compared without regard to case.",
+			Errors:      []*fault.Kind{Exists}, Events: []string{"email_opt_in.created"},
+			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`}, createOptIn),
+		op.Read(op.Spec{Name: "email_opt_ins.get", Route: "GET /v1/email-opt-ins/{id}", Summary: "Get an email opt-in.",
+			Example: `{` + ref + `}`}, getOptIn),
+		op.Write(op.Spec{Name: "email_opt_ins.update", Route: "PATCH /v1/email-opt-ins/{id}", Summary: "Change an email opt-in.",
+			Description: "A new status sets optedInAt or optedOutAt to now.",
+			Errors:      []*fault.Kind{Exists}, Events: []string{"email_opt_in.updated"},
+			Example: `{` + ref + `, "status": "opted_out"}`}, updateOptIn),
+		op.Write(op.Spec{Name: "email_opt_ins.delete", Route: "DELETE /v1/email-opt-ins/{id}", Summary: "Delete an email opt-in; the address gets no marketing mail any more.",
+			Events: []string{"email_opt_in.deleted"}, Example: `{` + ref + `}`}, deleteOptIn),
+	}, l.unsubscribeOperations()...)
+}
+
+type optInRef struct {
+	ID id.ID `path:"id" doc:"the email opt-in"`
+}
+
+type optInList struct {
+	op.Page
+	Status    *string `query:"status" enum:"pending,opted_in,opted_out"`
+	Email     *string `query:"email" doc:"exactly, without regard to case"`
+	ContactID *id.ID  `query:"contactId"`
+	Query     *string `query:"query" max:"200" doc:"part of an address or a source; one or two characters match word beginnings"`
+}
+
+func listOptIns(ctx context.Context, c *op.Call, in optInList) (*op.List[EmailOptIn], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "status", in.Status)
+	db.Equal(w, "contact_id", in.ContactID)
+	if in.Email != nil {
+		w.And("email_folded = ?", db.Fold(*in.Email))
+	}
+	rows, err := optIns.Search(ctx, c.Tx, in.Query, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type optInCreate struct {
+	Email      string      `json:"email" format:"email"`
+	ContactID  *id.ID      `json:"contactId"`
+	Status     string      `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
+	Source     *string     `json:"source"`
+	OptedInAt  *clock.Time `json:"optedInAt" doc:"when it opted in; by default now, for opted_in"`
+	OptedOutAt *clock.Time `json:"optedOutAt" doc:"when it opted out; by default now, for opted_out"`
+}
+
+// Prepare refuses times that do not fit the status, or are still to come.
+func (in *optInCreate) Prepare(_ context.Context, c *op.Call) error {
+	var tree *fault.Tree
+	for _, f := range []struct {
+		name string
+		at   *clock.Time
+		fits bool
+		only string
+	}{{"optedInAt", in.OptedInAt, in.Status != pending, "opted_in or opted_out"}, {"optedOutAt", in.OptedOutAt, in.Status == optedOut, "opted_out"}} {
+		switch {
+		case f.at == nil:
+		case !f.fits:
+			tree = tree.At([]any{f.name}, "Only with the status "+f.only)
+		case *f.at > c.Now:
+			tree = tree.At([]any{f.name}, "Must not be in the future")
+		}
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, error) {
+	// Held, because an UPDATE that takes the address cannot ask the index politely.
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, err
+	}
+	v := &EmailOptIn{Record: c.NewRecord(), Email: in.Email, Folded: db.Fold(in.Email), ContactID: in.ContactID, Source: in.Source, LinkID: id.New()}
+	v.move(in.Status, c.Now)
+	if in.OptedInAt != nil {
+		v.OptedInAt = in.OptedInAt
+	}
+	if in.OptedOutAt != nil {
+		v.OptedOutAt = in.OptedOutAt
+	}
+	if err := op.References(ctx, c, v.contact()); err != nil {
+		return nil, err
+	}
+	// Links that went out for this address before it was deleted go on working.
+	before, err := db.All[id.ID](ctx, c.Tx, "SELECT link_id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NOT NULL ORDER BY seq DESC LIMIT 1", c.Org, v.Folded)
+	if err != nil {
+		return nil, err
+	}
+	if len(before) > 0 {
+		v.LinkID = before[0]
+	}
+	v.Search = v.words()
+	free, err := optIns.TryInsert(ctx, c.Tx, v)
+	if err != nil {
+		return nil, err
+	}
+	if !free {
+		return nil, Exists.New()
+	}
+	db.Index(c.Tx, optIns.Name(), v.Seq, v.Search)
+	return v, c.Emit("email_opt_in.created", v.ID, v)
+}
+
+// move sets the status, and when it was reached. How it came there is in the
+// event log.
+func (v *EmailOptIn) move(status string, now clock.Time) {
+	v.Status = status
+	switch status {
+	case pending:
+		v.OptedInAt, v.OptedOutAt = nil, nil
+	case optedIn:
+		v.OptedInAt, v.OptedOutAt = &now, nil
+	case optedOut:
+		v.OptedOutAt = &now
+	}
+}
+
+func (v *EmailOptIn) contact() op.Ref {
+	return op.Ref{Field: "contactId", Table: "contacts", ID: v.ContactID}
+}
+
+// words are what an opt-in is found by.
+func (v *EmailOptIn) words() string { return db.SearchText(&v.Email, v.Source) }
+
+func getOptIn(ctx context.Context, c *op.Call, in optInRef) (*EmailOptIn, error) {
+	return optIns.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+type optInUpdate struct {
+	optInRef
+	Email     op.Maybe[string] `json:"email" format:"email"`
+	ContactID op.Opt[id.ID]    `json:"contactId"`
+	Status    op.Maybe[string] `json:"status" enum:"pending,opted_in,opted_out"`
+	Source    op.Opt[string]   `json:"source"`
+}
+
+func updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, error) {
+	if in.Email.Set {
+		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+			return nil, err
+		}
+	}
+	v, err := optIns.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	before := *v
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	contact := v.contact()
+	contact.Was = before.ContactID
+	if err := op.References(ctx, c, contact); err != nil {
+		return nil, err
+	}
+	if v.Folded = db.Fold(v.Email); v.Folded != before.Folded {
+		taken, err := db.All[id.ID](ctx, c.Tx, "SELECT id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NULL", c.Org, v.Folded)
+		if err != nil {
+			return nil, err
+		}
+		if len(taken) > 0 {
+			return nil, Exists.New()
+		}
+	}
+	if v.Status != before.Status {
+		v.move(v.Status, c.Now)
+	}
+	return v, v.save(ctx, c, before.Search)
+}
+
+// save writes a changed row, and tells of it.
+func (v *EmailOptIn) save(ctx context.Context, c *op.Call, words string) error {
+	v.UpdatedAt = c.Now
+	if v.Search = v.words(); v.Search != words {
+		db.Index(c.Tx, optIns.Name(), v.Seq, v.Search)
+	}
+	if err := optIns.Save(ctx, c.Tx, v); err != nil {
+		return err
+	}
+	return c.Emit("email_opt_in.updated", v.ID, v)
+}
+
+func deleteOptIn(ctx context.Context, c *op.Call, in optInRef) (op.Nothing, error) {
+	v, err := optIns.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	db.Index(c.Tx, optIns.Name(), v.Seq, "")
+	return op.Nothing{}, c.Emit("email_opt_in.deleted", v.ID, v)
+}
+
+// Refused lists those of the addresses that marketing mail must not go to:
+// all that are not opted in, as they were given.
+func Refused(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
+	folded := make([]string, len(addresses))
+	for i, a := range addresses {
+		folded[i] = db.Fold(a)
+	}
+	rows, err := db.All[string](ctx, tx, "SELECT email_folded FROM email_opt_ins WHERE organization_id = $1 AND email_folded = ANY($2) AND status = 'opted_in' AND deleted_at IS NULL", org, folded)
+	if err != nil {
+		return nil, err
+	}
+	agreed := map[string]bool{}
+	for _, r := range rows {
+		agreed[r] = true
+	}
+	var refused []string
+	for i, f := range folded {
+		if !agreed[f] {
+			refused = append(refused, addresses[i])
+		}
+	}
+	return refused, nil
+}
+
+// Of lists the rows that tell of a contact, deleted ones too: those that name
+// it, and those that name nobody and have one of its addresses.
+func Of(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]EmailOptIn, error) {
+	return db.All[EmailOptIn](ctx, tx, "SELECT "+optIns.Columns()+` FROM email_opt_ins WHERE organization_id = $1 AND (contact_id = $2
+		OR contact_id IS NULL AND email_folded IN (SELECT email_folded FROM contact_emails WHERE organization_id = $1 AND contact_id = $2))`, org, contact)
+}
+
+// Erase removes rows for good. An address without a row gets no marketing mail.
+func Erase(ctx context.Context, tx *db.Tx, org id.ID, rows []EmailOptIn) (n int64, err error) {
+	for i := range rows {
+		gone, err := db.Exec(ctx, tx, "DELETE FROM email_opt_ins WHERE organization_id = $1 AND id = $2", org, rows[i].ID)
+		if err != nil {
+			return n, err
+		}
+		db.Index(tx, optIns.Name(), rows[i].Seq, "")
+		n += gone
+	}
+	return n, nil
+}

@@ -1,0 +1,117 @@
+package optin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+)
+
+// Who follows a link is nobody that the service knows: the token alone says
+// whose address it is and in which organization. RFC 8058 wants it to work
+// without a cookie and without a second step, and looking at the page to
+// change nothing, for link scanners look at everything.
+
+// How often one address may follow links. It is generous: mailbox providers
+// unsubscribe for all their users from a few addresses.
+const (
+	visits       = 600
+	visitsWindow = time.Minute
+)
+
+// Subscription is what a link shows: an address, and who writes to it.
+type Subscription struct {
+	Organization string  `json:"organization"`
+	Email        *string `json:"email" doc:"null when the address is no longer known"`
+	Subscribed   bool    `json:"subscribed" doc:"false once it is opted out"`
+}
+
+func (l *Links) unsubscribeOperations() []*op.Op {
+	const example = `{"token": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "address": "192.0.2.7"}`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "email_opt_ins.subscription", Summary: "Show whose marketing mail a link ends.",
+			Resource: op.Free, Doors: op.Console, Public: true, Example: example}, l.showSubscription),
+		op.Flow(op.Spec{Name: "email_opt_ins.unsubscribe", Summary: "End marketing mail to the address that a link names.",
+			Resource: op.Free, Doors: op.Console, Public: true, Events: []string{"email_opt_in.updated"}, Example: example}, l.unsubscribe),
+	}
+}
+
+type linkVisit struct {
+	Token   string `json:"token"`
+	Address string `json:"address" doc:"where the visit comes from, for the limit"`
+}
+
+// admit spends the visitor's allowance.
+func (l *Links) admit(c *op.Call, address string) error {
+	v := l.from.Spend(address, visits, visitsWindow, c.Now.Std())
+	if v.OK {
+		return nil
+	}
+	f := fault.RateLimited.Say("Too many visits from this address. Try again in a minute.")
+	f.RetryAfter = v.Retry
+	return f
+}
+
+func (l *Links) showSubscription(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
+	if err := l.admit(c, in.Address); err != nil {
+		return nil, err
+	}
+	s, _, err := l.find(ctx, c, in.Token)
+	return s, err
+}
+
+// find is what a token names. The row is nil when it was deleted, purged or
+// erased: then the address gets no marketing mail, which is what the visitor
+// wants.
+func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscription, *EmailOptIn, error) {
+	org, link, err := l.read(token)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.Org, c.Caller = org, &op.Caller{Kind: op.SystemActor, Organization: org}
+	name, err := db.One[string](ctx, c.Tx, "SELECT name FROM organizations WHERE id = $1", org)
+	if errors.Is(err, db.ErrNone) {
+		return nil, nil, fault.NotFound.Say("Whoever sent the message is no longer here.")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Subscription{Organization: name}
+	v, err := optIns.Find(ctx, c.Tx, db.In(org).And("link_id = ?", link))
+	if fault.Has(err, fault.NotFound) {
+		return s, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Email, s.Subscribed = &v.Email, v.Status != optedOut
+	return s, v, nil
+}
+
+// unsubscribe may be repeated: who is out stays out, since when they left.
+func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
+	if err := l.admit(c, in.Address); err != nil {
+		return nil, err
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Subscription, error) {
+		s, v, err := l.find(ctx, c, in.Token)
+		if err != nil || v == nil {
+			return s, err
+		}
+		if v, err = optIns.Lock(ctx, c.Tx, c.Org, v.ID); fault.Has(err, fault.NotFound) {
+			return &Subscription{Organization: s.Organization}, nil // deleted a moment ago
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.Subscribed = false
+		if v.Status == optedOut {
+			return s, nil
+		}
+		v.move(optedOut, c.Now)
+		return s, v.save(ctx, c, v.Search)
+	})
+}

@@ -1,0 +1,228 @@
+package template
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/placeholder"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	markdownhtml "github.com/yuin/goldmark/renderer/html"
+	"golang.org/x/net/html"
+)
+
+// What a text may grow to with its values.
+const (
+	maxRendered = 2_000_000 // bytes of a body
+	maxSubject  = 1000      // bytes of a subject
+)
+
+// VariableMissing refuses to render without a value that the text names.
+var VariableMissing = fault.Define("EMAIL_TEMPLATE_VARIABLE_MISSING", 422, "A variable of the template has no value and no default.")
+
+// Content is what a mail is made from.
+type Content struct{ Subject, Body, BodyFormat string }
+
+// Rendered is a mail's content with its values.
+type Rendered struct {
+	Subject string `json:"subject" max:"1000"`
+	HTML    string `json:"html" max:"-1" doc:"sanitized: no scripts, no forms, no frames"`
+	Text    string `json:"text" max:"-1" doc:"the same for readers of plain text"`
+}
+
+// Render puts the values in. Nothing that a value says counts as Markdown,
+// HTML or a header: the body is turned into HTML with marks in place of the
+// values, each mark is then replaced inside the text or the attribute that
+// holds it, and what came of it is sanitized. It takes some milliseconds for a
+// long body, so do it outside of transactions. What is wrong with the values
+// is a fault at the field variables.
+func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
+	subject, err := placeholder.Parse(t.Subject)
+	if err != nil {
+		return nil, fmt.Errorf("template: subject: %w", err)
+	}
+	body, err := placeholder.Parse(t.Body)
+	if err != nil {
+		return nil, fmt.Errorf("template: body: %w", err)
+	}
+	out := &Rendered{}
+	m := newMarks()
+	marked, err := body.Render(values, m.put, maxRendered)
+	var lacks *placeholder.Missing
+	if err != nil && !errors.As(err, &lacks) {
+		return nil, refuse(err)
+	}
+	if out.Subject, err = subject.Render(values, oneLine, maxSubject); err != nil || lacks != nil {
+		return nil, refuse(join(err, lacks))
+	}
+	if t.BodyFormat == markdown {
+		var b strings.Builder
+		if err := markdownToHTML.Convert([]byte(marked), &b); err != nil {
+			return nil, fmt.Errorf("template: markdown: %w", err)
+		}
+		marked = b.String()
+	}
+	filled, err := m.fill(marked)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	out.HTML = strings.TrimSpace(policy.Sanitize(filled))
+	out.Text = plainText(out.HTML)
+	return out, nil
+}
+
+// join names what subject and body lack together.
+func join(err error, body *placeholder.Missing) error {
+	var subject *placeholder.Missing
+	if err != nil && !errors.As(err, &subject) {
+		return err
+	}
+	all := &placeholder.Missing{}
+	for _, m := range []*placeholder.Missing{subject, body} {
+		if m != nil {
+			all.Names = append(all.Names, m.Names...)
+		}
+	}
+	return all
+}
+
+// refuse says what is wrong with the values in the caller's words.
+func refuse(err error) error {
+	var lacks *placeholder.Missing
+	var unfit *placeholder.Unfit
+	var long *placeholder.TooLong
+	switch {
+	case errors.As(err, &lacks):
+		names := sortedOnce(lacks.Names)
+		f := VariableMissing.Say("The variable %s has no value and no default.", names[0])
+		if len(names) > 1 {
+			f = VariableMissing.Say("The variables %s have no value and no default.", strings.Join(names, ", "))
+		}
+		f.Details = map[string][]string{"variables": names}
+		return f
+	case errors.As(err, &unfit):
+		at := []any{"variables"}
+		for _, step := range strings.Split(unfit.Name, ".") {
+			at = append(at, step)
+		}
+		return fault.At(at, "Must be a text, a number, true or false; name one of its fields in the template instead")
+	case errors.As(err, &long):
+		return fault.Field("variables", fmt.Sprintf("Too long: with these values the text has more than %d bytes", long.Max))
+	}
+	return err
+}
+
+// oneLine keeps a value from ending the line: a header that follows would be
+// the value's.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
+	}), " ")
+}
+
+// markdownToHTML lets HTML through, which is sanitized like all of it. Other
+// extensions than tables are left out: a few thousand ~ or @ keep those busy
+// for seconds.
+var markdownToHTML = goldmark.New(goldmark.WithExtensions(extension.Table),
+	goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
+
+// policy is what a mail may hold: text, links, images, tables and their looks.
+var policy = func() *bluemonday.Policy {
+	p := bluemonday.UGCPolicy()
+	p.RequireNoFollowOnLinks(false)
+	p.AllowRelativeURLs(false) // relative to what, in a mail
+	p.AllowURLSchemes("http", "https", "mailto", "tel")
+	p.AllowElements("center")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th", "img")
+	p.AllowStyles("color", "background-color", "font-family", "font-size", "font-style", "font-weight", "line-height", "letter-spacing", "text-align", "text-decoration", "text-transform",
+		"vertical-align", "margin", "margin-top", "margin-right", "margin-bottom", "margin-left", "padding", "padding-top", "padding-right", "padding-bottom", "padding-left",
+		"border", "border-top", "border-right", "border-bottom", "border-left", "border-color", "border-radius", "border-collapse", "width", "max-width", "height", "display").Globally()
+	p.SkipElementsContent("title", "textarea", "select")
+	return p
+}()
+
+// marks stand for values while a text becomes HTML. They are letters and
+// digits, which mean nothing to Markdown or HTML, and begin in a way that
+// nobody can know beforehand.
+type marks struct {
+	begin  string
+	values []string
+	size   int
+}
+
+func newMarks() *marks { return &marks{begin: "v" + strings.ToLower(rand.Text()) + "n"} }
+
+// end is no digit, so that it ends the number.
+const end = "e"
+
+func (m *marks) put(value string) string {
+	m.values = append(m.values, value)
+	return m.begin + strconv.Itoa(len(m.values)-1) + end
+}
+
+// fill puts the values where the marks are: into texts and the values of
+// attributes. Anywhere else, in the name of a tag for one, there is no place
+// for a value, and what holds it goes.
+func (m *marks) fill(text string) (string, error) {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(text))
+	for {
+		if z.Next() == html.ErrorToken {
+			return b.String(), nil // the text's end
+		}
+		token := z.Token()
+		switch token.Type {
+		case html.TextToken:
+			token.Data = m.replace(token.Data)
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			if strings.Contains(token.Data, m.begin) {
+				continue
+			}
+			kept := token.Attr[:0]
+			for _, a := range token.Attr {
+				if !strings.Contains(a.Key, m.begin) {
+					a.Val = m.replace(a.Val)
+					kept = append(kept, a)
+				}
+			}
+			token.Attr = kept
+		default:
+			continue // comments and declarations
+		}
+		s := token.String()
+		if m.size > maxRendered || b.Len()+len(s) > 2*maxRendered {
+			return "", &placeholder.TooLong{Max: maxRendered}
+		}
+		b.WriteString(s)
+	}
+}
+
+func (m *marks) replace(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, m.begin)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		number, rest, _ := strings.Cut(after, end)
+		i, err := strconv.Atoi(number)
+		if err != nil || i >= len(m.values) {
+			return b.String() // cut by somebody who cannot have meant it
+		}
+		if m.size += len(m.values[i]); m.size > maxRendered {
+			return ""
+		}
+		b.WriteString(m.values[i])
+		s = rest
+	}
+}

@@ -1,0 +1,277 @@
+// Package template holds the email templates of an organization: texts with
+// placeholders that messages and invoices are written from.
+//
+// Start reading at EmailTemplate; render.go is how a text gets its values,
+// safely, and default.go what is sent when there is no template.
+package template
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/placeholder"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	markdown = "markdown"
+	active   = "active"
+)
+
+// EmailTemplate is a subject and a body with placeholders.
+type EmailTemplate struct {
+	op.Record
+	CreatedBy      *id.ID   `json:"createdBy" doc:"the user, or on whose behalf the key or agent acted; null when nobody is known"`
+	CreatedByAgent bool     `json:"createdByAgent"`
+	Name           string   `json:"name"`
+	Description    *string  `json:"description" max:"10000"`
+	Subject        string   `json:"subject"`
+	Body           string   `json:"body" max:"500000"`
+	BodyFormat     string   `json:"bodyFormat" enum:"markdown,html"`
+	Variables      []string `json:"variables" max:"2000" doc:"what the placeholders of subject and body name, sorted"`
+	Status         string   `json:"status" enum:"active,archived"`
+	TemplateKey    *string  `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt" doc:"for which mail of the service's own it is used while active"`
+
+	Seq    int64  `json:"-" db:"seq"`
+	Search string `json:"-" db:"search"`
+}
+
+var templates = db.NewTable[EmailTemplate]("email_templates", "email template")
+
+// KeyTaken refuses a second active template of a key.
+var KeyTaken = fault.Define("EMAIL_TEMPLATE_KEY_TAKEN", 409, "Another active email template has the key. Archive it first.")
+
+// Operations lists everything that can be done with email templates.
+func Operations() []*op.Op {
+	const ref = `"id": "4b8e1f02-7c5d-4e9a-8b36-0d2f1a6c9e57"`
+	const placeholders = `Placeholders like {{ customer.name }} and {{ name | default: "there" }} name values, and nothing else: there is no logic. `
+	return []*op.Op{
+		op.Read(op.Spec{Name: "email_templates.list", Route: "GET /v1/email-templates", Summary: "List email templates, newest first.",
+			Example: `{"status": "active", "limit": 20}`}, listTemplates),
+		op.Write(op.Spec{Name: "email_templates.create", Route: "POST /v1/email-templates", Summary: "Create an email template.",
+			Description: placeholders + "Only one active template may have a templateKey.",
+			Errors:      []*fault.Kind{KeyTaken}, Events: []string{"email_template.created"},
+			Example: `{"name": "Welcome", "subject": "Welcome, {{ customer.name }}", "body": "Hello {{ customer.name | default: \"there\" }},\n\nhow good to have you."}`}, createTemplate),
+		op.Read(op.Spec{Name: "email_templates.get", Route: "GET /v1/email-templates/{id}", Summary: "Get an email template.",
+			Example: `{` + ref + `}`}, getTemplate),
+		op.Write(op.Spec{Name: "email_templates.update", Route: "PATCH /v1/email-templates/{id}", Summary: "Change fields of an email template.",
+			Errors: []*fault.Kind{KeyTaken}, Events: []string{"email_template.updated"},
+			Example: `{` + ref + `, "subject": "A warm welcome, {{ customer.name }}", "description": null}`}, updateTemplate),
+		op.Write(op.Spec{Name: "email_templates.delete", Route: "DELETE /v1/email-templates/{id}", Summary: "Delete an email template.", Events: []string{"email_template.deleted"},
+			Example: `{` + ref + `}`}, deleteTemplate),
+		op.Read(op.Spec{Name: "email_templates.preview", Route: "POST /v1/email-templates/{id}/preview", Summary: "Show what an email template becomes with values.", Status: 200,
+			Description: "Nothing is stored or sent. Values are shown as they are, never read as Markdown or HTML. A variable without a value and without a default is refused.",
+			Errors:      []*fault.Kind{VariableMissing},
+			Example:     `{` + ref + `, "variables": {"customer": {"name": "Ada"}}}`}, previewTemplate),
+	}
+}
+
+type templateRef struct {
+	ID id.ID `path:"id" doc:"the email template"`
+}
+
+type templateList struct {
+	op.Page
+	Status *string `query:"status" enum:"active,archived"`
+	Name   *string `query:"name" min:"1" max:"200" doc:"part of a name; one or two characters match word beginnings"`
+}
+
+func listTemplates(ctx context.Context, c *op.Call, in templateList) (*op.List[EmailTemplate], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "status", in.Status)
+	rows, err := templates.Search(ctx, c.Tx, in.Name, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+// variables are what subject and body name. What does not parse is refused at
+// its field, and so is a body that would take too long to render.
+func (t Content) variables() ([]string, error) {
+	var tree *fault.Tree
+	var texts []*placeholder.Template
+	for _, f := range []struct{ name, text string }{{"subject", t.Subject}, {"body", t.Body}} {
+		text, err := placeholder.Parse(f.text)
+		var e *placeholder.Error
+		if errors.As(err, &e) {
+			tree = tree.At([]any{f.name}, e.Error())
+			continue
+		}
+		texts = append(texts, text)
+	}
+	if t.BodyFormat == markdown && isIntricate(t.Body) {
+		tree = tree.At([]any{"body"}, intricate)
+	}
+	return placeholder.Variables(texts...), tree.Fault(fault.Invalid)
+}
+
+type templateCreate struct {
+	Name        string  `json:"name" min:"1"`
+	Description *string `json:"description" max:"10000"`
+	Subject     string  `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
+	Body        string  `json:"body" min:"1" max:"500000"`
+	BodyFormat  string  `json:"bodyFormat" default:"markdown" enum:"markdown,html"`
+	Status      string  `json:"status" default:"active" enum:"active,archived"`
+	TemplateKey *string `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
+
+	variables []string
+}
+
+func (in *templateCreate) Prepare(context.Context, *op.Call) (err error) {
+	in.variables, err = Content{in.Subject, in.Body, in.BodyFormat}.variables()
+	return err
+}
+
+func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailTemplate, error) {
+	v := &EmailTemplate{Record: c.NewRecord(), CreatedBy: c.Caller.UserID(), CreatedByAgent: c.Caller.Kind == op.AgentActor, Name: in.Name, Description: in.Description,
+		Subject: in.Subject, Body: in.Body, BodyFormat: in.BodyFormat, Variables: in.variables, Status: in.Status, TemplateKey: in.TemplateKey}
+	v.Search = v.words()
+	if v.holdsKey() {
+		// Held, because an UPDATE that takes the key cannot ask the index politely.
+		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+			return nil, err
+		}
+	}
+	free, err := templates.TryInsert(ctx, c.Tx, v)
+	if err != nil {
+		return nil, err
+	}
+	if !free {
+		return nil, v.keyTaken()
+	}
+	db.Index(c.Tx, templates.Name(), v.Seq, v.Search)
+	return v, c.Emit("email_template.created", v.ID, v)
+}
+
+// words are what a template is found by.
+func (v *EmailTemplate) words() string { return db.SearchText(&v.Name) }
+
+// holdsKey reports whether the service would use the template.
+func (v *EmailTemplate) holdsKey() bool { return v.Status == active && v.TemplateKey != nil }
+
+func (v *EmailTemplate) keyTaken() error {
+	return KeyTaken.Say("Another active email template has the key %s. Archive it first.", *v.TemplateKey)
+}
+
+// content is what is rendered.
+func (v *EmailTemplate) content() Content { return Content{v.Subject, v.Body, v.BodyFormat} }
+
+func getTemplate(ctx context.Context, c *op.Call, in templateRef) (*EmailTemplate, error) {
+	return templates.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+type templateUpdate struct {
+	templateRef
+	Name        op.Maybe[string] `json:"name" min:"1"`
+	Description op.Opt[string]   `json:"description" max:"10000"`
+	Subject     op.Maybe[string] `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
+	Body        op.Maybe[string] `json:"body" min:"1" max:"500000"`
+	BodyFormat  op.Maybe[string] `json:"bodyFormat" enum:"markdown,html"`
+	Status      op.Maybe[string] `json:"status" enum:"active,archived"`
+	TemplateKey op.Opt[string]   `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
+}
+
+func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailTemplate, error) {
+	takes := in.TemplateKey.Ptr() != nil || in.Status.Set && in.Status.Value == active
+	if takes {
+		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+			return nil, err
+		}
+	}
+	v, err := templates.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	before := *v
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	if takes && v.holdsKey() {
+		others, err := db.All[id.ID](ctx, c.Tx, "SELECT id FROM email_templates WHERE organization_id = $1 AND template_key = $2 AND status = 'active' AND deleted_at IS NULL AND id <> $3",
+			c.Org, *v.TemplateKey, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(others) > 0 {
+			return nil, v.keyTaken()
+		}
+	}
+	if v.content() != before.content() {
+		if v.Variables, err = v.content().variables(); err != nil {
+			return nil, err
+		}
+	}
+	v.UpdatedAt = c.Now
+	if v.Search = v.words(); v.Search != before.Search {
+		db.Index(c.Tx, templates.Name(), v.Seq, v.Search)
+	}
+	if err := templates.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("email_template.updated", v.ID, v)
+}
+
+func deleteTemplate(ctx context.Context, c *op.Call, in templateRef) (op.Nothing, error) {
+	v, err := templates.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	db.Index(c.Tx, templates.Name(), v.Seq, "")
+	return op.Nothing{}, c.Emit("email_template.deleted", v.ID, v)
+}
+
+type templatePreview struct {
+	templateRef
+	Variables jsontext.Value `json:"variables,omitempty" kinds:"object" doc:"values by name, objects within objects: {\"customer\": {\"name\": \"Ada\"}}"`
+
+	shown *Rendered
+}
+
+// Prepare does all the work: it takes milliseconds, which no transaction need
+// wait for.
+func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
+	values, err := placeholder.JSON(in.Variables)
+	if err != nil {
+		return fault.Field("variables", "Must be an object")
+	}
+	var v Content
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = Find(ctx, tx, c.Org, in.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	in.shown, err = v.Render(values)
+	return err
+}
+
+func previewTemplate(_ context.Context, _ *op.Call, in templatePreview) (*Rendered, error) {
+	return in.shown, nil
+}
+
+// Find is a template's content, archived or not, or a 404.
+func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
+	v, err := templates.Get(ctx, tx, org, ref)
+	return v.content(), err
+}
+
+// ForKey is the content of the organization's active template of a key, or the
+// built-in one.
+func ForKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (Content, error) {
+	v, err := templates.Find(ctx, tx, db.In(org).And("template_key = ?", key).And("status = 'active'"))
+	if fault.Has(err, fault.NotFound) {
+		return Default(key), nil
+	}
+	return v.content(), err
+}
+
+func sortedOnce(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,241 @@
+package template
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// maxIndent bounds how deep quotes and lists are indented: a line that begins
+// with a thousand of them is for nobody.
+const maxIndent = 8
+
+// plain writes HTML as people write plain text: paragraphs apart, lists with
+// their marks, and behind a link where it leads.
+type plain struct {
+	b      strings.Builder
+	gap    int      // line ends before the next word
+	space  bool     // a space before the next word
+	indent []string // what each line begins with
+	deeper int      // how many more there would be
+	bullet string   // what the next line begins with instead of its last indent
+	lists  []int    // the number of the last item, or -1 without numbers
+	links  []link
+	pre    int
+	cells  int
+}
+
+type link struct {
+	href string
+	at   int // where its text begins
+}
+
+// plainText is the text of sanitized HTML.
+func plainText(text string) string {
+	p := &plain{}
+	z := html.NewTokenizer(strings.NewReader(text))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.TrimSpace(p.b.String())
+		case html.TextToken:
+			p.text(string(z.Text()))
+		case html.StartTagToken, html.SelfClosingTagToken:
+			token := z.Token()
+			p.open(token.Data, token.Attr)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			p.close(string(name))
+		default: // sanitized HTML has nothing else
+		}
+	}
+}
+
+func (p *plain) text(raw string) {
+	s := html.UnescapeString(raw)
+	if p.pre > 0 {
+		for i, line := range strings.Split(s, "\n") {
+			if i > 0 {
+				p.gap++
+			}
+			if line != "" {
+				p.write(line)
+			}
+		}
+		return
+	}
+	for i, word := range strings.Fields(s) {
+		if i > 0 || isSpace(s[0]) {
+			p.space = true
+		}
+		p.write(word)
+	}
+	p.space = p.space || s != "" && isSpace(s[len(s)-1])
+}
+
+func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n\f", c) >= 0 }
+
+// write puts a word where the last one ended, or on a new line.
+func (p *plain) write(s string) {
+	switch {
+	case p.b.Len() == 0:
+		p.begin()
+	case p.gap > 0:
+		for range p.gap - 1 {
+			p.b.WriteByte('\n')
+			p.b.WriteString(strings.TrimRight(strings.Join(p.indent, ""), " "))
+		}
+		p.b.WriteByte('\n')
+		p.begin()
+	case p.space:
+		p.b.WriteByte(' ')
+	}
+	p.gap, p.space = 0, false
+	p.b.WriteString(s)
+}
+
+func (p *plain) begin() {
+	indent := p.indent
+	if p.bullet != "" {
+		indent = indent[:len(indent)-1]
+	}
+	p.b.WriteString(strings.Join(indent, "") + p.bullet)
+	p.bullet = ""
+}
+
+// block begins a new line, or after an empty one; an element within a line
+// begins none.
+func (p *plain) block(lines int) {
+	if lines > 0 {
+		p.gap, p.space = min(max(p.gap, lines), 2), false
+	}
+}
+
+func (p *plain) push(indent, bullet string) {
+	if len(p.indent) == maxIndent {
+		p.deeper++
+		return
+	}
+	p.indent, p.bullet = append(p.indent, indent), bullet
+}
+
+func (p *plain) pop() {
+	switch {
+	case p.deeper > 0:
+		p.deeper--
+	case len(p.indent) > 0:
+		p.indent, p.bullet = p.indent[:len(p.indent)-1], ""
+	}
+}
+
+func attribute(attrs []html.Attribute, name string) string {
+	for _, a := range attrs {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func (p *plain) open(name string, attrs []html.Attribute) {
+	switch name {
+	case "br":
+		p.gap, p.space = min(p.gap+1, 2), false
+	case "hr":
+		p.block(2)
+		p.write("---")
+		p.block(2)
+	case "img":
+		if alt := attribute(attrs, "alt"); alt != "" {
+			p.text(html.EscapeString(alt))
+		}
+	case "a":
+		p.links = append(p.links, link{attribute(attrs, "href"), p.b.Len()})
+	case "ul", "ol":
+		p.block(listGap(p.lists))
+		first := -1
+		if name == "ol" {
+			first = 0
+			if n, err := strconv.Atoi(attribute(attrs, "start")); err == nil {
+				first = n - 1
+			}
+		}
+		p.lists = append(p.lists, first)
+	case "li":
+		p.block(1)
+		mark := "- "
+		if n := len(p.lists); n > 0 && p.lists[n-1] >= 0 {
+			p.lists[n-1]++
+			mark = strconv.Itoa(p.lists[n-1]) + ". "
+		}
+		p.push(strings.Repeat(" ", len(mark)), mark)
+	case "blockquote":
+		p.block(2)
+		p.push("> ", "")
+	case "pre":
+		p.block(2)
+		p.pre++
+	case "tr":
+		p.block(1)
+		p.cells = 0
+	case "td", "th":
+		if p.cells++; p.cells > 1 && p.gap == 0 {
+			p.space = true
+			p.write("|")
+			p.space = true
+		}
+	default:
+		p.block(around[name])
+	}
+}
+
+func (p *plain) close(name string) {
+	switch name {
+	case "a":
+		if n := len(p.links); n > 0 {
+			l := p.links[n-1]
+			p.links = p.links[:n-1]
+			said := strings.TrimSpace(p.b.String()[l.at:])
+			if l.href != "" && said != l.href && "mailto:"+said != l.href && "tel:"+said != l.href && "http://"+said != l.href && "https://"+said != l.href {
+				p.space = said != ""
+				if said == "" {
+					p.write(l.href)
+				} else {
+					p.write("(" + l.href + ")")
+				}
+			}
+		}
+	case "ul", "ol":
+		if n := len(p.lists); n > 0 {
+			p.lists = p.lists[:n-1]
+		}
+		p.block(listGap(p.lists))
+	case "li":
+		p.pop()
+		p.block(1)
+	case "blockquote":
+		p.pop()
+		p.block(2)
+	case "pre":
+		p.pre = max(p.pre-1, 0)
+		p.block(2)
+	case "tr":
+		p.block(1)
+	case "td", "th":
+	default:
+		p.block(around[name])
+	}
+}
+
+// listGap is one line end inside of a list, and two around the outermost.
+func listGap(lists []int) int {
+	if len(lists) > 0 {
+		return 1
+	}
+	return 2
+}
+
+// around is how many line ends stand around an element.
+var around = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2, "h6": 2, "table": 2, "dl": 2, "figure": 2,
+	"div": 1, "section": 1, "article": 1, "header": 1, "footer": 1, "center": 1, "dt": 1, "dd": 1, "caption": 1, "figcaption": 1, "summary": 1, "details": 1}
