@@ -103,7 +103,7 @@ func TestPurge(t *testing.T) {
 			return counts
 		}
 		// Of the task that stays, the entries created, assigned and unassigned.
-		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1}
+		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)

@@ -74,7 +74,7 @@ func TestEmailTemplateCreator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"plan": "enterprise"}`) // forgets what was cached
+		a.Operate(t, "organizations.update", "organization", a.Org, `{"plan": "professional"}`) // forgets what was cached
 		a.Send(t, a.Key, "POST", "/v1/email-templates", body).OK(t, 201).Same("createdBy", a.OwnerID)
 	})
 }
