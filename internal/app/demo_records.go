@@ -1,8 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"strings"
 
 	"frontdesk/internal/door/action"
@@ -39,7 +42,40 @@ func (a *App) seedRecords(ctx context.Context, caller *op.Caller) error {
 			known = append(known, "$"+r.name, string(made.Data.ID))
 		}
 	}
+	for _, f := range demoFiles {
+		if err := a.seedFile(ctx, caller, f.name, strings.NewReplacer(known...).Replace(f.folder), f.text); err != nil {
+			return fmt.Errorf("demo: %s: %w", f.name, err)
+		}
+	}
 	return nil
+}
+
+// seedFile uploads a sample file, as a form like any other.
+func (a *App) seedFile(ctx context.Context, caller *op.Caller, name, folder, text string) error {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("folderId", folder); err != nil {
+		return err
+	}
+	part, err := form.CreateFormFile("file", name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(part, text); err != nil {
+		return err
+	}
+	if err := form.Close(); err != nil {
+		return err
+	}
+	_, err = a.Runner.Do(ctx, a.Catalog.Named("files.upload"), op.Request{Caller: caller, Door: op.System, ID: "demo",
+		Stream: &op.Stream{Reader: &body, ContentType: form.FormDataContentType(), Length: int64(body.Len())}})
+	return err
+}
+
+// demoFiles are small texts, by name, folder and content.
+var demoFiles = []struct{ name, folder, text string }{
+	{"engine-prices.csv", "$offers", "engine,price\nDifference Engine No. 1,17000\nDifference Engine No. 2,9500\n"},
+	{"welcome.txt", "$papers", "Thank you for choosing an analytical engine.\n\nPlease keep its cards dry.\n"},
 }
 
 // demoRecords is a maker of calculating engines: the people it talks to, whom
@@ -66,4 +102,7 @@ var demoRecords = []demoRecord{
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$engines", "value": "12"}`},
 	{"", "customers.properties.create", `{"id": "$compilers", "definitionId": "$tier", "value": "silver", "status": "suggested", "sources": [{"url": "https://example.com/compilers", "title": "Their web site"}]}`},
 	{"", "contacts.properties.create", `{"id": "$charles", "definitionId": "$channel", "value": "letter"}`},
+
+	{"papers", "folders.create", `{"name": "Papers for customers"}`},
+	{"offers", "folders.create", `{"name": "Offers", "parentFolderId": "$papers"}`},
 }

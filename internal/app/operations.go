@@ -6,16 +6,18 @@ import (
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
+	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/property"
 )
 
 // operations is everything the service can do.
-func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
+func operations(accounts *account.Accounts, files *file.Store, more []*op.Op) *op.Catalog {
 	return op.NewCatalog(
 		accounts.Operations(),
 		business.Operations(accounts),
 		contact.Operations(),
 		customer.Operations(),
+		files.Operations(),
 		property.Operations(),
 		more,
 	)
@@ -23,4 +25,6 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 
 // Describe lists the operations without opening anything, for the documents
 // that are made from them.
-func Describe() *op.Catalog { return operations(account.New(nil, nil, account.Config{}), nil) }
+func Describe() *op.Catalog {
+	return operations(account.New(nil, nil, account.Config{}), file.New(nil, nil, nil, nil, file.Config{}), nil)
+}
