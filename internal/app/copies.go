@@ -75,18 +75,22 @@ func freeFolder(path string) error {
 func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path string, say db.Say) (out *Copied, err error) {
 	began, told := time.Now(), time.Now()
 	out = &Copied{Summary: sum}
-	folder := bytesOf(path)
+	folder, made := bytesOf(path), false
 	defer func() {
+		if err != nil && made {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(folder), os.Remove(path))
+			err = errors.Join(err, os.Remove(path))
 		}
 		sum.Seconds += time.Since(began).Seconds()
 	}()
 	err = backedUpFiles(path, func(f *backedUp) error {
-		if out.Files == 0 {
+		if !made {
 			if err := os.Mkdir(folder, 0o700); err != nil {
 				return err
 			}
+			made = true
 		}
 		r, err := blobs.Open(ctx, f.key, 0)
 		if errors.Is(err, file.ErrNoBlob) && f.deleted {
@@ -106,7 +110,7 @@ func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path stri
 		}
 		return nil
 	})
-	if err == nil && out.Files > 0 {
+	if err == nil && made {
 		err = db.SyncDir(folder)
 	}
 	return out, err

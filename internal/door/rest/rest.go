@@ -38,6 +38,8 @@ type Door struct {
 	// PublicLimit is requests per minute and address to what needs no key.
 	PublicLimit int
 	Proxies     peer.Proxies
+	// Pace is how long 64 KiB of a stream may take; 60 seconds when zero.
+	Pace time.Duration
 
 	routes  router
 	limiter limit.Limiter[id.ID] // by organization
@@ -117,7 +119,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		q.Key, q.HasKey = key[0], true
 	}
 	if rt.op.Streams() {
-		q.Stream = &op.Stream{Reader: newPacedReader(w, r), ContentType: r.Header.Get("Content-Type"), Length: r.ContentLength, Head: r.Method == http.MethodHead}
+		q.Stream = &op.Stream{Reader: d.pacedReader(w, r), ContentType: r.Header.Get("Content-Type"), Length: r.ContentLength, Head: r.Method == http.MethodHead}
 	} else if takesJSON(method) {
 		buf := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(buf)

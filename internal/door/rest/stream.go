@@ -3,7 +3,6 @@ package rest
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"mime"
 	"net/http"
 	"time"
@@ -19,9 +18,17 @@ const (
 	paceBytes = 64 << 10
 )
 
+func (d *Door) paceTime() time.Duration {
+	if d.Pace > 0 {
+		return d.Pace
+	}
+	return paceTime
+}
+
 // pace sets a deadline anew as bytes pass.
 type pace struct {
 	extend func(time.Time) error
+	time   time.Duration
 	since  int // bytes since it was set
 	begun  bool
 }
@@ -32,7 +39,7 @@ func (p *pace) passing() error {
 		return nil
 	}
 	p.begun, p.since = true, 0
-	err := p.extend(time.Now().Add(paceTime))
+	err := p.extend(time.Now().Add(p.time))
 	if errors.Is(err, http.ErrNotSupported) { // a test without a connection
 		return nil
 	}
@@ -45,8 +52,8 @@ type pacedReader struct {
 	pace
 }
 
-func newPacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
-	return &pacedReader{r.Body, pace{extend: http.NewResponseController(w).SetReadDeadline}}
+func (d *Door) pacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
+	return &pacedReader{r.Body, pace{extend: http.NewResponseController(w).SetReadDeadline, time: d.paceTime()}}
 }
 
 func (p *pacedReader) Read(b []byte) (int, error) {
@@ -65,8 +72,8 @@ type pacedWriter struct {
 	status int
 }
 
-func newPacedWriter(w http.ResponseWriter) *pacedWriter {
-	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline}, http.StatusOK}
+func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
+	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceTime()}, http.StatusOK}
 }
 
 func (p *pacedWriter) WriteHeader(status int) {
@@ -101,12 +108,12 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	if c.ETag != "" {
 		h.Set("ETag", c.ETag)
 	}
-	out := newPacedWriter(w)
+	out := d.pacedWriter(w)
 	defer out.end()
 	from := &watched{ReadSeeker: c}
 	http.ServeContent(out, r, "", c.Modified, from)
 	if from.err != nil && r.Context().Err() == nil {
-		d.Log.ErrorContext(r.Context(), "an answer broke off", slog.String("trace_id", request), "path", redacted(r.URL.Path), "err", from.err)
+		d.Log.ErrorContext(r.Context(), "an answer broke off", "trace_id", request, "path", redacted(r.URL.Path), "err", from.err)
 		// The client must not take the part for the whole.
 		panic(http.ErrAbortHandler)
 	}

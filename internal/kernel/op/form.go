@@ -53,7 +53,7 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 		p := c.op.in.props[name]
 		switch {
 		case p == nil || p.origin != body:
-			return tree.Add("Unrecognized key: " + strconv.Quote(name)).Fault(fault.Invalid)
+			return tree.Add("Unrecognized key: " + strconv.Quote(name[:min(len(name), defaultMaxLength)])).Fault(fault.Invalid)
 		case seen[name]:
 			return tree.At([]any{name}, "Given twice").Fault(fault.Invalid)
 		}
