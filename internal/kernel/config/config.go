@@ -63,13 +63,13 @@ type Files struct {
 }
 
 // S3 says which bucket. Without keys, those of the machine's environment or
-// role are used.
+// role are used. The variables are named, because S3 would be read as S_3.
 type S3 struct {
-	Bucket    string `help:"Bucket for the bytes of files, in place of the folder files of --data."`
-	Endpoint  string `help:"Address of an S3-compatible store; empty for Amazon S3." placeholder:"URL"`
-	Region    string `help:"Region of the bucket." default:"us-east-1"`
-	AccessKey string `help:"Access key of the store."`
-	SecretKey string `help:"Secret key of the store; better given by the environment or the file."`
+	Bucket    string `help:"Bucket for the bytes of files, in place of the folder files of --data." env:"FRONTDESK_FILES_S3_BUCKET"`
+	Endpoint  string `help:"Address of an S3-compatible store; empty for Amazon S3." env:"FRONTDESK_FILES_S3_ENDPOINT" placeholder:"URL"`
+	Region    string `help:"Region of the bucket." env:"FRONTDESK_FILES_S3_REGION" default:"us-east-1"`
+	AccessKey string `help:"Access key of the store." env:"FRONTDESK_FILES_S3_ACCESS_KEY"`
+	SecretKey string `help:"Secret key of the store; better given by the environment or the file." env:"FRONTDESK_FILES_S3_SECRET_KEY"`
 }
 
 // AgentLimit is tool calls of agents per minute by plan.
