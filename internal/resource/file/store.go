@@ -176,7 +176,7 @@ func (s *Store) content(ctx context.Context, f *File) io.ReadSeekCloser {
 // content reads a blob from wherever it was sought to. The size is known from
 // the row, so that only a read asks the store.
 type content struct {
-	ctx   context.Context //nolint:containedctx // io.Reader has none
+	ctx   context.Context // io.Reader takes none
 	blobs Blobs
 	key   string
 	size  int64
