@@ -47,7 +47,7 @@ func Backup(ctx context.Context, s config.Settings, path string, say db.Say) (*C
 	}
 	blobs, err := openBlobs(ctx, &s)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.Remove(path)) // it would pass for a whole one
 	}
 	return copyBytes(ctx, blobs, sum, path, say)
 }

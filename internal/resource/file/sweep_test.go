@@ -69,7 +69,9 @@ func TestBrokenOff(t *testing.T) {
 		if n := len(a.Send(t, a.Key, "GET", "/v1/files", "").OK(t, 200).String()); n != len("[]") {
 			t.Error("a file is seen before its end")
 		}
-		closed(t, conn)
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
 		eventually(t, "something is left", func() bool { return blobs(t, a) == 0 && count(t, a, "stray_blobs") == 0 })
 		if n := count(t, a, "files"); n != 0 {
 			t.Errorf("%d files", n)
