@@ -5,7 +5,7 @@ SHELL := bash
 .NOTPARALLEL: # the machine is busy enough with one of them
 .PHONY: help run test race lint generate verify bench check judges
 
-# Tests that use PostgreSQL run anew each time, because the address of the
+# Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
 # come from its cache.
 GOTEST := go test -timeout 20m
@@ -18,9 +18,9 @@ run: ## Run the service with sample data
 
 test: check judges ## Everything that must pass: check, then judges
 
-check: ## Unit tests on SQLite and PostgreSQL, then lint
+check: ## Unit tests on SQLite, PostgreSQL and S3, then lint
 	scripts/need strace
-	scripts/with-postgres $(GOTEST) ./...
+	scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
 judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser

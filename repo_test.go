@@ -186,6 +186,8 @@ var (
 		"agent_grants_client":    "the purge asks whether any organization uses a client",
 		"grant_tokens_expired":   "the purge of tokens is nobody's",
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
+
+		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
 	}
 )
 

@@ -16,14 +16,14 @@ import (
 )
 
 type backupCommand struct {
-	Path string `arg:"" help:"The file to write. It must not be there."`
+	Path string `arg:"" help:"The file to write. It must not be there. The bytes of files go into a folder beside it, PATH.files."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 // say shows how far long work is.
 func (o *streams) say(line string) { fmt.Fprintln(o.err, line) }
 
-// Run copies the database through the running server, or itself: the schema
+// Run copies the database and its files through the running server, or itself: the schema
 // stays as it is, so that a copy can be made before an upgrade.
 func (c *backupCommand) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
@@ -36,7 +36,7 @@ func (c *backupCommand) Run(s *config.Settings, out *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	sum, err := db.Backup(ctx, app.DatabaseOptions(*s), path, out.say)
+	sum, err := app.Backup(ctx, *s, path, out.say)
 	if errors.Is(err, db.ErrOwned) {
 		var data json.RawMessage
 		if data, err = admin.Dial(s.SocketPath()).Run(ctx, "backup", app.BackupTask{Path: path}, out.say); err == nil {
@@ -54,7 +54,7 @@ func (c *backupCommand) Run(s *config.Settings, out *streams) error {
 }
 
 // printSummary prints what a backup holds, and what it cost.
-func printSummary(out *streams, sum *db.Summary) error {
+func printSummary(out *streams, sum *app.Copied) error {
 	if out.json {
 		data, err := json.Marshal(sum)
 		if err != nil {
@@ -63,11 +63,14 @@ func printSummary(out *streams, sum *db.Summary) error {
 		return print(out, data)
 	}
 	fmt.Fprintf(out.out, "%s: %d rows, %d bytes, %.1f s\n", sum.File, sum.Rows, sum.Bytes, sum.Seconds)
+	if sum.Files > 0 {
+		fmt.Fprintf(out.out, "%s.files: %d files, %d bytes\n", sum.File, sum.Files, sum.FileBytes)
+	}
 	return nil
 }
 
 type restoreCommand struct {
-	Path string `arg:"" help:"The backup." type:"existingfile"`
+	Path string `arg:"" help:"The backup, with its folder PATH.files beside it if there is one." type:"existingfile"`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
@@ -79,7 +82,7 @@ func (c *restoreCommand) Run(s *config.Settings, out *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	sum, err := db.Restore(ctx, app.DatabaseOptions(*s), c.Path, out.say)
+	sum, err := app.Restore(ctx, *s, c.Path, out.say)
 	if errors.Is(err, db.ErrOwned) {
 		return errors.New("a server runs on this database; stop it first")
 	}

@@ -23,9 +23,9 @@ type commands struct {
 
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date, while no server runs on it."`
-	Backup  backupCommand  `cmd:"" help:"Write a consistent copy of the database to a new file, also beside a running server."`
-	Restore restoreCommand `cmd:"" help:"Fill an empty database from a backup."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the configuration, the port, the data folder, the database, the sealing key and the clock."`
+	Backup  backupCommand  `cmd:"" help:"Write a consistent copy of the database and the files, also beside a running server."`
+	Restore restoreCommand `cmd:"" help:"Fill an empty database, and the store of files, from a backup."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the configuration, the port, the data folder, the database, the files, the sealing key and the clock."`
 	OpenAPI openapiCommand `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
 	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys, agents and agreements, also beside a running server."`

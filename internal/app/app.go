@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"frontdesk/internal/account"
@@ -26,6 +25,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/migrations"
 )
@@ -46,7 +46,9 @@ type App struct {
 	Admin    *admin.Door
 	REST     *rest.Door
 	MCP      *mcp.Door
+	Files    *file.Store
 
+	blobs    file.Blobs
 	seal     *seal
 	registry *metrics
 	docs     *docs.Door
@@ -91,11 +93,16 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 			return nil, errors.Join(err, a.DB.Close())
 		}
 	}
-	a.Catalog = operations(a.Accounts, a.Links, more)
+	if a.blobs, err = openBlobs(ctx, &s); err != nil {
+		return nil, errors.Join(fmt.Errorf("the store of files: %w", err), a.DB.Close())
+	}
+	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
+	a.Files.Handle(a.Jobs)
+	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
-	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan()}
+	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan(), PublicLimit: s.RateLimit.Public, Proxies: a.proxies()}
 	a.REST.Mount(a.Catalog)
 	a.openAgents()
 	a.registry = a.newMetrics()
@@ -120,7 +127,7 @@ func (a *App) Handler() http.Handler {
 	a.console().Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect an unclean path; under /v1 it is just not found.
-		if (strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/v1") && r.URL.Path != docs.DocumentPath {
+		if a.REST.Owns(r.URL.Path) && r.URL.Path != docs.DocumentPath {
 			a.REST.ServeHTTP(w, r)
 			return
 		}
@@ -132,15 +139,20 @@ func (a *App) Handler() http.Handler {
 // and the tools.
 func (a *App) openAgents() {
 	s := &a.Settings
-	proxies, err := peer.Parse(s.TrustedProxies)
-	if err != nil {
-		panic(err) // Settle has read them
-	}
 	a.agents = http.NewServeMux()
-	(&oauth.Door{Grants: a.Grants, Log: a.Log, Issuer: s.MCPURL, Proxies: proxies, RegisterLimit: s.OAuth.RegisterLimit, TokenLimit: s.OAuth.TokenLimit}).Mount(a.agents)
+	(&oauth.Door{Grants: a.Grants, Log: a.Log, Issuer: s.MCPURL, Proxies: a.proxies(), RegisterLimit: s.OAuth.RegisterLimit, TokenLimit: s.OAuth.TokenLimit}).Mount(a.agents)
 	a.MCP = &mcp.Door{Runner: a.Runner, Grants: a.Grants, Log: a.Log, URL: s.MCPURL, MetadataURL: oauth.MetadataURL(s.MCPURL),
 		Allowances: s.AgentLimit.ByPlan(), Backstop: s.AgentLimit.Transport}
 	a.MCP.Mount(a.agents, a.Catalog)
+}
+
+// proxies are those whose word about an address is believed.
+func (a *App) proxies() peer.Proxies {
+	p, err := peer.Parse(a.Settings.TrustedProxies)
+	if err != nil {
+		panic(err) // Settle has read them
+	}
+	return p
 }
 
 // AgentHandler is everything on the agents' listener.

@@ -114,7 +114,7 @@ func TestBackupUnderLoad(t *testing.T) {
 				s.DatabaseURL = dbtest.Options(t, to).URL
 			}
 			o := app.DatabaseOptions(s)
-			if _, err := db.Restore(t.Context(), o, path, nil); err != nil {
+			if _, err := db.Restore(t.Context(), o, path, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			copied := fingerprints(t, o)
@@ -193,7 +193,7 @@ func TestRestoredWithoutItsKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := db.Restore(t.Context(), app.DatabaseOptions(s), path, nil); err != nil {
+		if _, err := db.Restore(t.Context(), app.DatabaseOptions(s), path, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		b, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler))

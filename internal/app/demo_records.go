@@ -1,8 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"strings"
 
 	"frontdesk/internal/door/action"
@@ -40,7 +43,40 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 			known = append(known, "$"+r.name, string(made.Data.ID))
 		}
 	}
+	for _, f := range demoFiles {
+		if err := a.seedFile(ctx, caller, f.name, strings.NewReplacer(known...).Replace(f.folder), f.text); err != nil {
+			return fmt.Errorf("demo: %s: %w", f.name, err)
+		}
+	}
 	return nil
+}
+
+// seedFile uploads a sample file, as a form like any other.
+func (a *App) seedFile(ctx context.Context, caller *op.Caller, name, folder, text string) error {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("folderId", folder); err != nil {
+		return err
+	}
+	part, err := form.CreateFormFile("file", name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(part, text); err != nil {
+		return err
+	}
+	if err := form.Close(); err != nil {
+		return err
+	}
+	_, err = a.Runner.Do(ctx, a.Catalog.Named("files.upload"), op.Request{Caller: caller, Door: op.System, ID: "demo",
+		Stream: &op.Stream{Reader: &body, ContentType: form.FormDataContentType(), Length: int64(body.Len())}})
+	return err
+}
+
+// demoFiles are small texts, by name, folder and content.
+var demoFiles = []struct{ name, folder, text string }{
+	{"engine-prices.csv", "$offers", "engine,price\nDifference Engine No. 1,17000\nDifference Engine No. 2,9500\n"},
+	{"welcome.txt", "$papers", "Thank you for choosing an analytical engine.\n\nPlease keep its cards dry.\n"},
 }
 
 // demoRecords is a maker of calculating engines: what it tells of itself, the
@@ -92,4 +128,7 @@ var demoRecords = []demoRecord{
 	{"", "email_opt_ins.create", `{"email": "charles@example.com", "contactId": "$charles", "status": "opted_in", "source": "Exhibition of 1851", "optedInAt": "2025-05-01T10:00:00Z"}`},
 	{"", "email_opt_ins.create", `{"email": "mary@example.org", "contactId": "$mary", "source": "Web shop"}`},
 	{"", "email_opt_ins.create", `{"email": "luigi@example.net", "contactId": "$luigi", "status": "opted_out", "source": "Asked by letter"}`},
+
+	{"papers", "folders.create", `{"name": "Papers for customers"}`},
+	{"offers", "folders.create", `{"name": "Offers", "parentFolderId": "$papers"}`},
 }

@@ -60,6 +60,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.configuration()
 	d.folder()
 	d.data(ctx)
+	d.files(ctx)
 	d.listener(ctx)
 	d.agentPort()
 	d.key(ctx)
@@ -154,6 +155,26 @@ func (d *doctor) data(ctx context.Context) {
 	default:
 		d.note("schema", fine, "", "%d, up to date.", c.Schema)
 	}
+}
+
+// files checks that bytes can be stored, by storing some.
+func (d *doctor) files(ctx context.Context) {
+	s, where := &d.settings, blobsAt(&d.settings)
+	if _, err := os.Stat(s.FilesPath()); s.Files.S3.Bucket == "" && errors.Is(err, os.ErrNotExist) {
+		d.note("files", fine, "", "There is no %s yet; serve makes it.", strings.TrimPrefix(where, "the "))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	blobs, err := openBlobs(ctx, s)
+	if err == nil {
+		err = blobs.Check(ctx)
+	}
+	if err != nil {
+		d.note("files", fail, "Check --files-s3-bucket, its endpoint, region and keys, or the folder's permissions.", "Nothing can be stored in %s: %v.", where, err)
+		return
+	}
+	d.note("files", fine, "", "Bytes can be stored in %s.", where)
 }
 
 func size(n int64) string {

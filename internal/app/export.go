@@ -16,6 +16,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/file"
 )
 
 // exportOmits are columns that an export leaves out: secrets, and what the
@@ -31,6 +32,7 @@ var exportOmits = []string{
 	"tasks.search",
 	"email_templates.search",
 	"email_opt_ins.search", "email_opt_ins.link_id",
+	"files.search", "files.blob_key",
 }
 
 // exportHow says which rows of a table without organization_id are exported.
@@ -47,10 +49,11 @@ type Exported struct {
 	Schema       int64            `json:"schema"`
 	Rows         int64            `json:"rows"`
 	Tables       map[string]int64 `json:"tables"` // and how many rows of each
+	Files        int              `json:"files"`  // in the folder files, each named by its id
 }
 
-// export writes everything of an organization into a new folder, one file of
-// JSON Lines per table, all of one moment.
+// export writes everything of an organization into a new folder: one file of
+// JSON Lines per table, all of one moment, and the bytes of its files.
 func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) (*Exported, error) {
 	if _, err := a.Accounts.Find(ctx, "organization", org); err != nil {
 		return nil, err
@@ -62,6 +65,7 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 		return nil, err
 	}
 	out := &Exported{Organization: org, Folder: folder, CreatedAt: a.Clock.Now(), Tables: map[string]int64{}}
+	var named []backedUp
 	err := a.DB.Snapshot(ctx, func(s *db.Snapshot) error {
 		out.Schema = s.Schema
 		for i := range s.Tables {
@@ -82,8 +86,13 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 				say(fmt.Sprintf("%s: %d rows", r.Name, n))
 			}
 		}
-		return nil
+		var err error
+		named, err = filesOf(ctx, s, org)
+		return err
 	})
+	if err == nil {
+		err = a.exportBytes(ctx, named, out, say)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +113,39 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 			ActorKind: "system", Door: "admin", RequestID: string(id.New()), Data: db.JSON(fmt.Sprintf(`{"rows":%d}`, out.Rows))})
 	})
 	return out, err
+}
+
+// filesOf lists an organization's files on a snapshot.
+func filesOf(ctx context.Context, s *db.Snapshot, org id.ID) (out []backedUp, err error) {
+	r := s.Table("files")
+	text := func(c []db.Cell, name string) string { return string(c[r.Index(name)].Text) }
+	err = s.Rows(ctx, r, "organization_id = $1", []any{org}, func(c []db.Cell) error {
+		out = append(out, backedUp{id: text(c, "id"), key: text(c, "blob_key"), sum: text(c, "sha256"), deleted: !c[r.Index("deleted_at")].Null})
+		return nil
+	})
+	return out, err
+}
+
+// exportBytes writes the bytes of files after their rows: they never change.
+func (a *App) exportBytes(ctx context.Context, named []backedUp, out *Exported, say db.Say) error {
+	for i := range named {
+		f := &named[i]
+		r, err := a.blobs.Open(ctx, f.key, 0)
+		if errors.Is(err, file.ErrNoBlob) && f.deleted {
+			continue // purged since the snapshot
+		}
+		if err != nil {
+			return fmt.Errorf("the bytes of file %s: %w", f.id, err)
+		}
+		_, err = saveBytes(filepath.Join(out.Folder, "files", f.id), f, r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+		if out.Files++; say != nil && out.Files%1000 == 0 {
+			say(fmt.Sprintf("files: %d so far", out.Files))
+		}
+	}
+	return nil
 }
 
 func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where string, org id.ID, path string) (n int64, err error) {

@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/eventlog"
+	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
@@ -14,17 +15,18 @@ import (
 )
 
 // operations is everything the service can do.
-func operations(accounts *account.Accounts, links *optin.Links, more []*op.Op) *op.Catalog {
+func (a *App) operations(more []*op.Op) *op.Catalog {
 	return op.NewCatalog(
-		accounts.Operations(),
-		business.Operations(accounts),
+		a.Accounts.Operations(),
+		business.Operations(a.Accounts),
 		contact.Operations(),
 		customer.Operations(),
+		a.Files.Operations(),
 		property.Operations(),
 		eventlog.Operations(),
 		task.Operations(),
 		template.Operations(),
-		links.Operations(),
+		a.Links.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -39,5 +41,9 @@ var happenings = []op.Happening{
 // Describe lists the operations without opening anything, for the documents
 // that are made from them.
 func Describe() *op.Catalog {
-	return operations(account.New(nil, nil, account.Config{}), optin.NewLinks(""), nil)
+	return (&App{
+		Accounts: account.New(nil, nil, account.Config{}),
+		Links:    optin.NewLinks(""),
+		Files:    file.New(nil, nil, nil, nil, file.Config{}),
+	}).operations(nil)
 }

@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/file"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
@@ -37,6 +38,7 @@ var purges = []string{
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
 	purge("email_templates"), purge("email_opt_ins"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
+	forget("businesses", "logo_file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
 
 func purge(table string) string {
@@ -74,7 +76,8 @@ func (a *App) retention() {
 				return true, err // the parents wait until no child is left
 			}
 		}
-		return false, nil
+		n, err := file.Purge(ctx, tx, now.Add(-a.Settings.Retention.Deleted), purgeBatch)
+		return n == purgeBatch, err
 	})
 }
 

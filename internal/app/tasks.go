@@ -27,9 +27,9 @@ type (
 func (a *App) tasks() map[string]admin.Task {
 	return map[string]admin.Task{
 		"backup": taking(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
-			sum, err := a.DB.Backup(ctx, in.Path, say)
+			sum, err := a.backup(ctx, in.Path, say)
 			if err == nil {
-				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes)
+				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes, "files", sum.Files, "file_bytes", sum.FileBytes)
 			}
 			return sum, err
 		}),

@@ -70,7 +70,8 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	s := config.Settings{Listen: "127.0.0.1:0", MCPListen: "127.0.0.1:0",
 		AgentLimit: config.AgentLimit{Free: 10, Starter: 30, Professional: 100, Enterprise: 60_000_000, Transport: 60_000_000},
 		OAuth:      config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
-		RateLimit:  config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000},
+		RateLimit:  config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
+		Files:      config.Files{MaxBytes: 8 << 20},
 		Agreement:  config.Agreement{Business: "1", Domain: "1"}, Workers: 4}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {

@@ -82,7 +82,7 @@ type operation struct {
 	Permission                                      string
 	Events                                          []string
 	Fields                                          []fieldLine
-	HasBody                                         bool
+	HasBody, IsForm                                 bool
 	Example                                         string // the body's part
 	Curl                                            string
 	Key                                             bool
@@ -160,7 +160,10 @@ func (d *Door) describe(o *op.Op) operation {
 	if len(query) > 0 {
 		path += "?" + strings.Join(query, "&")
 	}
-	v.Curl = fmt.Sprintf("curl %s'%s%s' \\\n  -H \"Authorization: Bearer $KEY\"", method(o.Method), d.baseURL, path)
+	v.Curl = fmt.Sprintf("curl %s'%s%s'", method(o.Method), d.baseURL, path)
+	if !o.Public {
+		v.Curl += " \\\n  -H \"Authorization: Bearer $KEY\""
+	}
 	if s, _ := o.BodySchema(nil); s != nil {
 		v.HasBody = true
 		v.Fields = append(v.Fields, lines(s, "body", 0)...)
@@ -173,7 +176,12 @@ func (d *Door) describe(o *op.Op) operation {
 		if err != nil {
 			panic(err)
 		}
-		v.Curl += " \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(string(compact), "'", `'\''`) + "'"
+		if o.IsForm() {
+			v.Curl += curlForm(s, example)
+			v.HasBody, v.IsForm = false, true
+		} else {
+			v.Curl += " \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(string(compact), "'", `'\''`) + "'"
+		}
 	}
 	if s, list := o.OutputSchema(nil); s != nil {
 		v.Answer = "with one record in data"
@@ -193,6 +201,20 @@ func (d *Door) describe(o *op.Op) operation {
 		return a.Status < b.Status || a.Status == b.Status && a.Code < b.Code
 	})
 	return v
+}
+
+// curlForm is the example as the parts of a form.
+func curlForm(s *jsonschema.Schema, example map[string]json.RawMessage) (out string) {
+	for _, name := range s.PropertyOrder {
+		text := strings.Trim(string(example[name]), `"`)
+		if s.Properties[name].Format == "binary" {
+			text = "@letter.pdf"
+		}
+		if text != "" {
+			out += fmt.Sprintf(" \\\n  -F '%s=%s'", name, text)
+		}
+	}
+	return out
 }
 
 func method(m string) string {

@@ -102,7 +102,11 @@ func pathItem(o *op.Op, tag string, shared op.Schemas) object {
 		out["parameters"] = params
 	}
 	if s, required := o.BodySchema(shared); s != nil {
-		out["requestBody"] = object{"required": required, "content": object{"application/json": object{"schema": s, "example": example}}}
+		kind := "application/json"
+		if o.IsForm() {
+			kind = "multipart/form-data"
+		}
+		out["requestBody"] = object{"required": required, "content": object{kind: object{"schema": s, "example": example}}}
 	}
 	return out
 }
@@ -143,10 +147,14 @@ func responses(o *op.Op, shared op.Schemas) object {
 	}
 	if s, list := o.OutputSchema(shared); s != nil {
 		success["content"] = object{"application/json": object{"schema": envelope(s, list)}}
-	} else if o.Streams() {
-		success["content"] = object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}
 	}
 	out := object{strconv.Itoa(o.Status): success}
+	if o.AnswersBytes() {
+		success["content"] = bytesOfAnyType
+		out["206"] = object{"description": "The part that Range asked for.", "headers": with, "content": bytesOfAnyType}
+		out["304"] = object{"description": "The bytes are those that If-None-Match names.", "headers": with}
+		out["416"] = object{"description": "The file has no such part.", "headers": with, "content": object{"text/plain": object{"schema": object{"type": "string"}}}}
+	}
 	for status, kinds := range o.Faults() {
 		headers := with
 		switch status {
@@ -161,6 +169,8 @@ func responses(o *op.Op, shared op.Schemas) object {
 	}
 	return out
 }
+
+var bytesOfAnyType = object{"*/*": object{"schema": object{"type": "string", "format": "binary"}}}
 
 func envelope(s *jsonschema.Schema, list bool) object {
 	if !list {

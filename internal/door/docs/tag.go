@@ -9,7 +9,11 @@ import (
 // tagOf is the heading an operation stands under: "Contacts", "Contact Emails".
 func tagOf(o *op.Op) string {
 	segments := o.Segments()
-	if o.IsAction() && len(segments) > 1 {
+	if !strings.HasPrefix(o.Path, "/v1/") { // what is public is told by its name
+		segments = strings.Split(strings.ReplaceAll(o.Name, "_", "-"), ".")
+		segments = segments[:len(segments)-1]
+	}
+	if (o.IsAction() || o.AnswersBytes() && !o.Public) && len(segments) > 1 {
 		segments = segments[:len(segments)-1]
 	}
 	if segments[0] == "me" {

@@ -8,7 +8,6 @@ package rest
 import (
 	"bytes"
 	"errors"
-	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -23,6 +22,7 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/peer"
 )
 
 // MaxBody is the largest JSON body.
@@ -35,9 +35,15 @@ type Door struct {
 	Log      *slog.Logger
 	// Limits are requests per minute by plan.
 	Limits map[string]int
+	// PublicLimit is requests per minute and address to what needs no key.
+	PublicLimit int
+	Proxies     peer.Proxies
+	// Pace is how long 64 KiB of a stream may take; 60 seconds when zero.
+	Pace time.Duration
 
 	routes  router
 	limiter limit.Limiter[id.ID] // by organization
+	public  public
 	metrics *metrics
 }
 
@@ -45,8 +51,14 @@ type Door struct {
 func (d *Door) Mount(c *op.Catalog) {
 	d.metrics = newMetrics()
 	for _, o := range c.All() {
-		if o.Doors&op.REST != 0 && o.Path != "" {
-			d.routes.add(&route{o, d.metrics.figures(o.Name)})
+		if o.Doors&op.REST == 0 || o.Path == "" {
+			continue
+		}
+		r := &route{o, d.metrics.figures(o.Name)}
+		if o.Public {
+			d.public.add(r)
+		} else {
+			d.routes.add(r)
 		}
 	}
 }
@@ -66,30 +78,16 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.metrics.refused(status)
 	}
 	if d.Log.Enabled(r.Context(), slog.LevelDebug) {
-		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path", r.URL.Path, "status", status, "took", time.Since(began))
+		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "status", status, "took", time.Since(began))
 	}
 }
 
 func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*route, int) {
 	refuse := func(rt *route, err error) (*route, int) { return rt, d.refuse(w, r, request, err) }
-	login, err := d.login(r)
+	var buffer [4]string
+	caller, node, values, err := d.enter(w, r, buffer[:0])
 	if err != nil {
 		return refuse(nil, err)
-	}
-	v := d.limiter.Spend(login.Caller.Organization, d.Limits[login.Caller.Plan], time.Minute, time.Now())
-	headers(v, w.Header())
-	if !v.OK {
-		f := fault.RateLimited.New()
-		f.RetryAfter = v.Retry
-		return refuse(nil, f)
-	}
-	if err := login.Refused(); err != nil {
-		return refuse(nil, err)
-	}
-	var buffer [4]string
-	node, values := d.routes.find(r.URL.EscapedPath(), buffer[:0])
-	if node == nil {
-		return refuse(nil, fault.NotFound.Say("There is no such path."))
 	}
 	method := r.Method
 	if method == http.MethodHead {
@@ -100,7 +98,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		w.Header().Set("Allow", node.allow)
 		return refuse(nil, fault.MethodNotAllowed.Say("This path takes %s.", node.allow))
 	}
-	if err := rt.op.Permit(login.Caller, op.REST); err != nil {
+	if err := rt.op.Permit(caller, op.REST); err != nil {
 		return refuse(rt, err)
 	}
 	if err := checkContentType(rt.op, r); err != nil {
@@ -111,7 +109,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 			return refuse(rt, fault.BadInput.Say("The path is not well formed."))
 		}
 	}
-	q := op.Request{Caller: login.Caller, Door: op.REST, ID: request, Path: values}
+	q := op.Request{Caller: caller, Door: op.REST, ID: request, Path: values}
 	if r.URL.RawQuery != "" {
 		if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return refuse(rt, fault.BadInput.Say("The query is not well formed."))
@@ -121,7 +119,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		q.Key, q.HasKey = key[0], true
 	}
 	if rt.op.Streams() {
-		q.Stream = &op.Stream{Reader: r.Body, ContentType: r.Header.Get("Content-Type"), Length: r.ContentLength}
+		q.Stream = &op.Stream{Reader: d.pacedReader(w, r), ContentType: r.Header.Get("Content-Type"), Length: r.ContentLength, Head: r.Method == http.MethodHead}
 	} else if takesJSON(method) {
 		buf := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(buf)
@@ -131,7 +129,35 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	if err != nil {
 		return refuse(rt, err)
 	}
-	return rt, d.answer(w, r, answer)
+	return rt, d.answer(w, r, request, answer)
+}
+
+// enter tells who calls and what is at the path: for a key, after its rate
+// limit and its account's state; for what is public, after its address's.
+func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *router, []string, error) {
+	if !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1" {
+		node, values, err := d.admit(r)
+		return anyone, node, values, err
+	}
+	login, err := d.login(r)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	v := d.limiter.Spend(login.Caller.Organization, d.Limits[login.Caller.Plan], time.Minute, time.Now())
+	headers(v, w.Header())
+	if !v.OK {
+		f := fault.RateLimited.New()
+		f.RetryAfter = v.Retry
+		return nil, nil, nil, f
+	}
+	if err := login.Refused(); err != nil {
+		return nil, nil, nil, err
+	}
+	node, values := d.routes.find(r.URL.EscapedPath(), values)
+	if node == nil {
+		return nil, nil, nil, noPath()
+	}
+	return login.Caller, node, values, nil
 }
 
 func (d *Door) login(r *http.Request) (*account.Login, error) {
@@ -146,13 +172,19 @@ func takesJSON(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// checkContentType wants application/json for a body; an action without input
-// may come with neither.
+// checkContentType wants application/json for a body, or multipart/form-data
+// for a form; an action without input may come with neither.
 func checkContentType(o *op.Op, r *http.Request) error {
-	if !takesJSON(r.Method) || o.Streams() {
+	if !takesJSON(r.Method) || o.Streams() && !o.IsForm() {
 		return nil
 	}
 	header := r.Header.Get("Content-Type")
+	if o.IsForm() {
+		if kind, _, err := mime.ParseMediaType(header); err != nil || kind != "multipart/form-data" {
+			return fault.BadInput.Say("Content-Type must be multipart/form-data.")
+		}
+		return nil
+	}
 	if header == "application/json" || header == "" && r.ContentLength == 0 && !o.TakesBody() {
 		return nil
 	}
@@ -198,32 +230,14 @@ func send(w http.ResponseWriter, status int, body []byte) int {
 
 var noStore = []string{"no-store"}
 
-func (d *Door) answer(w http.ResponseWriter, r *http.Request, a op.Answer) int {
+func (d *Door) answer(w http.ResponseWriter, r *http.Request, request string, a op.Answer) int {
 	if a.Replay {
 		w.Header()["Idempotency-Replay"] = []string{"true"}
 	}
 	if a.Content != nil {
-		return serveContent(w, r, a.Content)
+		return d.serveContent(w, r, request, a.Content)
 	}
 	return send(w, a.Status, a.Body)
-}
-
-// serveContent answers with bytes: in part when the client asks, and never as
-// something a browser would run.
-func serveContent(w http.ResponseWriter, r *http.Request, c *op.Content) int {
-	defer c.Close()
-	h := w.Header()
-	h.Set("Content-Type", c.Type)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": c.Name}))
-	if c.ETag != "" {
-		h.Set("ETag", c.ETag)
-	}
-	http.ServeContent(w, r, "", c.Modified, struct {
-		io.Reader
-		io.Seeker
-	}{c, c})
-	return http.StatusOK
 }
 
 // refuse writes the error envelope. What is not a refusal of ours is logged
@@ -235,9 +249,9 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, er
 	}
 	switch f.Kind {
 	case fault.Internal:
-		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path", r.URL.Path, "err", err)
+		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "err", err)
 	case fault.Unavailable:
-		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path", r.URL.Path, "err", err)
+		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "err", err)
 	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -27,6 +27,7 @@ type Settings struct {
 
 	TrustedProxies []string `help:"Addresses and networks of proxies whose X-Forwarded-For is believed." name:"trusted-proxies" placeholder:"NET,…"`
 
+	Files      Files      `embed:"" prefix:"files-"`
 	RateLimit  RateLimit  `embed:"" prefix:"rate-limit-"`
 	AgentLimit AgentLimit `embed:"" prefix:"agent-limit-"`
 	OAuth      OAuth      `embed:"" prefix:"oauth-"`
@@ -46,11 +47,29 @@ type RateLimit struct {
 	Starter      int `help:"… on starter." default:"300"`
 	Professional int `help:"… on professional." default:"1000"`
 	Enterprise   int `help:"… on enterprise." default:"6000"`
+	Public       int `help:"Requests per minute and address to what needs no key, like access links." default:"120"`
 }
 
 // ByPlan is the limits by the plan's name.
 func (r RateLimit) ByPlan() map[string]int {
 	return map[string]int{"free": r.Free, "starter": r.Starter, "professional": r.Professional, "enterprise": r.Enterprise}
+}
+
+// Files is how large files may be, and where their bytes are: in a folder of
+// --data, or in a bucket of S3 or a store that speaks its language.
+type Files struct {
+	MaxBytes int64 `help:"Largest file, in bytes." default:"104857600"`
+	S3       S3    `embed:"" prefix:"s3-"`
+}
+
+// S3 says which bucket. Without keys, those of the machine's environment or
+// role are used. The variables are named, because S3 would be read as S_3.
+type S3 struct {
+	Bucket    string `help:"Bucket for the bytes of files, in place of the folder files of --data." env:"FRONTDESK_FILES_S3_BUCKET"`
+	Endpoint  string `help:"Address of an S3-compatible store; empty for Amazon S3." env:"FRONTDESK_FILES_S3_ENDPOINT" placeholder:"URL"`
+	Region    string `help:"Region of the bucket." env:"FRONTDESK_FILES_S3_REGION" default:"us-east-1"`
+	AccessKey string `help:"Access key of the store." env:"FRONTDESK_FILES_S3_ACCESS_KEY"`
+	SecretKey string `help:"Secret key of the store; better given by the environment or the file." env:"FRONTDESK_FILES_S3_SECRET_KEY"`
 }
 
 // AgentLimit is tool calls of agents per minute by plan.
@@ -126,8 +145,37 @@ func (s *Settings) Settle(demo bool) error {
 			return fmt.Errorf("--rate-limit-%s: must be between 1 and 60000000", plan)
 		}
 	}
+	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
+		return errors.New("--rate-limit-public: must be between 1 and 60000000")
+	}
+	if err := s.Files.settle(); err != nil {
+		return err
+	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
 		return errors.New("--agreement-business and --agreement-domain must not be empty")
+	}
+	return nil
+}
+
+const maxFile = 32 << 30 // S3 takes 10,000 parts, which have 5 MiB
+
+func (f *Files) settle() error {
+	if f.MaxBytes < 1 || f.MaxBytes > maxFile {
+		return fmt.Errorf("--files-max-bytes: must be between 1 and %d", int64(maxFile))
+	}
+	if f.S3.Bucket == "" {
+		if f.S3.Endpoint != "" || f.S3.AccessKey != "" || f.S3.SecretKey != "" {
+			return errors.New("--files-s3-bucket: name the bucket, or leave the other settings of S3 out")
+		}
+		return nil
+	}
+	if (f.S3.AccessKey == "") != (f.S3.SecretKey == "") {
+		return errors.New("--files-s3-access-key and --files-s3-secret-key: give both or neither")
+	}
+	if e := f.S3.Endpoint; e != "" {
+		if u, err := url.Parse(e); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("--files-s3-endpoint: %q is not an http or https address", e)
+		}
 	}
 	return nil
 }
@@ -154,6 +202,9 @@ func address(listenFlag, listen, urlFlag, given string) (string, error) {
 
 // DatabasePath is the embedded database's file.
 func (s *Settings) DatabasePath() string { return filepath.Join(s.Data, "frontdesk.db") }
+
+// FilesPath is the folder of the files' bytes, when no bucket is named.
+func (s *Settings) FilesPath() string { return filepath.Join(s.Data, "files") }
 
 // KeyPath is the file of the keys that seal secrets, outside the database.
 func (s *Settings) KeyPath() string { return filepath.Join(s.Data, "sealing.key") }

@@ -132,7 +132,7 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 			// A newer version restores an older one's backup and then migrates.
 			o := dbtest.Options(t, to)
 			o.Migrations = []fs.FS{first, second}
-			if _, err := db.Restore(t.Context(), o, path, nil); err != nil {
+			if _, err := db.Restore(t.Context(), o, path, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			again := filepath.Join(t.TempDir(), "again")
@@ -172,13 +172,13 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Beside an open database, and into one with data: neither.
-			if _, err := db.Restore(t.Context(), o, path, nil); !errors.Is(err, db.ErrOwned) {
+			if _, err := db.Restore(t.Context(), o, path, nil, nil); !errors.Is(err, db.ErrOwned) {
 				t.Errorf("beside a server: %v", err)
 			}
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Restore(t.Context(), o, path, nil); !errors.Is(err, db.ErrNotEmpty) {
+			if _, err := db.Restore(t.Context(), o, path, nil, nil); !errors.Is(err, db.ErrNotEmpty) {
 				t.Errorf("over data: %v", err)
 			}
 		})
@@ -205,7 +205,7 @@ func TestDamagedBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := db.Options{Path: filepath.Join(dir, "new", "x.db"), Migrations: []fs.FS{first}}
-		if _, err := db.Restore(t.Context(), o, bad, nil); err == nil {
+		if _, err := db.Restore(t.Context(), o, bad, nil, nil); err == nil {
 			t.Errorf("%s: restored", name)
 		}
 		if _, err := os.Stat(filepath.Dir(o.Path)); err == nil {
@@ -241,7 +241,7 @@ func TestDamagedBackup(t *testing.T) {
 	try("with more", zip(append(bytes.Clone(plain), "[]\n"...)))
 	try("of a newer format", zip(bytes.Replace(plain, []byte(`"format":1`), []byte(`"format":2`), 1)))
 	o := db.Options{Path: filepath.Join(dir, "old", "x.db"), Migrations: []fs.FS{}}
-	if _, err := db.Restore(t.Context(), o, path, nil); err == nil || !strings.Contains(err.Error(), "use the version that made it") {
+	if _, err := db.Restore(t.Context(), o, path, nil, nil); err == nil || !strings.Contains(err.Error(), "use the version that made it") {
 		t.Errorf("a version that does not know the schema: %v", err)
 	}
 }

@@ -168,6 +168,38 @@ func (r *backupReader) values(into []any) error {
 	return nil
 }
 
+// BackupRows reads a whole backup, and gives each row of one table by the
+// names of its columns. The map is used again for the next row.
+func BackupRows(path, table string, fn func(row map[string]any) error) error {
+	r, err := openBackup(path)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	row := map[string]any{}
+	for {
+		more, err := r.next()
+		switch {
+		case errors.Is(err, errEnd):
+			return nil
+		case err != nil:
+			return err
+		case !more || r.table.Name != table:
+			continue
+		}
+		values := make([]any, len(r.table.Columns))
+		if err := r.values(values); err != nil {
+			return err
+		}
+		for i, c := range r.table.Columns {
+			row[c.Name] = values[i]
+		}
+		if err := fn(row); err != nil {
+			return err
+		}
+	}
+}
+
 // CheckBackup reads a whole backup and tells what it holds.
 func CheckBackup(path string) (*Summary, error) {
 	r, err := openBackup(path)

@@ -65,8 +65,13 @@ func load(ctx context.Context, path string, tables []Relation, l loader, p *prog
 // Restore fills an empty database from a backup of either engine. It reads
 // the whole backup before it touches anything; what it cannot finish leaves
 // nothing behind. The schema is then the backup's: Open brings it up to date.
-func Restore(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
+// before is called once the backup is known to be sound and the database to be
+// empty, with nobody on it; its error ends the restore. It may be nil.
+func Restore(ctx context.Context, o Options, path string, say Say, before func(context.Context) error) (*Summary, error) {
 	began := time.Now()
+	if before == nil {
+		before = func(context.Context) error { return nil }
+	}
 	sum, err := CheckBackup(path)
 	if err != nil {
 		return nil, err
@@ -79,9 +84,9 @@ func Restore(ctx context.Context, o Options, path string, say Say) (*Summary, er
 		return nil, fmt.Errorf("the backup has schema %d, and this version knows %d; use the version that made it", sum.Schema, known)
 	}
 	if o.URL != "" {
-		err = restorePostgres(ctx, o, path, sum, tables, newProgress(say))
+		err = restorePostgres(ctx, o, path, sum, tables, newProgress(say), before)
 	} else {
-		err = restoreSQLite(ctx, o, path, sum, tables, newProgress(say))
+		err = restoreSQLite(ctx, o, path, sum, tables, newProgress(say), before)
 	}
 	sum.Seconds = time.Since(began).Seconds()
 	return sum, err
@@ -102,7 +107,7 @@ func (s *Snapshot) empty(ctx context.Context) (bool, error) {
 
 // restoreSQLite makes a new file beside the old one and puts it in its place
 // once it is whole.
-func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress) error {
+func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress, before func(context.Context) error) error {
 	dir := filepath.Dir(o.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -125,6 +130,9 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 		if err != nil {
 			return err
 		}
+	}
+	if err := before(ctx); err != nil {
+		return err
 	}
 	temp := o.Path + ".restoring"
 	if err := removeSQLite(temp, true); err != nil {
@@ -299,7 +307,7 @@ func (c *conn) strings(text string) (out []string, err error) {
 }
 
 // restorePostgres loads in one transaction.
-func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress) error {
+func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress, before func(context.Context) error) error {
 	conn, err := pgAlone(ctx, o.URL, "frontdesk restore")
 	if err != nil {
 		return err
@@ -326,6 +334,9 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		return ErrNotEmpty
 	case s.Schema > sum.Schema:
 		return fmt.Errorf("the database has schema %d already, and the backup %d; restore into a new database", s.Schema, sum.Schema)
+	}
+	if err := before(ctx); err != nil {
+		return err
 	}
 	if err := migratePostgres(ctx, conn.Config().Copy(), o.Migrations, sum.Schema); err != nil {
 		return err

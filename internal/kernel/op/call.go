@@ -137,6 +137,7 @@ type Stream struct {
 	io.Reader
 	ContentType string
 	Length      int64 // -1 when it is not known
+	Head        bool  // the caller wants to know about the answer's bytes, not to have them
 }
 
 // Content is a Bytes operation's answer: bytes that can be served in part.

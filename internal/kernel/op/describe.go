@@ -42,7 +42,7 @@ func (o *Op) Parameters(shared Schemas) (out []Parameter) {
 	return out
 }
 
-// BodySchema is the shape of the JSON body, nil when there is none, and
+// BodySchema is the shape of the JSON body or of the form, nil when there is none, and
 // whether a body must be sent.
 func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {
 	if !o.hasBody {
@@ -75,7 +75,8 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 			all = append(all, kinds...)
 		}
 	}
-	add(!o.Public, fault.Unauthorized, fault.AccountDisabled, fault.AgreementNeeded, fault.RateLimited)
+	add(!o.Public, fault.Unauthorized, fault.AccountDisabled, fault.AgreementNeeded)
+	add(true, fault.RateLimited)
 	add(!o.Public && o.Resource != Free, fault.Forbidden)
 	add(o.DomainAgreement, fault.DomainAgreements)
 	for _, p := range o.pathOf {
@@ -89,7 +90,7 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	}
 	writes := o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
 	add(writes, fault.BadInput, fault.TooLarge)
-	add(writes && o.shape != bytesShape, fault.Invalid)
+	add(writes && (o.shape != bytesShape || o.hasBody), fault.Invalid)
 	add(o.TakesKey(), fault.BadInput, fault.KeyInFlight, fault.KeyReused)
 	all = append(all, o.Errors...)
 	out, seen := map[int][]*fault.Kind{}, map[*fault.Kind]bool{}

@@ -18,6 +18,7 @@ import (
 var formats = map[string]func(string) string{
 	"uuid":      nil, // decoded into id.ID
 	"date-time": nil, // decoded into clock.Time
+	"binary":    nil, // an Upload, whose bytes are never here
 	"email": func(s string) string {
 		if !IsEmail(s) {
 			return "Invalid email address; write it like name@example.com"
@@ -66,7 +67,7 @@ var formats = map[string]func(string) string{
 
 func init() {
 	// Formats that are decoded by type still count as known names.
-	for _, name := range []string{"uuid", "date-time"} {
+	for _, name := range []string{"uuid", "date-time", "binary"} {
 		formats[name] = func(string) string { return "" }
 	}
 }
@@ -78,7 +79,7 @@ func FormatIssue(format, s string) string { return formats[format](s) }
 // jsonFormat is the format's name in JSON Schema, where it has one.
 func jsonFormat(f string) string {
 	switch f {
-	case "uuid", "date-time", "date", "email":
+	case "uuid", "date-time", "date", "email", "binary":
 		return f
 	case "url":
 		return "uri"

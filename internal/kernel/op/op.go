@@ -36,7 +36,7 @@ type Spec struct {
 	KeyRequired     bool // an Idempotency-Key must be sent
 	Secret          bool // the answer shows a secret once, so a stored answer is sealed
 	DomainAgreement bool // the business must have accepted the domain agreements
-	Public          bool // needs no caller; its token names the organization
+	Public          bool // needs no caller: the operation sets Call.Org to what its token names
 }
 
 // Op is a declared operation, its types erased so that doors can hold a list.
@@ -247,7 +247,9 @@ func (o *Op) TakesBody() bool { return o.hasBody }
 func (o *Op) Streams() bool { return o.shape == bytesShape }
 
 // ReadOnly reports whether the operation only reads.
-func (o *Op) ReadOnly() bool { return o.shape == readShape }
+func (o *Op) ReadOnly() bool {
+	return o.shape == readShape || o.shape == bytesShape && o.Method == http.MethodGet && len(o.Events) == 0
+}
 
 // Lists reports whether the operation answers with a page of rows.
 func (o *Op) Lists() bool { return o.list }

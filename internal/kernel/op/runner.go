@@ -87,8 +87,10 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 			return answer, err
 		}
 	}
-	if err := o.decode(in, text, q.Door); err != nil {
-		return Answer{}, err
+	if !o.Streams() { // which reads its own body
+		if err := o.decode(in, text, q.Door); err != nil {
+			return Answer{}, err
+		}
 	}
 	if o.prepares {
 		if err := in.Addr().Interface().(Preparer).Prepare(ctx, c); err != nil {

@@ -119,6 +119,9 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 		return n
 	case reflect.TypeFor[jsontext.Value]():
 		return n
+	case reflect.TypeFor[Upload]():
+		n.kind, n.format = stringValue, "binary"
+		return n
 	}
 	switch t.Kind() {
 	case reflect.String:

@@ -80,7 +80,7 @@ type businessCreate struct {
 }
 
 func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Business, error) {
-	if err := checkLogo(in.LogoFileID, nil); err != nil {
+	if err := checkLogo(ctx, c, in.LogoFileID, nil); err != nil {
 		return nil, err
 	}
 	v := &Business{Record: c.NewRecord(), Name: in.Name, LegalName: in.LegalName, Description: in.Description, Industry: in.Industry,
@@ -91,14 +91,9 @@ func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Busine
 	return v, c.Emit("business.created", v.ID, v)
 }
 
-// checkLogo refuses a logo that the organization cannot see. There are no
-// files yet, so there is none to see; once there are, this is op.References
-// with the table files, and takes the call.
-func checkLogo(file, was *id.ID) error {
-	if file == nil || was != nil && *was == *file {
-		return nil
-	}
-	return op.Unseen("logoFileId")
+// checkLogo refuses a logo that the organization cannot see.
+func checkLogo(ctx context.Context, c *op.Call, file, was *id.ID) error {
+	return op.References(ctx, c, op.Ref{Field: "logoFileId", Table: "files", ID: file, Was: was})
 }
 
 func getBusiness(ctx context.Context, c *op.Call, in businessRef) (*Business, error) {
@@ -126,7 +121,7 @@ func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Busine
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if err := checkLogo(v.LogoFileID, logo); err != nil {
+	if err := checkLogo(ctx, c, v.LogoFileID, logo); err != nil {
 		return nil, err
 	}
 	v.UpdatedAt = c.Now

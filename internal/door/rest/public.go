@@ -1,0 +1,65 @@
+package rest
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/op"
+)
+
+// Public operations need no key: a token in the path tells whose they are.
+// They stand outside /v1, and each address has its own allowance.
+type public struct {
+	routes  router
+	roots   map[string]bool // the first segments of their paths
+	limiter limit.Limiter[netip.Prefix]
+}
+
+func (p *public) add(r *route) {
+	root, _, _ := strings.Cut(strings.TrimPrefix(r.op.Path, "/"), "/")
+	if p.roots == nil {
+		p.roots = map[string]bool{}
+	}
+	p.roots[root] = true
+	p.routes.add(r)
+}
+
+// Owns reports whether the door answers requests for a path.
+func (d *Door) Owns(path string) bool {
+	root, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return root == "v1" || d.public.roots[root]
+}
+
+// anyone is who calls a public operation.
+var anyone = &op.Caller{Kind: op.SystemActor}
+
+// admit finds a public operation, and spends the address's allowance first:
+// guessing tokens costs as much as knowing one.
+func (d *Door) admit(r *http.Request) (*router, []string, error) {
+	v := d.public.limiter.Spend(d.Proxies.Key(r), d.PublicLimit, time.Minute, time.Now())
+	if !v.OK {
+		f := fault.RateLimited.New()
+		f.RetryAfter = v.Retry
+		return nil, nil, f
+	}
+	node, values := d.public.routes.find(r.URL.EscapedPath(), nil)
+	if node == nil {
+		return nil, nil, noPath()
+	}
+	return node, values, nil
+}
+
+func noPath() error { return fault.NotFound.Say("There is no such path.") }
+
+// redacted is a path as it may be logged: a public one holds its token.
+func redacted(path string) string {
+	if path == "/v1" || strings.HasPrefix(path, "/v1/") {
+		return path
+	}
+	root, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return "/" + root + "/…"
+}

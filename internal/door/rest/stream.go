@@ -1,0 +1,135 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"frontdesk/internal/kernel/op"
+)
+
+// A stream may take as long as it likes while it moves: the connection's
+// deadline is set anew for every paceBytes. One that is slower than that, or
+// stands still, ends.
+const (
+	paceTime  = 60 * time.Second
+	paceBytes = 64 << 10
+)
+
+func (d *Door) paceTime() time.Duration {
+	if d.Pace > 0 {
+		return d.Pace
+	}
+	return paceTime
+}
+
+// pace sets a deadline anew as bytes pass.
+type pace struct {
+	extend func(time.Time) error
+	time   time.Duration
+	since  int // bytes since it was set
+	begun  bool
+}
+
+// passing is called before each read and write.
+func (p *pace) passing() error {
+	if p.begun && p.since < paceBytes {
+		return nil
+	}
+	p.begun, p.since = true, 0
+	err := p.extend(time.Now().Add(p.time))
+	if errors.Is(err, http.ErrNotSupported) { // a test without a connection
+		return nil
+	}
+	return err
+}
+
+// pacedReader is a body that arrives.
+type pacedReader struct {
+	io.Reader
+	pace
+}
+
+func (d *Door) pacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
+	return &pacedReader{r.Body, pace{extend: http.NewResponseController(w).SetReadDeadline, time: d.paceTime()}}
+}
+
+func (p *pacedReader) Read(b []byte) (int, error) {
+	if err := p.passing(); err != nil {
+		return 0, err
+	}
+	n, err := p.Reader.Read(b)
+	p.since += n
+	return n, err
+}
+
+// pacedWriter is an answer that leaves. It keeps the status for the figures.
+type pacedWriter struct {
+	http.ResponseWriter
+	pace
+	status int
+}
+
+func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
+	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceTime()}, http.StatusOK}
+}
+
+func (p *pacedWriter) WriteHeader(status int) {
+	p.status = status
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p *pacedWriter) Write(b []byte) (int, error) {
+	if err := p.passing(); err != nil {
+		return 0, err
+	}
+	n, err := p.ResponseWriter.Write(b)
+	p.since += n
+	return n, err
+}
+
+// end leaves no deadline to the next answer on the connection.
+func (p *pacedWriter) end() {
+	p.extend(time.Time{}) //nolint:errcheck // the connection is gone
+}
+
+// serveContent answers with bytes: in part when the client asks, and never as
+// something a browser would run.
+func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request string, c *op.Content) int {
+	defer c.Close()
+	h := w.Header()
+	h.Set("Content-Type", c.Type)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": c.Name}))
+	h.Set("Cache-Control", "private, no-cache") // kept, and asked about each time
+	if c.ETag != "" {
+		h.Set("ETag", c.ETag)
+	}
+	out := d.pacedWriter(w)
+	defer out.end()
+	from := &watched{ReadSeeker: c}
+	http.ServeContent(out, r, "", c.Modified, from)
+	if from.err != nil && r.Context().Err() == nil {
+		d.Log.ErrorContext(r.Context(), "an answer broke off", "trace_id", request, "path", redacted(r.URL.Path), "err", from.err)
+		// The client must not take the part for the whole.
+		panic(http.ErrAbortHandler)
+	}
+	return out.status
+}
+
+// watched keeps the error that ServeContent does not tell.
+type watched struct {
+	io.ReadSeeker
+	err error
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.ReadSeeker.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,126 @@
+// Package file holds files, the folders they lie in, and the links by which
+// others can fetch them.
+//
+// Start reading at Store: it keeps a file's bytes and its row together, for
+// this package's operations and for other resources. The bytes are behind the
+// port Blobs; nothing here holds a whole file in memory, and nothing believes
+// what a client says about one.
+package file
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// File is bytes with a name. The bytes never change.
+type File struct {
+	op.Record
+	Name        string `json:"name"`
+	ContentType string `json:"contentType" doc:"told by the bytes"`
+	SizeBytes   int64  `json:"sizeBytes"`
+	SHA256      string `json:"sha256" db:"sha256" doc:"of the bytes, in hexadecimal"`
+	FolderID    *id.ID `json:"folderId" doc:"null for none"`
+
+	Seq    int64  `json:"-" db:"seq"`
+	Key    string `json:"-" db:"blob_key"`
+	Search string `json:"-" db:"search"`
+}
+
+var files = db.NewTable[File]("files", "file")
+
+// words are what a file is found by.
+func (f *File) words() string { return db.SearchText(&f.Name) }
+
+const fileRef = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
+
+// Operations lists everything that can be done with files.
+func (s *Store) Operations() []*op.Op {
+	return append(append([]*op.Op{
+		op.Read(op.Spec{Name: "files.list", Route: "GET /v1/files", Summary: "List files, newest first.",
+			Example: `{"query": "invoice", "limit": 20}`}, listFiles),
+		op.Bytes(op.Spec{Name: "files.upload", Route: "POST /v1/files", Summary: "Upload a file.",
+			Description: "The body is a form with the part file, and optionally name and folderId, in any order. The name is by default that of the part, without its path; the content type is told by the bytes. Idempotency keys do not apply.",
+			Events:      []string{"file.created"}, Example: `{"file": "(the bytes)", "name": "letter.pdf"}`}, s.uploadFile),
+		op.Read(op.Spec{Name: "files.get", Route: "GET /v1/files/{id}", Summary: "Get what is known about a file.",
+			Example: `{` + fileRef + `}`}, getFile),
+		op.Write(op.Spec{Name: "files.update", Route: "PATCH /v1/files/{id}", Summary: "Rename a file or move it to another folder.", Events: []string{"file.updated"},
+			Description: "A null folderId takes it out of its folder.", Example: `{` + fileRef + `, "name": "letter-signed.pdf"}`}, updateFile),
+		op.Write(op.Spec{Name: "files.delete", Route: "DELETE /v1/files/{id}", Summary: "Delete a file.", Events: []string{"file.deleted"},
+			Description: "Its access links stop working at once.", Example: `{` + fileRef + `}`}, deleteFile),
+		op.Bytes(op.Spec{Name: "files.download", Route: "GET /v1/files/{id}/content", Summary: "Get the bytes of a file.",
+			Description: "Answers with the file's own content type, always as an attachment. Takes Range, and If-None-Match with the ETag.",
+			Example:     `{` + fileRef + `}`}, s.downloadFile),
+	}, s.linkOperations()...), folderOperations()...)
+}
+
+type ref struct {
+	ID id.ID `path:"id" doc:"the file"`
+}
+
+type fileList struct {
+	op.Page
+	FolderID *id.ID  `query:"folderId"`
+	Query    *string `query:"query" max:"200" doc:"part of a name; one or two characters match word beginnings"`
+}
+
+func listFiles(ctx context.Context, c *op.Call, in fileList) (*op.List[File], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "folder_id", in.FolderID)
+	rows, err := files.Search(ctx, c.Tx, in.Query, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+func getFile(ctx context.Context, c *op.Call, in ref) (*File, error) {
+	return files.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+type fileUpdate struct {
+	ref
+	Name     op.Maybe[string] `json:"name" min:"1"`
+	FolderID op.Opt[id.ID]    `json:"folderId"`
+}
+
+func (in *fileUpdate) Prepare(context.Context, *op.Call) (err error) {
+	if in.Name.Set {
+		in.Name.Value, err = CleanName("name", in.Name.Value)
+	}
+	return err
+}
+
+func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
+	// The folder that it moves to is a root too. It is locked after the file, which nobody locks while holding a folder.
+	v, err := files.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	was := v.FolderID
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	if was == nil || v.FolderID == nil || *was != *v.FolderID {
+		if err := lockFolder(ctx, c, "folderId", v.FolderID); err != nil {
+			return nil, err
+		}
+	}
+	v.UpdatedAt = c.Now
+	if words := v.words(); words != v.Search {
+		v.Search = words
+		db.Index(c.Tx, files.Name(), v.Seq, v.Search)
+	}
+	if err := files.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("file.updated", v.ID, v)
+}
+
+func deleteFile(ctx context.Context, c *op.Call, in ref) (op.Nothing, error) {
+	v, err := files.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	db.Index(c.Tx, files.Name(), v.Seq, "")
+	return op.Nothing{}, c.Emit("file.deleted", v.ID, v)
+}

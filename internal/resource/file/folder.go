@@ -1,0 +1,167 @@
+package file
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Folder holds files and other folders.
+type Folder struct {
+	op.Record
+	Name           string `json:"name"`
+	ParentFolderID *id.ID `json:"parentFolderId" doc:"null at the top"`
+}
+
+var folders = db.NewTable[Folder]("folders", "folder")
+
+// What a folder refuses.
+var (
+	Cycle    = fault.Define("FOLDER_CYCLE", 409, "A folder cannot lie in itself or in a folder below it.")
+	NotEmpty = fault.Define("FOLDER_NOT_EMPTY", 409, "The folder is not empty. Move or delete what lies in it first.")
+)
+
+func folderOperations() []*op.Op {
+	const ref = `"id": "b1f0a8d2-3c64-4e7b-9a15-60d7c2e84f93"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "folders.list", Route: "GET /v1/folders", Resource: "files", Summary: "List folders, newest first.",
+			Example: `{"limit": 20}`}, listFolders),
+		op.Write(op.Spec{Name: "folders.create", Route: "POST /v1/folders", Resource: "files", Summary: "Create a folder.", Events: []string{"folder.created"},
+			Example: `{"name": "Contracts"}`}, createFolder),
+		op.Read(op.Spec{Name: "folders.get", Route: "GET /v1/folders/{id}", Resource: "files", Summary: "Get a folder.",
+			Example: `{` + ref + `}`}, getFolder),
+		op.Write(op.Spec{Name: "folders.update", Route: "PATCH /v1/folders/{id}", Resource: "files", Summary: "Rename a folder or move it into another.",
+			Description: "A null parentFolderId moves it to the top.", Errors: []*fault.Kind{Cycle}, Events: []string{"folder.updated"},
+			Example: `{` + ref + `, "name": "Signed contracts"}`}, updateFolder),
+		op.Write(op.Spec{Name: "folders.delete", Route: "DELETE /v1/folders/{id}", Resource: "files", Summary: "Delete an empty folder.",
+			Errors: []*fault.Kind{NotEmpty}, Events: []string{"folder.deleted"},
+			Example: `{` + ref + `}`}, deleteFolder),
+	}
+}
+
+type folderRef struct {
+	ID id.ID `path:"id" doc:"the folder"`
+}
+
+type folderList struct {
+	op.Page
+	ParentFolderID *id.ID `query:"parentFolderId"`
+}
+
+func listFolders(ctx context.Context, c *op.Call, in folderList) (*op.List[Folder], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "parent_folder_id", in.ParentFolderID)
+	rows, err := folders.List(ctx, c.Tx, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type folderCreate struct {
+	Name           string `json:"name" min:"1"`
+	ParentFolderID *id.ID `json:"parentFolderId"`
+}
+
+func createFolder(ctx context.Context, c *op.Call, in folderCreate) (*Folder, error) {
+	if err := lockFolder(ctx, c, "parentFolderId", in.ParentFolderID); err != nil {
+		return nil, err
+	}
+	v := &Folder{Record: c.NewRecord(), Name: in.Name, ParentFolderID: in.ParentFolderID}
+	if err := folders.Insert(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("folder.created", v.ID, v)
+}
+
+func getFolder(ctx context.Context, c *op.Call, in folderRef) (*Folder, error) {
+	return folders.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+type folderUpdate struct {
+	folderRef
+	Name           op.Maybe[string] `json:"name" min:"1"`
+	ParentFolderID op.Opt[id.ID]    `json:"parentFolderId"`
+}
+
+func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, error) {
+	// The organization is the root of the rule: two moves, each of which makes
+	// no cycle, may make one together.
+	if in.ParentFolderID.Set {
+		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+			return nil, db.Missing(err, "folder")
+		}
+	}
+	v, err := folders.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	was := v.ParentFolderID
+	if !op.Apply(v, &in) {
+		return v, nil
+	}
+	if to := v.ParentFolderID; to != nil && (was == nil || *was != *to) {
+		if err := lockFolder(ctx, c, "parentFolderId", to); err != nil {
+			return nil, err
+		}
+		below, err := within(ctx, c, *to, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		if below {
+			return nil, Cycle.New()
+		}
+	}
+	v.UpdatedAt = c.Now
+	if err := folders.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("folder.updated", v.ID, v)
+}
+
+// within reports whether a folder is another one or lies somewhere in it.
+func within(ctx context.Context, c *op.Call, folder, other id.ID) (bool, error) {
+	n, err := db.One[int](ctx, c.Tx, `
+		WITH RECURSIVE above (id, parent_folder_id) AS (
+			SELECT id, parent_folder_id FROM folders WHERE organization_id = $1 AND id = $2
+			UNION
+			SELECT f.id, f.parent_folder_id FROM folders f JOIN above a ON f.id = a.parent_folder_id WHERE f.organization_id = $1
+		)
+		SELECT count(*) FROM above WHERE id = $3`, c.Org, folder, other)
+	return n > 0, err
+}
+
+func deleteFolder(ctx context.Context, c *op.Call, in folderRef) (op.Nothing, error) {
+	// Whatever comes into a folder locks it first.
+	if _, err := folders.Lock(ctx, c.Tx, c.Org, in.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	for _, inside := range []string{"SELECT 1 FROM files WHERE organization_id = $1 AND folder_id = $2 AND deleted_at IS NULL LIMIT 1",
+		"SELECT 1 FROM folders WHERE organization_id = $1 AND parent_folder_id = $2 AND deleted_at IS NULL LIMIT 1"} {
+		found, err := db.All[int](ctx, c.Tx, inside, c.Org, in.ID)
+		if err != nil {
+			return op.Nothing{}, err
+		}
+		if len(found) > 0 {
+			return op.Nothing{}, NotEmpty.New()
+		}
+	}
+	v, err := folders.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("folder.deleted", v.ID, v)
+}
+
+// lockFolder holds the folder that a field names, if it names one, so that it
+// cannot be deleted while something comes into it.
+func lockFolder(ctx context.Context, c *op.Call, field string, folder *id.ID) error {
+	if folder == nil {
+		return nil
+	}
+	_, err := folders.Lock(ctx, c.Tx, c.Org, *folder)
+	if fault.Has(err, fault.NotFound) {
+		return op.Unseen(field)
+	}
+	return err
+}

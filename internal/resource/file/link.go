@@ -1,0 +1,161 @@
+package file
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// AccessLink lets whoever has its address fetch one file. Only a hash of its
+// token is kept.
+type AccessLink struct {
+	op.Record
+	FileID        id.ID       `json:"fileId"`
+	ExpiresAt     *clock.Time `json:"expiresAt" doc:"null for never"`
+	MaxDownloads  *int64      `json:"maxDownloads" doc:"null for any number"`
+	DownloadCount int64       `json:"downloadCount"`
+	URL           *string     `json:"url" db:"-" max:"2048" doc:"the public address; shown once, in the answer that creates the link"`
+
+	Hash []byte `json:"-" db:"hash"`
+}
+
+var links = op.Nested[AccessLink]{Rows: db.NewTable[AccessLink]("file_access_links", "access link"), Parent: "files", Noun: "file", Column: "file_id"}
+
+// LinkPrefix begins the token of every access link.
+const LinkPrefix = "fl_"
+
+func (s *Store) linkOperations() []*op.Op {
+	const ref = fileRef + `, "accessLinkId": "d84c5f19-7a20-4b6e-8e31-05f9a7c16b42"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "files.access_links.list", Route: "GET /v1/files/{id}/access-links", Summary: "List a file's access links, newest first.",
+			Example: `{` + fileRef + `}`}, listLinks),
+		op.Write(op.Spec{Name: "files.access_links.create", Route: "POST /v1/files/{id}/access-links", Summary: "Create a public link to a file.",
+			Description: "The url is shown only in this answer. Without expiresAt and maxDownloads the link works until it or the file is deleted.",
+			Events:      []string{"file.access_link.created"}, Secret: true, Example: `{` + fileRef + `, "maxDownloads": 5}`}, s.createLink),
+		op.Read(op.Spec{Name: "files.access_links.get", Route: "GET /v1/files/{id}/access-links/{accessLinkId}", Summary: "Get an access link.",
+			Example: `{` + ref + `}`}, getLink),
+		op.Write(op.Spec{Name: "files.access_links.delete", Route: "DELETE /v1/files/{id}/access-links/{accessLinkId}", Summary: "Delete an access link.",
+			Events: []string{"file.access_link.deleted"}, Example: `{` + ref + `}`}, deleteLink),
+		op.Bytes(op.Spec{Name: "files.access_links.download", Route: "GET /f/{token}", Resource: "files", Public: true, Summary: "Get the bytes of a file by its access link.",
+			Description: "Every GET is a download and counts, one for a part (Range) too; a HEAD does not. A link that is expired, used up, deleted or unknown is not found.",
+			Events:      []string{"file.access_link.downloaded"}, Example: `{"token": "fl_0000000000000000000000000000000000000000"}`}, s.downloadByLink),
+	}
+}
+
+type linkRef struct {
+	ID           id.ID `path:"id" doc:"the file"`
+	AccessLinkID id.ID `path:"accessLinkId" doc:"the access link"`
+}
+
+type linkList struct {
+	ID id.ID `path:"id" doc:"the file"`
+	op.Page
+}
+
+func listLinks(ctx context.Context, c *op.Call, in linkList) (*op.List[AccessLink], error) {
+	return links.List(ctx, c, in.ID, in.Page)
+}
+
+type linkCreate struct {
+	ID           id.ID       `path:"id" doc:"the file"`
+	ExpiresAt    *clock.Time `json:"expiresAt" doc:"a moment to come"`
+	MaxDownloads *int64      `json:"maxDownloads" min:"1" max:"1000000000"`
+}
+
+func (in *linkCreate) Prepare(_ context.Context, c *op.Call) error {
+	if in.ExpiresAt != nil && *in.ExpiresAt <= c.Now {
+		return fault.Field("expiresAt", "Must be in the future")
+	}
+	return nil
+}
+
+func (s *Store) createLink(ctx context.Context, c *op.Call, in linkCreate) (*AccessLink, error) {
+	if err := links.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	token := secret.NewToken(LinkPrefix)
+	hash := secret.Hash(token)
+	v := AccessLink{Record: c.NewRecord(), FileID: in.ID, ExpiresAt: in.ExpiresAt, MaxDownloads: in.MaxDownloads, Hash: hash[:]}
+	if err := links.Rows.Insert(ctx, c.Tx, &v); err != nil {
+		return nil, err
+	}
+	shown := v
+	url := s.config.BaseURL + "/f/" + token
+	shown.URL = &url
+	return &shown, c.Emit("file.access_link.created", v.ID, &v) // without the url: the log keeps no secret
+}
+
+func getLink(ctx context.Context, c *op.Call, in linkRef) (*AccessLink, error) {
+	return links.Get(ctx, c, in.ID, in.AccessLinkID)
+}
+
+func deleteLink(ctx context.Context, c *op.Call, in linkRef) (op.Nothing, error) {
+	v, err := links.Remove(ctx, c, in.ID, in.AccessLinkID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("file.access_link.deleted", v.ID, v)
+}
+
+type linkToken struct {
+	Token string `path:"token" doc:"the link's secret"`
+}
+
+// open is what a link must be to give its file: alive, with a live file of an
+// organization that is not disabled, before its time is over and its number
+// used up.
+const open = ` hash = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2) AND (max_downloads IS NULL OR download_count < max_downloads)
+	AND EXISTS (SELECT 1 FROM files f JOIN organizations o ON o.id = f.organization_id
+		WHERE f.id = file_access_links.file_id AND f.deleted_at IS NULL AND o.status = 'active' AND o.deleted_at IS NULL)`
+
+// downloadByLink counts before it gives anything: of many at once, no more
+// than the link allows get the file.
+func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, stream *op.Stream) (*op.Content, error) {
+	if !secret.WellFormed(LinkPrefix, in.Token) {
+		return nil, noLink()
+	}
+	hash := secret.Hash(in.Token)
+	var file *File
+	find := func(ctx context.Context, tx *db.Tx, text string) (*AccessLink, error) {
+		link, err := db.One[AccessLink](ctx, tx, text, hash[:], c.Now)
+		if errors.Is(err, db.ErrNone) {
+			return nil, noLink()
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.Org = link.OrganizationID
+		file, err = files.Get(ctx, tx, link.OrganizationID, link.FileID)
+		if fault.Has(err, fault.NotFound) {
+			err = noLink() // deleted since
+		}
+		return &link, err
+	}
+	var err error
+	if stream.Head {
+		err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := find(ctx, tx, "SELECT "+links.Rows.Columns()+" FROM file_access_links WHERE"+open)
+			return err
+		})
+	} else {
+		err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			link, err := find(ctx, tx, "UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 WHERE"+open+" RETURNING "+links.Rows.Columns())
+			if err != nil {
+				return err
+			}
+			return c.Emit("file.access_link.downloaded", link.ID, link)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer(file, s.content(ctx, file)), nil
+}
+
+func noLink() error { return fault.NotFound.Say("There is no such link.") }

@@ -1,0 +1,258 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// Blobs is where bytes are kept. A key is letters, digits and one slash, is
+// never guessed and never used for other bytes. Every adapter passes the suite
+// in filetest.
+type Blobs interface {
+	// Put stores all that r gives. It can be seen whole or not at all, and has
+	// reached the disk when Put returns.
+	Put(ctx context.Context, key string, r io.Reader) error
+	// Open reads from an offset to the end. ErrNoBlob says that there is none.
+	Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error)
+	// Delete removes a blob, and what an interrupted Put left of one. That
+	// there is none is no error.
+	Delete(ctx context.Context, key string) error
+	// Check tries whether blobs can be written, read and deleted.
+	Check(ctx context.Context) error
+}
+
+// ErrNoBlob says that nothing is stored under a key.
+var ErrNoBlob = errors.New("file: there are no such bytes")
+
+// Config is what an operator can say about files.
+type Config struct {
+	MaxBytes int64  // of one file
+	BaseURL  string // that access links begin with
+}
+
+// Store keeps files: their bytes in Blobs and their rows in the database, so
+// that neither is seen without the other. Other resources keep files with it
+// too:
+//
+//	saved, err := store.Save(ctx, org, "letter.pdf", r) // outside of any transaction
+//	defer saved.Discard(ctx)                            // does nothing once it is a file
+//	…
+//	f, err := saved.Insert(ctx, tx, now, nil)           // with whatever else is written
+//
+// A process that dies in between leaves bytes that Sweep removes.
+type Store struct {
+	db     *db.DB
+	clock  *clock.Clock
+	log    *slog.Logger
+	blobs  Blobs
+	config Config
+}
+
+// New makes a store.
+func New(d *db.DB, c *clock.Clock, log *slog.Logger, blobs Blobs, config Config) *Store {
+	return &Store{d, c, log, blobs, config}
+}
+
+// uploadTime is how long an upload may be under way before its bytes are
+// taken for those of a dead one.
+const uploadTime = 24 * time.Hour
+
+// Saved is bytes that are stored and not yet a file.
+type Saved struct {
+	Name        string // may be changed until Insert, by CleanName
+	ContentType string
+	SizeBytes   int64
+	SHA256      string
+
+	store *Store
+	org   id.ID
+	key   string
+}
+
+// Save stores bytes of at most Config.MaxBytes under a name, without its path.
+// What a reader refuses or fails with is returned as it is, and leaves nothing.
+func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (*Saved, error) {
+	v := &Saved{Name: SafeName(name), store: s, org: org, key: newKey()}
+	err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, "INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed) VALUES ($1, $2, $3, FALSE)", org, v.key, s.clock.Now().Add(uploadTime))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes}
+	err = s.blobs.Put(ctx, v.key, m)
+	if m.err != nil {
+		err = m.err
+	} else if err != nil {
+		err = fmt.Errorf("file: store the bytes: %w", err)
+	}
+	if err != nil {
+		v.Discard(ctx)
+		return nil, err
+	}
+	v.SizeBytes, v.SHA256 = m.n, hex.EncodeToString(m.sum.Sum(nil))
+	v.ContentType = contentType(m.head.Bytes(), v.Name)
+	return v, nil
+}
+
+// newKey is a key that cannot be guessed, in one of 256 folders.
+func newKey() string {
+	h := sha256.Sum256([]byte(id.New() + id.New()))
+	s := hex.EncodeToString(h[:])
+	return s[:2] + "/" + s[2:]
+}
+
+// Insert makes a file of the bytes, in the caller's transaction. The caller
+// has locked the folder, if there is one.
+func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *id.ID) (*File, error) {
+	n, err := db.Exec(ctx, tx, "DELETE FROM stray_blobs WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed", v.org, v.key)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fault.Unavailable.Because(errors.New("file: the upload took so long that its bytes were taken for a dead one's"))
+	}
+	f := &File{Name: v.Name, ContentType: v.ContentType, SizeBytes: v.SizeBytes, SHA256: v.SHA256, FolderID: folder, Key: v.key}
+	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, v.org
+	f.Search = f.words()
+	if err := files.Insert(ctx, tx, f); err != nil {
+		return nil, err
+	}
+	db.Index(tx, files.Name(), f.Seq, f.Search)
+	return f, nil
+}
+
+const discardTime = 30 * time.Second
+
+// Discard removes the bytes unless they became a file, which the database
+// tells: whoever discards may not know what came of its commit. What fails
+// here is left to Sweep.
+func (v *Saved) Discard(ctx context.Context) {
+	if v == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
+	defer cancel()
+	keys, err := v.store.claim(ctx, "blob_key = $1", v.key)
+	if err == nil {
+		_, err = v.store.removeStrays(ctx, keys)
+	}
+	if err != nil {
+		v.store.log.WarnContext(ctx, "the bytes of an upload that failed are left to the sweep", "err", err)
+	}
+}
+
+// Open returns a live file of an organization and its bytes. Closing them is
+// the caller's; nothing is fetched before the first read.
+func (s *Store) Open(ctx context.Context, org, file id.ID) (f *File, content io.ReadSeekCloser, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		f, err = files.Get(ctx, tx, org, file)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, s.content(ctx, f), nil
+}
+
+func (s *Store) content(ctx context.Context, f *File) io.ReadSeekCloser {
+	return &content{ctx: ctx, blobs: s.blobs, key: f.Key, size: f.SizeBytes}
+}
+
+// content reads a blob from wherever it was sought to. The size is known from
+// the row, so that only a read asks the store.
+type content struct {
+	ctx   context.Context // io.Reader takes none
+	blobs Blobs
+	key   string
+	size  int64
+	at    int64
+	open  io.ReadCloser // at at, or nil
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	if c.at >= c.size {
+		return 0, io.EOF
+	}
+	if c.open == nil {
+		r, err := c.blobs.Open(c.ctx, c.key, c.at)
+		if err != nil {
+			return 0, fmt.Errorf("file: read the bytes: %w", err)
+		}
+		c.open = r
+	}
+	n, err := c.open.Read(p)
+	c.at += int64(n)
+	if errors.Is(err, io.EOF) && c.at < c.size {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+func (c *content) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += c.at
+	case io.SeekEnd:
+		offset += c.size
+	}
+	if offset < 0 {
+		return 0, errors.New("file: sought before the beginning")
+	}
+	if offset == c.at {
+		return offset, nil
+	}
+	c.at = offset
+	return offset, c.Close()
+}
+
+func (c *content) Close() error {
+	if c.open == nil {
+		return nil
+	}
+	r := c.open
+	c.open = nil
+	return r.Close()
+}
+
+const sniffed = 512 // as much as http.DetectContentType looks at
+
+// meter passes bytes on, and knows afterwards what they were.
+type meter struct {
+	r    io.Reader
+	sum  hash.Hash
+	head bytes.Buffer
+	n    int64
+	max  int64
+	err  error // of the reader, which a store may tell in other words
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.n += int64(n)
+	if m.n > m.max {
+		n, err = 0, fault.TooLarge.Say("The file is larger than %d bytes.", m.max)
+	}
+	m.sum.Write(p[:n])
+	if room := sniffed - m.head.Len(); room > 0 {
+		m.head.Write(p[:min(n, room)])
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		m.err = err
+	}
+	return n, err
+}

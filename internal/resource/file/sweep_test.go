@@ -1,0 +1,261 @@
+package file_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// blobs counts what the store of a service holds, parts of uploads included.
+func blobs(t testing.TB, a *apptest.App) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(a.Settings.FilesPath(), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(what)
+		}
+	}
+}
+
+// halfUpload sends half of a form on a connection of its own, and returns the
+// connection.
+func halfUpload(t testing.TB, a *apptest.App) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(a.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, kind := apptest.Form(t, file("half.bin", strings.Repeat("x", 1<<20)))
+	fmt.Fprintf(conn, "POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", a.Key, kind, len(body), body[:len(body)/2])
+	eventually(t, "no bytes arrived", func() bool { return blobs(t, a) > 0 })
+	return conn
+}
+
+// A client that goes away in the middle leaves nothing.
+func TestBrokenOff(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		conn := halfUpload(t, a)
+		if n := count(t, a, "stray_blobs"); n != 1 {
+			t.Errorf("%d strays while it is under way", n)
+		}
+		if n := len(a.Send(t, a.Key, "GET", "/v1/files", "").OK(t, 200).String()); n != len("[]") {
+			t.Error("a file is seen before its end")
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "something is left", func() bool { return blobs(t, a) == 0 && count(t, a, "stray_blobs") == 0 })
+		if n := count(t, a, "files"); n != 0 {
+			t.Errorf("%d files", n)
+		}
+	})
+}
+
+// sweep runs the job now.
+func sweep(t testing.TB, a *apptest.App, kind string) {
+	t.Helper()
+	err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := a.Jobs.Enqueue(ctx, tx, kind, struct{}{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Bytes without a file are removed a day later and not before; what such an
+// upload would end with is refused.
+func TestSweep(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		ctx := t.Context()
+		kept := upload(t, a, file("kept.txt", "kept")).OK(t, 201).Text("id")
+		saved, err := a.Files.Save(ctx, a.Org, "dead.txt", strings.NewReader("nobody ends this"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Jobs.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
+		done := func() int {
+			n := 0
+			err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+				n, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind = 'files.sweep' AND state = 'done'")
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		sweep(t, a, "files.sweep")
+		eventually(t, "the sweep does not end", func() bool { return done() == 1 })
+		if blobs(t, a) != 2 {
+			t.Fatal("the bytes of an upload under way were swept")
+		}
+		err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE stray_blobs SET remove_at = $1", a.Clock.Now())
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sweep(t, a, "files.sweep")
+		eventually(t, "it was not swept", func() bool { return blobs(t, a) == 1 && count(t, a, "stray_blobs") == 0 })
+		err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := saved.Insert(ctx, tx, a.Clock.Now(), nil)
+			return err
+		})
+		if !fault.Has(err, fault.Unavailable) {
+			t.Errorf("an upload ended without its bytes: %v", err)
+		}
+		if r := a.Send(t, a.Key, "GET", "/v1/files/"+kept+"/content", ""); string(r.Body) != "kept" {
+			t.Errorf("the other file has %q", r.Body)
+		}
+	})
+}
+
+// The files of other resources: kept in their transaction, or not at all.
+func TestStore(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		ctx := t.Context()
+		refused := errors.New("refused")
+		for _, outcome := range []error{refused, nil} {
+			saved, err := a.Files.Save(ctx, a.Org, "../mail/notes.md", strings.NewReader("# Notes"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var row id.ID
+			err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+				f, err := saved.Insert(ctx, tx, a.Clock.Now(), nil)
+				if err != nil {
+					return err
+				}
+				row = f.ID
+				return outcome
+			})
+			if !errors.Is(err, outcome) {
+				t.Fatal(err)
+			}
+			saved.Discard(ctx)
+			f, r, err := a.Files.Open(ctx, a.Org, row)
+			if outcome != nil {
+				if !fault.Has(err, fault.NotFound) || blobs(t, a) != 0 || count(t, a, "stray_blobs") != 0 {
+					t.Errorf("something is left of what was refused: %v, %d blobs", err, blobs(t, a))
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(r)
+			if err = errors.Join(err, r.Close()); err != nil || string(text) != "# Notes" || f.Name != "notes.md" || f.ContentType != "text/markdown; charset=utf-8" {
+				t.Errorf("%+v, %q, %v", f, text, err)
+			}
+			if _, _, err := a.Files.Open(ctx, id.New(), row); !fault.Has(err, fault.NotFound) {
+				t.Errorf("another organization opened it: %v", err)
+			}
+		}
+		if _, err := a.Files.Save(ctx, a.Org, "x", &failing{}); !errors.Is(err, errFailing) {
+			t.Errorf("a reader's own error: %v", err)
+		}
+		if _, err := a.Files.Save(ctx, a.Org, "x", io.LimitReader(zeros{}, a.Settings.Files.MaxBytes+1)); !fault.Has(err, fault.TooLarge) {
+			t.Errorf("too large: %v", err)
+		}
+		if n := blobs(t, a); n != 1 {
+			t.Errorf("%d blobs", n)
+		}
+	})
+}
+
+var errFailing = errors.New("failing")
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errFailing }
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// What was deleted long ago is purged with its links, and then its bytes.
+func TestPurge(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.Retention.Deleted = 30 * 24 * time.Hour
+		a := apptest.StartWith(t, s)
+		ctx := t.Context()
+		gone := upload(t, a, file("gone.txt", "gone")).OK(t, 201).Text("id")
+		recent := upload(t, a, file("recent.txt", "recent")).OK(t, 201).Text("id")
+		a.Send(t, a.Key, "POST", "/v1/files/"+gone+"/access-links", `{}`).OK(t, 201)
+		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business), fmt.Sprintf(`{"logoFileId": %q}`, gone)).OK(t, 200)
+		for _, row := range []string{gone, recent} {
+			a.Send(t, a.Key, "DELETE", "/v1/files/"+row, "").OK(t, 204)
+		}
+		err := a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE files SET deleted_at = $2 WHERE id = $1", gone, a.Clock.Now().Add(-31*24*time.Hour))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Jobs.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
+		sweep(t, a, "deleted.purge")
+		eventually(t, "it was not purged", func() bool { return count(t, a, "files") == 1 })
+		if count(t, a, "file_access_links") != 0 || count(t, a, "stray_blobs") != 1 || blobs(t, a) != 2 {
+			t.Errorf("%d links, %d strays, %d blobs", count(t, a, "file_access_links"), count(t, a, "stray_blobs"), blobs(t, a))
+		}
+		if !a.Send(t, a.Key, "GET", "/v1/businesses/"+string(a.Business), "").OK(t, 200).At("logoFileId").Null() {
+			t.Error("a business names a file that is no more")
+		}
+		sweep(t, a, "files.sweep")
+		eventually(t, "its bytes stayed", func() bool { return blobs(t, a) == 1 && count(t, a, "stray_blobs") == 0 })
+	})
+}
+
+// Uploads beside each other do not mix.
+func TestManyUploads(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		content := bytes.Repeat([]byte("abc"), 100_000)
+		apptest.AtOnce(20, func(i int) {
+			v := upload(t, a, file(fmt.Sprintf("%d.bin", i), string(content))).OK(t, 201)
+			if r := a.Send(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content", ""); !bytes.Equal(r.Body, content) {
+				t.Errorf("file %d: %d bytes", i, len(r.Body))
+			}
+		})
+		if count(t, a, "files") != 20 || count(t, a, "stray_blobs") != 0 || blobs(t, a) != 20 {
+			t.Errorf("%d files, %d strays, %d blobs", count(t, a, "files"), count(t, a, "stray_blobs"), blobs(t, a))
+		}
+	})
+}

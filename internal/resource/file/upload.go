@@ -1,0 +1,66 @@
+package file
+
+import (
+	"context"
+	"io"
+
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+type fileUpload struct {
+	File     op.Upload `json:"file" doc:"the bytes, with a file name"`
+	Name     *string   `json:"name" min:"1" doc:"by default the part's file name"`
+	FolderID *id.ID    `json:"folderId"`
+}
+
+// formRoom is what a form may have beside the file: its fields and the lines
+// between its parts.
+const formRoom = 1 << 20
+
+// uploadFile stores the bytes as they arrive, and makes them a file at the end.
+func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, stream *op.Stream) (*File, error) {
+	var saved *Saved
+	defer func() { saved.Discard(ctx) }()
+	err := c.Form(stream, &in, s.config.MaxBytes+formRoom, func(name string, r io.Reader) (err error) {
+		saved, err = s.Save(ctx, c.Org, name, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.Name != nil {
+		if saved.Name, err = CleanName("name", *in.Name); err != nil {
+			return nil, err
+		}
+		saved.ContentType = finer(saved.ContentType, saved.Name)
+	}
+	c.Now = s.clock.Now() // the file is made now, not when its first byte came
+	f, err := op.Finish(ctx, c, func(ctx context.Context) (*File, error) {
+		if err := lockFolder(ctx, c, "folderId", in.FolderID); err != nil {
+			return nil, err
+		}
+		f, err := saved.Insert(ctx, c.Tx, c.Now, in.FolderID)
+		if err != nil {
+			return nil, err
+		}
+		return f, c.Emit("file.created", f.ID, f)
+	})
+	if err != nil {
+		return nil, err
+	}
+	saved = nil
+	return f, nil
+}
+
+func (s *Store) downloadFile(ctx context.Context, c *op.Call, in ref, _ *op.Stream) (*op.Content, error) {
+	f, bytes, err := s.Open(ctx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return answer(f, bytes), nil
+}
+
+func answer(f *File, bytes io.ReadSeekCloser) *op.Content {
+	return &op.Content{Name: f.Name, Type: f.ContentType, ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt.Std(), ReadSeekCloser: bytes}
+}
