@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -144,7 +145,7 @@ func responses(o *op.Op, shared op.Schemas) object {
 	if s, list := o.OutputSchema(shared); s != nil {
 		success["content"] = object{"application/json": object{"schema": envelope(s, list)}}
 	} else if o.Streams() {
-		success["content"] = object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}
+		success["content"] = object{cmp.Or(o.Media, "application/octet-stream"): object{"schema": object{"type": "string", "format": "binary"}}}
 	}
 	out := object{strconv.Itoa(o.Status): success}
 	for status, kinds := range o.Faults() {
