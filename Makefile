@@ -20,6 +20,7 @@ test: check judges ## Everything that must pass: check, then judges
 
 check: ## Unit tests on SQLite and PostgreSQL, then lint
 	scripts/need strace
+	scripts/need pdftotext poppler-utils
 	scripts/with-postgres $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 

@@ -185,6 +185,8 @@ var (
 		"agent_grants_client":    "the purge asks whether any organization uses a client",
 		"grant_tokens_expired":   "the purge of tokens is nobody's",
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
+
+		"invoices_due": "the clock moves everybody's invoices",
 	}
 )
 

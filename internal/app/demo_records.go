@@ -14,6 +14,7 @@ import (
 
 // demoRecord is one call of an operation. What it makes is remembered by its
 // name, and $name in a later input is its id.
+// An operation that insists on an idempotency key has the record's place for one.
 type demoRecord struct{ name, operation, input string }
 
 // seedRecords makes the sample records through the same operations that
@@ -21,9 +22,13 @@ type demoRecord struct{ name, operation, input string }
 func (a *App) seedRecords(ctx context.Context, caller *op.Caller) error {
 	act := action.New(a.Runner, a.Catalog, op.System)
 	var known []string
-	for _, r := range demoRecords {
+	for i, r := range demoRecords {
 		input := strings.NewReplacer(known...).Replace(r.input)
-		answer, err := act.Do(ctx, action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), RequestID: "demo"})
+		call := action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), RequestID: "demo"}
+		if o := a.Catalog.Named(r.operation); o != nil && o.KeyRequired {
+			call.Key = fmt.Sprintf("demo-%d", i)
+		}
+		answer, err := act.Do(ctx, call)
 		if err != nil {
 			return fmt.Errorf("demo: %s: %w", r.operation, err)
 		}
@@ -43,7 +48,7 @@ func (a *App) seedRecords(ctx context.Context, caller *op.Caller) error {
 }
 
 // demoRecords is a maker of calculating engines: the people it talks to, whom
-// it sells to, and what it notes about them.
+// it sells to, what it notes about them, and what they owe.
 var demoRecords = []demoRecord{
 	{"charles", "contacts.create", `{"firstName": "Charles", "lastName": "Babbage", "jobTitle": "Inventor", "emails": [{"email": "charles@example.com", "label": "work"}], "phoneNumbers": [{"phoneNumber": "+442079460011"}], "notes": "Has plans for a larger engine."}`},
 	{"mary", "contacts.create", `{"firstName": "Mary", "lastName": "Somerville", "prefix": "Dr", "emails": [{"email": "mary@example.org"}], "addresses": [{"line1": "12 Queen Square", "city": "London", "country": "GB"}]}`},
@@ -66,4 +71,19 @@ var demoRecords = []demoRecord{
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$engines", "value": "12"}`},
 	{"", "customers.properties.create", `{"id": "$compilers", "definitionId": "$tier", "value": "silver", "status": "suggested", "sources": [{"url": "https://example.com/compilers", "title": "Their web site"}]}`},
 	{"", "contacts.properties.create", `{"id": "$charles", "definitionId": "$channel", "value": "letter"}`},
+
+	{"paid", "invoices.create", `{"customerId": "$weavers", "dueAt": "2026-02-15T00:00:00Z", "notes": "Thank you for your custom.", "terms": "Payable within 30 days.", "lineItems": [{"description": "Punched cards, box of 500", "quantity": "4", "unitAmountCents": 8500}, {"description": "Delivery to the workshop", "unitAmountCents": 4200}]}`},
+	{"", "invoices.issue", `{"id": "$paid"}`},
+	{"", "invoices.record_payment", `{"id": "$paid", "amountCents": 38200, "paidAt": "2026-02-10T10:00:00Z", "method": "bank_transfer", "note": "Ref 4711"}`},
+	{"late", "invoices.create", `{"customerId": "$weavers", "dueAt": "2026-03-31T00:00:00Z", "terms": "Payable within 30 days.", "lineItems": [{"description": "Repair of the loom's reader, by the hour", "quantity": "6.5", "unitAmountCents": 9000}, {"description": "Brass gears", "quantity": "12", "unitAmountCents": 1450}, {"description": "Discount for the delay", "unitAmountCents": -2500}]}`},
+	{"", "invoices.issue", `{"id": "$late"}`},
+	{"", "invoices.record_payment", `{"id": "$late", "amountCents": 20000, "method": "check"}`},
+	{"open", "invoices.create", `{"customerId": "$compilers", "dueAt": "2099-12-31T00:00:00Z", "lineItems": [{"description": "Difference engine, hire for one month", "unitAmountCents": 125000}, {"description": "Instruction of the staff, by the hour", "quantity": "3", "unitAmountCents": 7500}]}`},
+	{"", "invoices.issue", `{"id": "$open"}`},
+	{"", "invoices.record_payment", `{"id": "$open", "amountCents": 50000, "method": "card", "note": "First instalment"}`},
+	{"wrong", "invoices.create", `{"customerId": "$compilers", "lineItems": [{"description": "Analytical engine", "unitAmountCents": 99500000}]}`},
+	{"", "invoices.issue", `{"id": "$wrong"}`},
+	{"", "invoices.void", `{"id": "$wrong"}`},
+	{"", "invoices.create", `{"customerId": "$weavers", "notes": "To be agreed with the foreman.", "lineItems": [{"description": "Yearly inspection", "unitAmountCents": 45000}]}`},
+	{"", "customers.transactions.create", `{"id": "$compilers", "type": "credit", "amountCents": 2500, "description": "For the late delivery of the cards"}`},
 }

@@ -21,7 +21,7 @@ import (
 // exportOmits are columns that an export leaves out: secrets, and what the
 // service makes for itself. Bytes are left out everywhere, for all of them
 // are hashes, fingerprints or sealed.
-var exportOmits = []string{"users.password_hash", "idempotency.step", "contacts.search", "contacts.children", "customers.search", "property_definitions.search"}
+var exportOmits = []string{"users.password_hash", "idempotency.step", "contacts.search", "contacts.children", "customers.search", "invoices.search", "property_definitions.search"}
 
 // exportHow says which rows of a table without organization_id are exported.
 var exportHow = map[string]string{

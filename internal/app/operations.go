@@ -6,6 +6,7 @@ import (
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
+	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/property"
 )
 
@@ -17,6 +18,7 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 		contact.Operations(),
 		customer.Operations(),
 		property.Operations(),
+		invoice.Operations(),
 		more,
 	)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 )
@@ -40,6 +41,10 @@ func TestPurge(t *testing.T) {
 			create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x", "status": "suggested"}`, kept, dead)
 		}
 		create("customers.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, goneCustomer, define("customer", "live"))
+		bill := `{"customerId": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`
+		draft, issued := create("invoices.create", bill, namesKept), create("invoices.create", bill, goneCustomer)
+		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200)
+		remove("invoices.delete", draft)
 		remove("contacts.delete", gone)
 		remove("customers.delete", goneCustomer)
 		remove("property_definitions.delete", dead)
@@ -51,7 +56,7 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			for _, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+			for _, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "invoices", "invoice_line_items"} {
 				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL", a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
 					return err
 				}
@@ -68,9 +73,9 @@ func TestPurge(t *testing.T) {
 			_, err := a.Jobs.Enqueue(ctx, tx, "deleted.purge", struct{}{})
 			return err
 		})
-		rows := func() (counts [5]int) {
+		rows := func() (counts [8]int) {
 			write(func(ctx context.Context, tx *db.Tx) (err error) {
-				for i, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values"} {
+				for i, table := range []string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "invoices", "invoice_line_items", "customer_transactions"} {
 					if counts[i], err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table); err != nil {
 						return err
 					}
@@ -79,7 +84,7 @@ func TestPurge(t *testing.T) {
 			})
 			return counts
 		}
-		want := [5]int{2, 0, 2, 2, 1}
+		want := [8]int{2, 0, 2, 2, 1, 1, 1, 0}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)
@@ -89,6 +94,40 @@ func TestPurge(t *testing.T) {
 			t.Error("a customer names a contact that is no more")
 		}
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
+		// What was issued stays, without its customer, and can still be paid.
+		call(t, "invoices.record_payment", fmt.Sprintf(`{"id": %q, "amountCents": 9, "idempotencyKey": "k"}`, issued)).OK(t, 201)
+		if v := call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200); !v.At("customerId").Null() || v.Text("status") != "paid" {
+			t.Errorf("the invoice of a customer that is no more: %s", v)
+		}
 		call(t, "contacts.properties.get", fmt.Sprintf(`{"id": %q, "propertyId": %q}`, kept, survivor)).OK(t, 200)
+	})
+}
+
+// The clock moves an invoice whose time has passed, with nobody asking.
+func TestOverdueByTheClock(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		customer := call(t, "customers.create", `{"name": "A"}`).OK(t, 201).Text("id")
+		due := a.Clock.Now().Add(2 * time.Second)
+		invoice := call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "dueAt": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`, customer, due)).OK(t, 201).Text("id")
+		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, invoice)).OK(t, 200)
+		if err := a.Jobs.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
+		get := func() apptest.Value {
+			return call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, invoice)).OK(t, 200)
+		}
+		for deadline := time.Now().Add(40 * time.Second); get().Text("status") != "overdue"; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("not overdue: %s", get())
+			}
+		}
+		if at, err := clock.Parse(get().Text("overdueAt")); err != nil || at < due || at > a.Clock.Now() {
+			t.Errorf("overdue at %v, due at %v", at, due)
+		}
+		if events := a.Events(t, "invoice.overdue"); events != "invoice.overdue" {
+			t.Errorf("events %q", events)
+		}
 	})
 }
