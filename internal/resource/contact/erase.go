@@ -17,7 +17,7 @@ import (
 func eraseOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "contacts.erase", Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
-			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact.",
+			Description: "Works on deleted contacts too. Customers are records of their own: they stay, and no longer name the contact. So are invoices, which say whom they were made out to.",
 			Resource:    "contacts", Doors: op.Admin, Events: []string{"contact.erased"},
 			Example: `{"id": ` + exampleID + `}`}, eraseContact),
 	}
