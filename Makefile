@@ -20,6 +20,7 @@ test: check judges ## Everything that must pass: check, then judges
 
 check: ## Unit tests on SQLite, PostgreSQL and S3, then lint
 	scripts/need strace
+	scripts/need pdftotext poppler-utils
 	scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 

@@ -25,6 +25,7 @@ const module = "frontdesk"
 // never what is named on its own line or on a later one.
 var layers = [][]string{
 	{"internal/kernel/limit", "internal/kernel/peer", "internal/kernel/placeholder"},
+	{"internal/kernel/limit", "internal/kernel/peer", "internal/kernel/locale", "third_party/*"},
 	{"migrations", "internal/kernel/fault", "internal/kernel/config", "internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
 	{"internal/kernel/job", "internal/kernel/outbound"},

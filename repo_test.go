@@ -188,6 +188,7 @@ var (
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
 
 		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
+		"invoices_due": "the clock moves everybody's invoices",
 	}
 )
 

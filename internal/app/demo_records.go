@@ -18,6 +18,7 @@ import (
 // demoRecord is one call of an operation. What it makes is remembered by its
 // name, and $name in a later input is its id. $business and $owner are there
 // from the start.
+// An operation that insists on an idempotency key has the record's place for one.
 type demoRecord struct{ name, operation, input string }
 
 // seedRecords makes the sample records through the same operations that
@@ -25,9 +26,13 @@ type demoRecord struct{ name, operation, input string }
 func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) error {
 	act := action.New(a.Runner, a.Catalog, op.System)
 	known := []string{"$business", string(caller.Business), "$owner", string(owner)}
-	for _, r := range demoRecords {
+	for i, r := range demoRecords {
 		input := strings.NewReplacer(known...).Replace(r.input)
-		answer, err := act.Do(ctx, action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), RequestID: "demo"})
+		call := action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), RequestID: "demo"}
+		if o := a.Catalog.Named(r.operation); o != nil && o.KeyRequired {
+			call.Key = fmt.Sprintf("demo-%d", i)
+		}
+		answer, err := act.Do(ctx, call)
 		if err != nil {
 			return fmt.Errorf("demo: %s: %w", r.operation, err)
 		}
@@ -81,7 +86,7 @@ var demoFiles = []struct{ name, folder, text string }{
 
 // demoRecords is a maker of calculating engines: what it tells of itself, the
 // people it talks to, whom it sells to, what it notes about them, and what is
-// to be done.
+// to be done, and what they owe.
 var demoRecords = []demoRecord{
 	{"", "businesses.profile.replace", `{"id": "$business", "tagline": "Engines that reckon", "about": "We design and build calculating engines, and keep them running.", "mission": "No table with an error in it, ever.", "toneOfVoice": "Plain and exact, with a little wit.", "audience": "Observatories, insurers, weavers and universities.", "foundedOn": "1837-12-01", "email": "office@example.com", "phone": "+442079460010", "website": "https://example.com"}`},
 	{"", "businesses.offerings.create", `{"id": "$business", "name": "Difference engine", "kind": "product", "description": "Tabulates polynomials to the seventh order.", "priceCents": 1750000}`},
@@ -131,4 +136,19 @@ var demoRecords = []demoRecord{
 
 	{"papers", "folders.create", `{"name": "Papers for customers"}`},
 	{"offers", "folders.create", `{"name": "Offers", "parentFolderId": "$papers"}`},
+
+	{"paid", "invoices.create", `{"customerId": "$weavers", "dueAt": "2026-02-15T00:00:00Z", "notes": "Thank you for your custom.", "terms": "Payable within 30 days.", "lineItems": [{"description": "Punched cards, box of 500", "quantity": "4", "unitAmountCents": 8500}, {"description": "Delivery to the workshop", "unitAmountCents": 4200}]}`},
+	{"", "invoices.issue", `{"id": "$paid"}`},
+	{"", "invoices.record_payment", `{"id": "$paid", "amountCents": 38200, "paidAt": "2026-02-10T10:00:00Z", "method": "bank_transfer", "note": "Ref 4711"}`},
+	{"late", "invoices.create", `{"customerId": "$weavers", "dueAt": "2026-03-31T00:00:00Z", "terms": "Payable within 30 days.", "lineItems": [{"description": "Repair of the loom's reader, by the hour", "quantity": "6.5", "unitAmountCents": 9000}, {"description": "Brass gears", "quantity": "12", "unitAmountCents": 1450}, {"description": "Discount for the delay", "unitAmountCents": -2500}]}`},
+	{"", "invoices.issue", `{"id": "$late"}`},
+	{"", "invoices.record_payment", `{"id": "$late", "amountCents": 20000, "method": "check"}`},
+	{"open", "invoices.create", `{"customerId": "$compilers", "dueAt": "2099-12-31T00:00:00Z", "lineItems": [{"description": "Difference engine, hire for one month", "unitAmountCents": 125000}, {"description": "Instruction of the staff, by the hour", "quantity": "3", "unitAmountCents": 7500}]}`},
+	{"", "invoices.issue", `{"id": "$open"}`},
+	{"", "invoices.record_payment", `{"id": "$open", "amountCents": 50000, "method": "card", "note": "First instalment"}`},
+	{"wrong", "invoices.create", `{"customerId": "$compilers", "lineItems": [{"description": "Analytical engine", "unitAmountCents": 99500000}]}`},
+	{"", "invoices.issue", `{"id": "$wrong"}`},
+	{"", "invoices.void", `{"id": "$wrong"}`},
+	{"", "invoices.create", `{"customerId": "$weavers", "notes": "To be agreed with the foreman.", "lineItems": [{"description": "Yearly inspection", "unitAmountCents": 45000}]}`},
+	{"", "customers.transactions.create", `{"id": "$compilers", "type": "credit", "amountCents": 2500, "description": "For the late delivery of the cards"}`},
 }

@@ -27,6 +27,7 @@ var exportOmits = []string{
 	"idempotency.step",
 	"contacts.search", "contacts.children",
 	"customers.search",
+	"invoices.search",
 	"property_definitions.search",
 	"business_offerings.words",
 	"tasks.search",

@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
@@ -27,6 +28,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		task.Operations(),
 		template.Operations(),
 		a.Links.Operations(),
+		invoice.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -35,6 +37,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 var happenings = []op.Happening{
 	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
 	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
+	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
 }
 

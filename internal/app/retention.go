@@ -10,6 +10,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/invoice"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
@@ -17,6 +18,8 @@ import (
 const (
 	purgeBatch  = 500
 	purgeWindow = 1000
+
+	overdueBatch = 100
 )
 
 // purges are the statements that end soft-deleted rows after their retention,
@@ -30,7 +33,9 @@ var purges = []string{
 	forget("tasks", "contact_id", "contacts"),
 	forget("email_opt_ins", "contact_id", "contacts"),
 	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
-	purgeUnder("property_values", "object_id", "customers"), forget("tasks", "customer_id", "customers"), purge("customers"),
+	purge("invoice_line_items"), purge("invoices"), // only drafts are deleted; what was issued stays, and its payments with it
+	purgeUnder("property_values", "object_id", "customers"), purgeUnder("customer_transactions", "customer_id", "customers"),
+	forget("invoices", "customer_id", "customers"), forget("tasks", "customer_id", "customers"), purge("customers"),
 	purge("business_offerings"), purgeUnder("business_offerings", "business_id", "businesses"),
 	purge("business_online_presences"), purgeUnder("business_online_presences", "business_id", "businesses"),
 	purge("business_physical_presences"), purgeUnder("business_physical_presences", "business_id", "businesses"),
@@ -60,7 +65,11 @@ func naming(table, column, parent string) string {
 	return "SELECT r.seq FROM " + parent + " p JOIN " + table + " r ON r.organization_id = p.organization_id AND r." + column + " = p.id WHERE p.deleted_at <= $1 LIMIT $2"
 }
 
-// retention declares the jobs that remove what has been kept long enough.
+// overdueEvery is how often the clock moves what passed its time.
+const overdueEvery = 10 * time.Second
+
+// retention declares the jobs that remove what has been kept long enough, and
+// move what the clock moves.
 func (a *App) retention() {
 	a.sweep("idempotency.expire", time.Hour, windows("idempotency", "status IS NOT NULL AND created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
@@ -68,6 +77,9 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
+	})
+	a.sweep("invoices.overdue", overdueEvery, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return invoice.MakeOverdue(ctx, tx, a.Events, now, overdueBatch)
 	})
 	a.sweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (more bool, err error) {
 		for _, statement := range purges {
@@ -97,10 +109,10 @@ func windows(table, old string, before func(now clock.Time) clock.Time) func(con
 	}
 }
 
-// sweep declares a periodic job that removes rows in batches until none is left.
-func (a *App) sweep(kind string, every time.Duration, remove func(context.Context, *db.Tx, clock.Time) (more bool, err error)) {
+// sweep declares a periodic job that works in batches until none is left.
+func (a *App) sweep(kind string, every time.Duration, batch func(context.Context, *db.Tx, clock.Time) (more bool, err error)) {
 	job.HandleTx(a.Jobs, kind, func(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
-		more, err := remove(ctx, tx, a.Clock.Now())
+		more, err := batch(ctx, tx, a.Clock.Now())
 		if err == nil && more {
 			return job.Later(0)
 		}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 )
 
 var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks", "task_assignees", "task_activity",
 	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences",
-	"email_opt_ins", "email_templates"}
+	"email_opt_ins", "email_templates", "invoices", "invoice_line_items", "customer_transactions"}
 
 // What was deleted long ago ends, with what hangs under it; what names it
 // forgets it; and what was deleted a moment ago stays.
@@ -63,6 +64,10 @@ func TestPurge(t *testing.T) {
 		}
 		remove("tasks.delete", goneTask)
 		remove("businesses.delete", goneBusiness)
+		bill := `{"customerId": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`
+		draft, issued := create("invoices.create", bill, namesKept), create("invoices.create", bill, goneCustomer)
+		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200)
+		remove("invoices.delete", draft)
 		remove("contacts.delete", gone)
 		remove("customers.delete", goneCustomer)
 		remove("property_definitions.delete", dead)
@@ -103,7 +108,7 @@ func TestPurge(t *testing.T) {
 			return counts
 		}
 		// Of the task that stays, the entries created, assigned and unassigned.
-		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0}
+		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0, 1, 1, 0}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)
@@ -116,6 +121,40 @@ func TestPurge(t *testing.T) {
 			t.Errorf("a task names what is no more: %s", v)
 		}
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
+		// What was issued stays, without its customer, and can still be paid.
+		call(t, "invoices.record_payment", fmt.Sprintf(`{"id": %q, "amountCents": 9, "idempotencyKey": "k"}`, issued)).OK(t, 201)
+		if v := call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200); !v.At("customerId").Null() || v.Text("status") != "paid" {
+			t.Errorf("the invoice of a customer that is no more: %s", v)
+		}
 		call(t, "contacts.properties.get", fmt.Sprintf(`{"id": %q, "propertyId": %q}`, kept, survivor)).OK(t, 200)
+	})
+}
+
+// The clock moves an invoice whose time has passed, with nobody asking.
+func TestOverdueByTheClock(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		customer := call(t, "customers.create", `{"name": "A"}`).OK(t, 201).Text("id")
+		due := a.Clock.Now().Add(2 * time.Second)
+		invoice := call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "dueAt": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`, customer, due)).OK(t, 201).Text("id")
+		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, invoice)).OK(t, 200)
+		if err := a.Jobs.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
+		get := func() apptest.Value {
+			return call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, invoice)).OK(t, 200)
+		}
+		for deadline := time.Now().Add(40 * time.Second); get().Text("status") != "overdue"; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("not overdue: %s", get())
+			}
+		}
+		if at, err := clock.Parse(get().Text("overdueAt")); err != nil || at < due || at > a.Clock.Now() {
+			t.Errorf("overdue at %v, due at %v", at, due)
+		}
+		if events := a.Events(t, "invoice.overdue"); events != "invoice.overdue" {
+			t.Errorf("events %q", events)
+		}
 	})
 }

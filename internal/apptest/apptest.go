@@ -149,7 +149,11 @@ func (a *App) Operate(t testing.TB, operation, noun string, ref id.ID, input str
 	return parse(t, data)
 }
 
-// Door calls an operation with its whole input as one JSON object.
+// keyField is the idempotency key in the input of a Door, as agents send it.
+const keyField = "idempotencyKey"
+
+// Door calls an operation with its whole input as one JSON object, the
+// idempotency key among it.
 type Door func(t testing.TB, operation, input string) Result
 
 // Result is what came of a call: the REST status and body, whatever the door.
@@ -189,6 +193,11 @@ func (a *App) viaREST(v Tenant) Door {
 			}
 			return string(raw)
 		}
+		var headers []string
+		if raw, ok := fields[keyField]; ok {
+			headers = []string{"Idempotency-Key", plain(raw)}
+			delete(fields, keyField)
+		}
 		path, params := o.Path, url.Values{}
 		for _, f := range o.PathFields() {
 			path = strings.ReplaceAll(path, "{"+f+"}", url.PathEscape(plain(fields[f])))
@@ -208,7 +217,7 @@ func (a *App) viaREST(v Tenant) Door {
 			b, _ := json.Marshal(fields)
 			body = string(b)
 		}
-		return a.Send(t, v.Key, o.Method, path, body)
+		return a.Send(t, v.Key, o.Method, path, body, headers...)
 	}
 }
 
@@ -217,7 +226,14 @@ func (a *App) viaAction(v Tenant) Door {
 	return func(t testing.TB, operation, input string) Result {
 		t.Helper()
 		caller := &op.Caller{Kind: op.AutomationActor, ID: id.New(), Organization: v.Org, Business: v.Business, Plan: "enterprise", Permissions: op.Everything()}
-		answer, err := door.Do(context.Background(), action.Call{Caller: caller, Operation: operation, Input: []byte(input), RequestID: string(id.New())})
+		var with struct{ IdempotencyKey string }
+		fields := map[string]json.RawMessage{}
+		if json.Unmarshal([]byte(input), &with) == nil && with.IdempotencyKey != "" && json.Unmarshal([]byte(input), &fields) == nil {
+			delete(fields, keyField)
+			rest, _ := json.Marshal(fields)
+			input = string(rest)
+		}
+		answer, err := door.Do(context.Background(), action.Call{Caller: caller, Operation: operation, Input: []byte(input), Key: with.IdempotencyKey, RequestID: string(id.New())})
 		return ResultOf(t, answer, err)
 	}
 }

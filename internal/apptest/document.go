@@ -111,7 +111,10 @@ func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) 
 		return
 	}
 	if content, ok := answer["content"].(map[string]any); ok && content["application/json"] == nil {
-		return // bytes
+		if kind := res.Header.Get("Content-Type"); content[kind] == nil && content["*/*"] == nil {
+			fail("the document has no content of type %s here", kind)
+		}
+		return
 	}
 	escape := strings.NewReplacer("~", "~0", "/", "~1").Replace
 	s, err := d.schema("/paths/" + escape(template) + "/" + strings.ToLower(req.Method) + "/responses/" + status + "/content/application~1json/schema")

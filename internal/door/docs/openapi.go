@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -150,8 +151,8 @@ func responses(o *op.Op, shared op.Schemas) object {
 	}
 	out := object{strconv.Itoa(o.Status): success}
 	if o.AnswersBytes() {
-		success["content"] = bytesOfAnyType
-		out["206"] = object{"description": "The part that Range asked for.", "headers": with, "content": bytesOfAnyType}
+		success["content"] = bytesOf(o.Media)
+		out["206"] = object{"description": "The part that Range asked for.", "headers": with, "content": bytesOf(o.Media)}
 		out["304"] = object{"description": "The bytes are those that If-None-Match names.", "headers": with}
 		out["416"] = object{"description": "The file has no such part.", "headers": with, "content": object{"text/plain": object{"schema": object{"type": "string"}}}}
 	}
@@ -170,7 +171,9 @@ func responses(o *op.Op, shared op.Schemas) object {
 	return out
 }
 
-var bytesOfAnyType = object{"*/*": object{"schema": object{"type": "string", "format": "binary"}}}
+func bytesOf(media string) object {
+	return object{cmp.Or(media, "*/*"): object{"schema": object{"type": "string", "format": "binary"}}}
+}
 
 func envelope(s *jsonschema.Schema, list bool) object {
 	if !list {

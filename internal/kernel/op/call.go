@@ -27,12 +27,14 @@ type Call struct {
 	Door      Door
 	RequestID string
 	Tx        *db.Tx // open in a Read and a Write, and inside c.Write and Finish
+	Key       string // the idempotency key, where the operation takes one
 
 	op     *Op
 	runner *Runner
 	emits  []emit
 	claim  *claim  // of a Flow under an idempotency key
 	answer *Answer // what Finish committed
+	replay bool
 }
 
 type emit struct {
@@ -60,6 +62,10 @@ func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	c.emits = append(c.emits, emit{c.Org, kind, resource, data})
 	return nil
 }
+
+// Replay says that the output is what an earlier call made under the same key.
+// It is for operations that bind their key themselves (Spec.BindsKey).
+func (c *Call) Replay() { c.replay = true }
 
 // Read opens a snapshot: in Prepare, and in a Flow between outside calls.
 func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error) error {

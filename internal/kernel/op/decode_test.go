@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 
@@ -202,15 +203,20 @@ func TestBadDeclarations(t *testing.T) {
 	good := Spec{Name: "x.create", Route: "POST /v1/contacts", Summary: "X."}
 	with := func(change func(*Spec)) Spec { s := good; change(&s); return s }
 	for name, declare := range map[string]func(){
-		"no name":         func() { Write(with(func(s *Spec) { s.Name = "" }), handler[noPath]) },
-		"no route":        func() { Write(with(func(s *Spec) { s.Route = "" }), handler[noPath]) },
-		"no resource":     func() { Write(with(func(s *Spec) { s.Route = "POST /v1/unknown" }), handler[noPath]) },
-		"field twice":     func() { Write(good, handler[twice]) },
-		"path unknown":    func() { Write(with(func(s *Spec) { s.Route = "POST /v1/contacts/{id}" }), handler[noPath]) },
-		"unknown format":  func() { Write(good, handler[bad]) },
-		"body of a GET":   func() { Read(with(func(s *Spec) { s.Route = "GET /v1/contacts" }), handler[noPath]) },
-		"bad example":     func() { Write(with(func(s *Spec) { s.Example = `{"b": 1}` }), handler[noPath]) },
-		"strange status":  func() { Write(with(func(s *Spec) { s.Status = 299 }), handler[noPath]) },
+		"no name":        func() { Write(with(func(s *Spec) { s.Name = "" }), handler[noPath]) },
+		"no route":       func() { Write(with(func(s *Spec) { s.Route = "" }), handler[noPath]) },
+		"no resource":    func() { Write(with(func(s *Spec) { s.Route = "POST /v1/unknown" }), handler[noPath]) },
+		"field twice":    func() { Write(good, handler[twice]) },
+		"path unknown":   func() { Write(with(func(s *Spec) { s.Route = "POST /v1/contacts/{id}" }), handler[noPath]) },
+		"unknown format": func() { Write(good, handler[bad]) },
+		"body of a GET":  func() { Read(with(func(s *Spec) { s.Route = "GET /v1/contacts" }), handler[noPath]) },
+		"bad example":    func() { Write(with(func(s *Spec) { s.Example = `{"b": 1}` }), handler[noPath]) },
+		"strange status": func() { Write(with(func(s *Spec) { s.Status = 299 }), handler[noPath]) },
+		"binds a key that it does not require": func() {
+			s := good
+			s.BindsKey = func(ctxType, *db.Tx, id.ID, string) (bool, error) { return false, nil }
+			Write(s, handler[noPath])
+		},
 		"input no struct": func() { Write(good, handler[string]) },
 		"two of a name": func() {
 			o := Write(good, handler[noPath])

@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -29,6 +30,7 @@ type key struct {
 	org   id.ID
 	value string
 	print [32]byte
+	bound bool // to a row of the operation's own, which tells more than any stored answer
 }
 
 // errStored says that the key got its answer from somebody else meanwhile.
@@ -118,10 +120,15 @@ type storedRow struct {
 const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until"
 
 // stored looks for the answer that an earlier request left under the key.
-func (r *Runner) stored(ctx context.Context, o *Op, c *Call, k *key) (Answer, bool, error) {
+func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, error) {
 	var row storedRow
 	var now clock.Time
 	err := r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if c.op.BindsKey != nil {
+			if k.bound, err = c.op.BindsKey(ctx, tx, k.org, k.value); err != nil || k.bound {
+				return cmp.Or(err, db.ErrNone)
+			}
+		}
 		if row, err = db.One[storedRow](ctx, tx, "SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value); err != nil {
 			return err
 		}

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -33,11 +35,21 @@ type Spec struct {
 	Events   []string      // what it emits
 	Example  string        // one input as a JSON object, path and query fields included
 
-	KeyRequired     bool // an Idempotency-Key must be sent
-	Secret          bool // the answer shows a secret once, so a stored answer is sealed
-	DomainAgreement bool // the business must have accepted the domain agreements
-	Public          bool // needs no caller: the operation sets Call.Org to what its token names
+	KeyRequired     bool      // an Idempotency-Key must be sent
+	BindsKey        KeyFinder // nil: the answer is kept under the key for 24 hours
+	Secret          bool      // the answer shows a secret once, so a stored answer is sealed
+	DomainAgreement bool      // the business must have accepted the domain agreements
+	Public          bool      // needs no caller: the operation sets Call.Org to what its token names
+
+	Media string // the type of what a Bytes operation answers; by default any
 }
+
+// KeyFinder is set by an operation that binds its key for good, in a row of
+// its own, and says itself which requests are the same. It reports whether the
+// key has such a row. The operation then looks at c.Key first: it answers with
+// what the row tells after c.Replay, or refuses with fault.KeyReused. The
+// answers kept for 24 hours only tell of a key that has no such row.
+type KeyFinder func(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error)
 
 // Op is a declared operation, its types erased so that doors can hold a list.
 type Op struct {
@@ -111,6 +123,9 @@ func declare[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, 
 	o.Method, o.Path, _ = strings.Cut(s.Route, " ")
 	if s.Name == "" || s.Summary == "" || o.Path == "" && o.Doors&REST != 0 {
 		panic("needs Name, Summary and, for REST, a Route")
+	}
+	if o.BindsKey != nil && (sh != writeShape || !o.KeyRequired) {
+		panic("only a Write that requires a key binds it")
 	}
 	o.settle()
 	o.in = compile(reflect.TypeFor[In](), map[reflect.Type]*node{})

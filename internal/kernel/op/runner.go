@@ -81,21 +81,18 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	ctx = db.WithLabel(ctx, o.Name)
 	var k *key
 	if q.HasKey && o.TakesKey() {
+		c.Key = q.Key
 		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
-		answer, found, err := r.stored(ctx, o, c, k)
+		answer, found, err := r.stored(ctx, c, k)
 		if found || err != nil {
 			return answer, err
 		}
 	}
-	if !o.Streams() { // which reads its own body
-		if err := o.decode(in, text, q.Door); err != nil {
-			return Answer{}, err
+	if err := o.prepare(ctx, c, q.Door, in, text); err != nil {
+		if k != nil && k.bound {
+			err = fault.KeyReused.New() // it is bound to a request that was valid
 		}
-	}
-	if o.prepares {
-		if err := in.Addr().Interface().(Preparer).Prepare(ctx, c); err != nil {
-			return Answer{}, o.asInput(err)
-		}
+		return Answer{}, err
 	}
 	switch o.shape {
 	case readShape:
@@ -105,6 +102,19 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	default:
 		return r.flow(ctx, o, c, in, k, q.Stream)
 	}
+}
+
+// prepare reads the body and lets the input prepare itself.
+func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, text []byte) error {
+	if !o.Streams() { // which reads its own body
+		if err := o.decode(in, text, d); err != nil {
+			return err
+		}
+	}
+	if !o.prepares {
+		return nil
+	}
+	return o.asInput(in.Addr().Interface().(Preparer).Prepare(ctx, c))
 }
 
 // bind fills the path's and the query's fields.
@@ -215,7 +225,7 @@ func (o *Op) answer(out any) (Answer, error) {
 // a key, the stored answer.
 func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any, err error) {
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		c.Tx, c.emits = tx, c.emits[:0]
+		c.Tx, c.emits, c.replay = tx, c.emits[:0], false
 		defer func() { c.Tx = nil }()
 		if k != nil {
 			if err := k.begin(ctx, c); err != nil {
@@ -232,8 +242,8 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 		if err := c.record(ctx, out, data); err != nil {
 			return err
 		}
-		a = Answer{Status: c.op.Status, Body: body}
-		if k != nil {
+		a = Answer{Status: c.op.Status, Body: body, Replay: c.replay}
+		if k != nil && !c.replay {
 			return k.finish(ctx, c, a)
 		}
 		return nil
@@ -264,7 +274,7 @@ func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k 
 	if errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit) {
 		// Somebody else answered between our look and our lock, or the
 		// connection broke in the commit: the row tells.
-		answer, found, look := r.stored(context.WithoutCancel(ctx), o, c, k)
+		answer, found, look := r.stored(context.WithoutCancel(ctx), c, k)
 		if found || look != nil {
 			return answer, look
 		}

@@ -19,7 +19,7 @@ import (
 func eraseOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "contacts.erase", Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
-			Description: "Works on deleted contacts too. Opt-ins of the person's addresses go as well: what has none gets no marketing mail. Customers are records of their own: they stay, and no longer name the contact. Tasks about the contact stay without their words.",
+			Description: "Works on deleted contacts too. Opt-ins of the person's addresses go as well: what has none gets no marketing mail. Customers are records of their own: they stay, and no longer name the contact. So are invoices, which say whom they were made out to. Tasks about the contact stay without their words.",
 			Resource:    "contacts", Doors: op.Admin, Events: []string{"contact.erased"},
 			Example: `{"id": ` + exampleID + `}`}, eraseContact),
 	}

@@ -1,8 +1,10 @@
-// Package customer holds whom a business sells to, or hopes to.
+// Package customer holds whom a business sells to, or hopes to, and the ledger
+// of what each of them owes (transaction.go).
 package customer
 
 import (
 	"context"
+	"slices"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -33,7 +35,7 @@ var customers = db.NewTable[Customer]("customers", "customer")
 // Operations lists everything that can be done with customers.
 func Operations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
-	return []*op.Op{
+	return slices.Concat([]*op.Op{
 		op.Read(op.Spec{Name: "customers.list", Route: "GET /v1/customers", Summary: "List customers, newest first.",
 			Example: `{"status": "active", "limit": 20}`}, listCustomers),
 		op.Write(op.Spec{Name: "customers.create", Route: "POST /v1/customers", Summary: "Create a customer.",
@@ -45,7 +47,7 @@ func Operations() []*op.Op {
 			Example: `{` + ref + `, "status": "active", "notes": null}`}, updateCustomer),
 		op.Write(op.Spec{Name: "customers.delete", Route: "DELETE /v1/customers/{id}", Summary: "Delete a customer.", Events: []string{"customer.deleted"},
 			Example: `{` + ref + `}`}, deleteCustomer),
-	}
+	}, transactionOperations())
 }
 
 type customerRef struct {

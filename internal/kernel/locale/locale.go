@@ -1,0 +1,182 @@
+// Package locale writes money, numbers, dates and the names of countries as
+// people of a place read them. It is for documents, mail and pages; the API
+// speaks one form to everybody.
+package locale
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
+)
+
+// Format is how one place writes.
+type Format struct {
+	language, region string
+	tag              language.Tag
+	zone             *time.Location
+	print            *message.Printer
+	point            string // before the fraction
+}
+
+// New reads a BCP 47 tag and an IANA time zone. What it does not know is
+// American English and UTC, so that an old record can always be shown.
+func New(tag, timezone string) *Format {
+	t, err := language.Parse(tag)
+	if err != nil {
+		t = language.AmericanEnglish
+	}
+	zone, err := time.LoadLocation(timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	base, _ := t.Base()
+	region, _ := t.Region()
+	f := &Format{language: base.String(), region: region.String(), tag: t, zone: zone, print: message.NewPrinter(t)}
+	half := []rune(f.print.Sprint(number.Decimal(0.5, number.Scale(1))))
+	f.point = string(half[1 : len(half)-1])
+	return f
+}
+
+// Region is the two letters of the country, as the tag says or implies.
+func (f *Format) Region() string { return f.region }
+
+// Number writes a decimal like "1234.5", all its digits and no more.
+func (f *Format) Number(decimal string) string {
+	sign := ""
+	if strings.HasPrefix(decimal, "-") {
+		sign, decimal = "-", decimal[1:]
+	}
+	whole, fraction, _ := strings.Cut(decimal, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return sign + decimal
+	}
+	out := sign + f.print.Sprint(number.Decimal(n))
+	if fraction == "" {
+		return out
+	}
+	out += f.point
+	for _, digit := range fraction {
+		out += f.print.Sprint(number.Decimal(int(digit - '0')))
+	}
+	return out
+}
+
+// Digits is how many digits the smallest unit of a currency has after the
+// point, by ISO 4217. The tables of x/text follow how people round cash.
+func Digits(code string) int {
+	switch strings.ToLower(code) {
+	case "bif", "clp", "djf", "gnf", "isk", "jpy", "kmf", "krw", "pyg", "rwf", "ugx", "uyi", "vnd", "vuv", "xaf", "xof", "xpf":
+		return 0
+	case "bhd", "iqd", "jod", "kwd", "lyd", "omr", "tnd":
+		return 3
+	}
+	return 2
+}
+
+// Money writes an amount in the smallest unit of a currency.
+func (f *Format) Money(cents int64, code string) string {
+	sign, text := "", strconv.FormatInt(cents, 10)
+	if cents < 0 {
+		sign, text = "-", text[1:]
+	}
+	if digits := Digits(code); digits > 0 {
+		text = strings.Repeat("0", max(0, digits+1-len(text))) + text
+		text = text[:len(text)-digits] + "." + text[len(text)-digits:]
+	}
+	symbol := strings.ToUpper(code)
+	if unit, err := currency.ParseISO(code); err == nil {
+		symbol = strings.ReplaceAll(f.print.Sprint(currency.Symbol(unit)), "￥", "¥")
+	}
+	amount := f.Number(text)
+	if f.symbolLast() {
+		return sign + amount + space + symbol
+	}
+	last := symbol[len(symbol)-1]
+	if f.language == "nl" || f.region == "BR" || f.region == "AT" || f.region == "CH" || last >= 'A' && last <= 'Z' || last >= 'a' && last <= 'z' {
+		symbol += space
+	}
+	return sign + symbol + amount
+}
+
+// space keeps what belongs together on one line.
+const space = "\u00a0"
+
+// symbolLast reports whether the currency stands behind the amount, which
+// x/text knows and does not tell.
+func (f *Format) symbolLast() bool {
+	switch f.language {
+	case "en", "ja", "zh", "ko", "hi", "th", "nl", "tr", "ar", "fa", "id", "ms", "ga", "cy", "fil", "sw", "bn", "ta", "te":
+		return false
+	case "de":
+		return f.region != "AT" && f.region != "CH" && f.region != "LI"
+	case "es":
+		return f.region == "ES"
+	case "pt":
+		return f.region != "BR"
+	case "it", "rm":
+		return f.region != "CH"
+	}
+	return true
+}
+
+// Date writes the day of a moment, as the calendar of the place has it.
+func (f *Format) Date(t time.Time) string { return t.In(f.zone).Format(f.layout()) }
+
+// layout is the short form of a date in common use; only English has the name
+// of the month, where figures alone would mean two different days.
+func (f *Format) layout() string {
+	switch f.language {
+	case "en":
+		switch f.region {
+		case "US", "CA", "PH", "PR":
+			return "Jan 2, 2006"
+		}
+		return "2 Jan 2006"
+	case "de", "pl", "cs", "sk", "ru", "uk", "be", "bg", "fi", "nb", "nn", "no", "da", "et", "lv", "ro", "hr", "sl", "sr", "bs", "mk", "tr", "kk", "he", "is", "hy", "ka", "az":
+		return "02.01.2006"
+	case "fr", "it":
+		switch f.region {
+		case "CA":
+			return "2006-01-02"
+		case "CH":
+			return "02.01.2006"
+		}
+		return "02/01/2006"
+	case "es", "pt", "el", "ca", "gl", "vi", "id", "ms", "ar", "hi", "ga", "cy", "mt":
+		return "02/01/2006"
+	case "nl":
+		if f.region == "BE" {
+			return "02/01/2006"
+		}
+		return "02-01-2006"
+	case "hu", "ko":
+		return "2006. 01. 02."
+	case "ja", "zh":
+		return "2006/01/02"
+	}
+	return "2006-01-02"
+}
+
+// Country writes the name of a country given by its two letters; anything else
+// is written as it is.
+func (f *Format) Country(code string) string {
+	region, err := language.ParseRegion(code)
+	if len(code) != 2 || err != nil || !region.IsCountry() {
+		return code
+	}
+	names := display.Regions(f.tag)
+	if names == nil {
+		names = display.Regions(language.English)
+	}
+	if name := names.Name(region); name != "" {
+		return name
+	}
+	return code
+}

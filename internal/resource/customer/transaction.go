@@ -1,0 +1,143 @@
+package customer
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Transaction is one row of a customer's ledger. What is owed grows with an
+// invoice and a charge, and shrinks with a payment and a credit. Rows are only
+// added: whatever is taken back is a row of its own.
+type Transaction struct {
+	op.Record
+	CustomerID  id.ID      `json:"customerId"`
+	Type        string     `json:"type" enum:"invoice,payment,credit,charge" doc:"what is owed grows with invoice and charge, and shrinks with payment and credit"`
+	AmountCents int64      `json:"amountCents" min:"1" doc:"always positive, in the currency's smallest unit"`
+	Currency    string     `json:"currency"`
+	OccurredAt  clock.Time `json:"occurredAt"`
+	Description *string    `json:"description" max:"10000"`
+	InvoiceID   *id.ID     `json:"invoiceId"`
+	PaymentID   *id.ID     `json:"paymentId"`
+}
+
+// What a row of the ledger is.
+const (
+	Invoiced = "invoice"
+	Paid     = "payment"
+	Credit   = "credit"
+	Charge   = "charge"
+)
+
+var transactions = op.Nested[Transaction]{Rows: db.NewTable[Transaction]("customer_transactions", "transaction"),
+	Parent: "customers", Noun: "customer", Column: "customer_id"}
+
+func transactionOperations() []*op.Op {
+	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "customers.transactions.list", Route: "GET /v1/customers/{id}/transactions", Summary: "List what a customer was charged and paid, newest first.",
+			Example: `{` + ref + `, "type": "payment"}`}, listTransactions),
+		op.Write(op.Spec{Name: "customers.transactions.create", Route: "POST /v1/customers/{id}/transactions", Summary: "Credit or charge a customer outside of any invoice.",
+			Description: "Issued invoices and payments write their own transactions.", Events: []string{"customer.transaction.created"},
+			Example: `{` + ref + `, "type": "credit", "amountCents": 2500, "currency": "usd", "description": "For the delay"}`}, createTransaction),
+		op.Read(op.Spec{Name: "customers.transactions.get", Route: "GET /v1/customers/{id}/transactions/{transactionId}", Summary: "Get a transaction of a customer.",
+			Example: `{` + ref + `, "transactionId": "5a0c9a10-6d1e-4d0b-b1a5-0f4f1f2f8a11"}`}, getTransaction),
+		op.Read(op.Spec{Name: "customers.balance.get", Route: "GET /v1/customers/{id}/balance", Summary: "Get what a customer owes, by currency.",
+			Description: "The sum of the customer's transactions. A negative balance is the customer's credit.",
+			Example:     `{` + ref + `}`}, getBalance),
+	}
+}
+
+type transactionList struct {
+	op.Page
+	ID        id.ID   `path:"id" doc:"the customer"`
+	Type      *string `query:"type" enum:"invoice,payment,credit,charge"`
+	InvoiceID *id.ID  `query:"invoiceId"`
+}
+
+func listTransactions(ctx context.Context, c *op.Call, in transactionList) (*op.List[Transaction], error) {
+	w := transactions.Under(c, in.ID)
+	db.Equal(w, "type", in.Type)
+	db.Equal(w, "invoice_id", in.InvoiceID)
+	return transactions.ListWhere(ctx, c, in.ID, w, in.Page)
+}
+
+type transactionCreate struct {
+	ID          id.ID       `path:"id" doc:"the customer"`
+	Type        string      `json:"type" enum:"credit,charge"`
+	AmountCents int64       `json:"amountCents" min:"1" max:"99999999999999" doc:"in the currency's smallest unit"`
+	Currency    *string     `json:"currency" format:"currency" doc:"by default that of the customer's business"`
+	OccurredAt  *clock.Time `json:"occurredAt" doc:"by default now"`
+	Description *string     `json:"description" max:"10000"`
+}
+
+func createTransaction(ctx context.Context, c *op.Call, in transactionCreate) (*Transaction, error) {
+	if err := transactions.Lock(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	v := &Transaction{CustomerID: in.ID, Type: in.Type, AmountCents: in.AmountCents, OccurredAt: c.Now, Description: in.Description}
+	if in.OccurredAt != nil {
+		v.OccurredAt = *in.OccurredAt
+	}
+	if in.Currency != nil {
+		v.Currency = *in.Currency
+	} else if err := v.defaultCurrency(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := Enter(ctx, c, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("customer.transaction.created", v.ID, v)
+}
+
+func (v *Transaction) defaultCurrency(ctx context.Context, c *op.Call) (err error) {
+	v.Currency, err = db.One[string](ctx, c.Tx, `
+		SELECT b.currency FROM customers c JOIN businesses b ON b.organization_id = c.organization_id AND b.id = c.business_id
+		WHERE c.organization_id = $1 AND c.id = $2`, c.Org, v.CustomerID)
+	return db.Missing(err, "customer")
+}
+
+// Enter adds a row to a customer's ledger, in the transaction of what it tells
+// of. The caller has locked the root: the customer, or the invoice.
+func Enter(ctx context.Context, c *op.Call, v *Transaction) error {
+	v.Record = c.NewRecord()
+	return transactions.Rows.Insert(ctx, c.Tx, v)
+}
+
+type transactionRef struct {
+	ID            id.ID `path:"id" doc:"the customer"`
+	TransactionID id.ID `path:"transactionId"`
+}
+
+func getTransaction(ctx context.Context, c *op.Call, in transactionRef) (*Transaction, error) {
+	return transactions.Get(ctx, c, in.ID, in.TransactionID)
+}
+
+// Balance is what a customer owes.
+type Balance struct {
+	CustomerID id.ID             `json:"customerId"`
+	Balances   []CurrencyBalance `json:"balances" doc:"one for each currency of the customer's transactions"`
+}
+
+// CurrencyBalance is what is owed in one currency.
+type CurrencyBalance struct {
+	Currency     string `json:"currency"`
+	BalanceCents int64  `json:"balanceCents" doc:"what the customer owes, in the currency's smallest unit; negative is credit"`
+}
+
+func getBalance(ctx context.Context, c *op.Call, in customerRef) (*Balance, error) {
+	if _, err := customers.Get(ctx, c.Tx, c.Org, in.ID); err != nil {
+		return nil, err
+	}
+	rows, err := db.All[CurrencyBalance](ctx, c.Tx, `
+		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice', 'charge') THEN amount_cents ELSE -amount_cents END) AS BIGINT) AS balance_cents
+		FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
+		GROUP BY currency ORDER BY currency`, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &Balance{CustomerID: in.ID, Balances: rows}, nil
+}

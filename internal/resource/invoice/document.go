@@ -1,0 +1,249 @@
+package invoice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/locale"
+	"frontdesk/third_party/dejavu"
+
+	"codeberg.org/go-pdf/fpdf"
+)
+
+// Measures of the document, in millimetres; type in points.
+const (
+	margin     = 18.0
+	footer     = 16.0 // kept free at the foot
+	lineHeight = 5.0
+	small      = 8.0
+	normal     = 9.5
+)
+
+// maxPages bounds a document. An invoice of ordinary lines, however many, has
+// some twenty.
+const maxPages = 400
+
+var errTooLong = errors.New("invoice: the document has too many pages")
+
+// document lays one invoice out. What it says is plain by then; it only
+// places text on pages.
+type document struct {
+	pdf     *fpdf.Fpdf
+	invoice *Invoice
+	from    sender
+	locale  *locale.Format
+	width   float64 // between the margins
+	bottom  float64 // where the footer begins
+	pages   int     // how many there are in all, once they were counted
+	columns [4]float64
+	inTable bool
+}
+
+// sender is who asks for the money. An address and tax numbers would be
+// further lines.
+type sender struct {
+	name  string
+	lines []string
+}
+
+func senderOf(b *account.Business) sender {
+	s := sender{name: b.Name}
+	if b.LegalName != nil && *b.LegalName != b.Name {
+		s.lines = append(s.lines, *b.LegalName)
+	}
+	return s
+}
+
+// Render writes an invoice as a PDF: the same bytes for the same invoice. It
+// takes some milliseconds, and so has no place in a transaction.
+func Render(v *Invoice, b *account.Business) ([]byte, error) {
+	pages := 0
+	for {
+		d := &document{invoice: v, from: senderOf(b), locale: locale.New(b.Locale, b.Timezone), pages: pages}
+		d.draw()
+		if err := d.pdf.Error(); err != nil {
+			return nil, fmt.Errorf("invoice: pdf: %w", err)
+		}
+		if n := d.pdf.PageCount(); n != pages { // the foot of each page tells how many there are
+			pages = n
+			continue
+		}
+		var out bytes.Buffer
+		if err := d.pdf.Output(&out); err != nil {
+			return nil, fmt.Errorf("invoice: pdf: %w", err)
+		}
+		return out.Bytes(), nil
+	}
+}
+
+// paper is what printers of a country hold.
+func (d *document) paper() string {
+	switch d.locale.Region() {
+	case "US", "CA", "MX", "PH", "CO", "CL", "VE", "GT", "CR", "DO", "PR":
+		return "Letter"
+	}
+	return "A4"
+}
+
+func (d *document) draw() {
+	p := fpdf.New("P", "mm", d.paper(), "")
+	d.pdf = p
+	p.AddUTF8FontFromBytes("sans", "", dejavu.Sans)
+	p.AddUTF8FontFromBytes("sans", "B", dejavu.SansBold)
+	p.SetCatalogSort(true)
+	at := d.invoice.CreatedAt
+	if d.invoice.IssuedAt != nil {
+		at = *d.invoice.IssuedAt
+	}
+	p.SetCreationDate(at.Std())
+	p.SetModificationDate(at.Std())
+	p.SetProducer("Frontdesk", true)
+	p.SetTitle(d.title(), true)
+	p.SetAuthor(printable(d.from.name), true)
+	p.SetMargins(margin, margin, margin)
+	p.SetCellMargin(0)
+	p.SetAutoPageBreak(false, 0)
+	w, h := p.GetPageSize()
+	d.width, d.bottom = w-2*margin, h-footer-4
+	d.columns = [4]float64{d.width - 88, 22, 32, 34}
+	p.SetHeaderFunc(d.header)
+	p.SetFooterFunc(d.footer)
+	p.AddPage()
+	d.head()
+	d.parties()
+	d.table()
+	d.totals()
+	d.prose("Notes", d.invoice.Notes)
+	d.prose("Terms", d.invoice.Terms)
+}
+
+func (d *document) title() string {
+	if d.invoice.InvoiceNumber != nil {
+		return "Invoice " + *d.invoice.InvoiceNumber
+	}
+	return "Invoice (draft)"
+}
+
+func (d *document) font(style string, size float64) { d.pdf.SetFont("sans", style, size) }
+
+func (d *document) ink(dark bool) {
+	if dark {
+		d.pdf.SetTextColor(28, 32, 38)
+	} else {
+		d.pdf.SetTextColor(104, 112, 122)
+	}
+}
+
+// header begins each page: the mark of an invoice that is none yet or no more.
+func (d *document) header() {
+	word := map[string]string{draft: "DRAFT", void: "VOID"}[d.invoice.Status]
+	if word == "" {
+		return
+	}
+	w, h := d.pdf.GetPageSize()
+	d.font("B", 110)
+	d.pdf.SetTextColor(238, 238, 241)
+	d.pdf.TransformBegin()
+	d.pdf.TransformRotate(45, w/2, h/2)
+	d.pdf.Text(w/2-d.pdf.GetStringWidth(word)/2, h/2+14, word)
+	d.pdf.TransformEnd()
+}
+
+func (d *document) footer() {
+	_, h := d.pdf.GetPageSize()
+	d.font("", 7.5)
+	d.ink(false)
+	d.pdf.SetDrawColor(214, 218, 224)
+	d.pdf.Line(margin, h-footer, margin+d.width, h-footer)
+	d.pdf.SetXY(margin, h-footer+2)
+	d.pdf.CellFormat(d.width*0.75, 5, d.fit(d.title()+" · "+d.from.name, d.width*0.75), "", 0, "L", false, 0, "")
+	d.pdf.CellFormat(d.width*0.25, 5, fmt.Sprintf("Page %d of %d", d.pdf.PageNo(), d.pages), "", 0, "R", false, 0, "")
+}
+
+// fit cuts text that is too wide for its place.
+func (d *document) fit(text string, width float64) string {
+	text = strings.ReplaceAll(printable(text), "\n", " ")
+	if d.pdf.GetStringWidth(text) <= width-2 {
+		return visual(text)
+	}
+	runes := []rune(text)
+	for len(runes) > 0 && d.pdf.GetStringWidth(string(runes)+"…") > width-2 {
+		runes = runes[:len(runes)-1]
+	}
+	return visual(strings.TrimSpace(string(runes)) + "…")
+}
+
+// wrap breaks text into lines of a width, words that are too long as well.
+func (d *document) wrap(text string, width float64) []string {
+	var out []string
+	for _, paragraph := range strings.Split(strings.TrimSpace(printable(text)), "\n") {
+		line := ""
+		for _, word := range strings.FieldsFunc(paragraph, func(r rune) bool { return r == ' ' }) {
+			joined := strings.TrimPrefix(line+" "+word, " ")
+			if d.pdf.GetStringWidth(joined) <= width {
+				line = joined
+				continue
+			}
+			if line != "" {
+				out = append(out, visual(line))
+			}
+			parts := d.chop(word, width)
+			for _, part := range parts[:len(parts)-1] {
+				out = append(out, visual(part))
+			}
+			line = parts[len(parts)-1]
+		}
+		out = append(out, visual(line))
+	}
+	return out
+}
+
+// chop cuts a word into parts that are no wider than a line.
+func (d *document) chop(word string, width float64) (parts []string) {
+	part, wide := []rune(nil), 0.0
+	for _, r := range word {
+		w := d.pdf.GetStringWidth(string(r))
+		if wide+w > width && len(part) > 0 {
+			parts, part, wide = append(parts, string(part)), nil, 0
+		}
+		part, wide = append(part, r), wide+w
+	}
+	return append(parts, string(part))
+}
+
+// lines writes lines of text below each other.
+func (d *document) lines(x, width, height float64, align string, lines []string) {
+	for _, l := range lines {
+		d.need(height)
+		d.pdf.SetX(x)
+		d.pdf.CellFormat(width, height, l, "", 2, align, false, 0, "")
+	}
+}
+
+// need begins a new page unless there is room for a height.
+func (d *document) need(height float64) {
+	if d.pdf.GetY()+height <= d.bottom {
+		return
+	}
+	if d.pdf.PageCount() >= maxPages {
+		d.pdf.SetError(errTooLong) // nothing is drawn from here on
+		return
+	}
+	size, style := d.size()
+	r, g, b := d.pdf.GetTextColor()
+	d.pdf.AddPage()
+	d.pdf.SetY(margin)
+	if d.inTable {
+		d.tableHead()
+	}
+	d.font(style, size)
+	d.pdf.SetTextColor(r, g, b)
+}
+
+func (d *document) size() (float64, string) {
+	points, _ := d.pdf.GetFontSize()
+	return points, d.pdf.GetFontStyle()
+}

@@ -1,0 +1,178 @@
+package invoice
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/customer"
+)
+
+// Payment is money that came in for an invoice, as somebody recorded it.
+type Payment struct {
+	op.Record
+	InvoiceID   id.ID       `json:"invoiceId"`
+	AmountCents int64       `json:"amountCents"`
+	PaidAt      clock.Time  `json:"paidAt"`
+	Method      string      `json:"method" enum:"cash,check,bank_transfer,card,other"`
+	Note        *string     `json:"note" max:"10000"`
+	VoidedAt    *clock.Time `json:"voidedAt" doc:"when the payment was taken back"`
+
+	Key string `json:"-" db:"idempotency_key"`
+}
+
+var payments = op.Nested[Payment]{Rows: db.NewTable[Payment]("invoice_payments", "payment"), Parent: "invoices", Noun: "invoice", Column: "invoice_id"}
+
+// What payments are refused with.
+var (
+	NotPayable     = fault.Define("INVOICE_NOT_PAYABLE", 409, "A draft or void invoice takes no payments.")
+	ExceedsBalance = fault.Define("PAYMENT_EXCEEDS_BALANCE", 422, "The payment is larger than what is still due.")
+	PaymentVoided  = fault.Define("PAYMENT_VOIDED", 409, "The payment is void already.")
+)
+
+func paymentOperations() []*op.Op {
+	const ref = `"id": ` + exampleID + `, "paymentId": "7d1b0c52-8a6e-4e5f-9b3d-2c4a6e8f0b13"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "invoices.payments.list", Route: "GET /v1/invoices/{id}/payments", Summary: "List an invoice's payments, newest first.",
+			Example: `{"id": ` + exampleID + `}`}, listPayments),
+		op.Write(op.Spec{Name: "invoices.record_payment", Route: "POST /v1/invoices/{id}/payments", Summary: "Record a payment of an invoice.",
+			Description: "The idempotency key stays bound to the payment for good. The same invoice, amountCents, paidAt (or none) and note under it answer with the recorded payment; anything else is refused.",
+			KeyRequired: true, BindsKey: keyIsBound, Errors: []*fault.Kind{NotPayable, ExceedsBalance}, Events: []string{"invoice.payment.created", "invoice.paid"},
+			Example: `{"id": ` + exampleID + `, "amountCents": 30000, "method": "bank_transfer", "note": "Ref 4711"}`}, recordPayment),
+		op.Read(op.Spec{Name: "invoices.payments.get", Route: "GET /v1/invoices/{id}/payments/{paymentId}", Summary: "Get a payment of an invoice.",
+			Example: `{` + ref + `}`}, getPayment),
+		op.Write(op.Spec{Name: "invoices.payments.void", Route: "POST /v1/invoices/{id}/payments/{paymentId}/void", Status: 200, Summary: "Take a payment back, as one that was recorded by mistake or bounced.",
+			Description: "The invoice's status goes back, and a charge in the customer's ledger reverses the payment.",
+			Errors:      []*fault.Kind{PaymentVoided}, Events: []string{"invoice.payment.voided", "invoice.overdue"},
+			Example: `{` + ref + `}`}, voidPayment),
+	}
+}
+
+type paymentList struct {
+	op.Page
+	ID id.ID `path:"id" doc:"the invoice"`
+}
+
+func listPayments(ctx context.Context, c *op.Call, in paymentList) (*op.List[Payment], error) {
+	return payments.List(ctx, c, in.ID, in.Page)
+}
+
+type paymentRecord struct {
+	ID          id.ID       `path:"id" doc:"the invoice"`
+	AmountCents int64       `json:"amountCents" min:"1" max:"99999999999999" doc:"at most what is due, in the currency's smallest unit"`
+	PaidAt      *clock.Time `json:"paidAt" doc:"by default now"`
+	Method      string      `json:"method" default:"other" enum:"cash,check,bank_transfer,card,other"`
+	Note        *string     `json:"note" max:"10000"`
+}
+
+// bound finds the payment that a key belongs to.
+func bound(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, error) {
+	v, err := db.One[Payment](ctx, tx, "SELECT "+payments.Rows.Columns()+" FROM invoice_payments WHERE organization_id = $1 AND idempotency_key = $2", org, key)
+	if errors.Is(err, db.ErrNone) {
+		return nil, nil
+	}
+	return &v, err
+}
+
+func keyIsBound(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error) {
+	v, err := bound(ctx, tx, org, key)
+	return v != nil, err
+}
+
+// same reports whether a request asks for the payment that there is. Times are
+// compared as callers see them; how it was paid is not compared.
+func (in *paymentRecord) same(v *Payment) bool {
+	return v.InvoiceID == in.ID && v.AmountCents == in.AmountCents && (in.PaidAt == nil || in.PaidAt.String() == v.PaidAt.String()) &&
+		(in.Note == nil) == (v.Note == nil) && (in.Note == nil || *in.Note == *v.Note)
+}
+
+func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment, error) {
+	// The key first: it is held by the Runner, and what it is bound to does
+	// not depend on the invoice that is named now.
+	earlier, err := bound(ctx, c.Tx, c.Org, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	if earlier != nil {
+		if !in.same(earlier) {
+			return nil, fault.KeyReused.Say("This key belongs to another payment. Use a new key.")
+		}
+		c.Replay()
+		return earlier, nil
+	}
+	v, err := lock(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == draft || v.Status == void {
+		return nil, NotPayable.Say("A %s invoice takes no payments.", v.Status)
+	}
+	if in.AmountCents > v.AmountDueCents {
+		f := ExceedsBalance.Say("The payment is larger than the %d that is still due.", v.AmountDueCents)
+		f.Details = map[string]int64{"amountDueCents": v.AmountDueCents}
+		return nil, f
+	}
+	p := &Payment{Record: c.NewRecord(), InvoiceID: v.ID, AmountCents: in.AmountCents, PaidAt: c.Now, Method: in.Method, Note: in.Note, Key: c.Key}
+	if in.PaidAt != nil {
+		p.PaidAt = *in.PaidAt
+	}
+	if err := payments.Rows.Insert(ctx, c.Tx, p); err != nil {
+		return nil, err
+	}
+	v.AmountPaidCents += p.AmountCents
+	v.Status = v.standing()
+	if err := v.save(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := v.enter(ctx, c, customer.Transaction{Type: customer.Paid, AmountCents: p.AmountCents, OccurredAt: p.PaidAt, PaymentID: &p.ID}, "Payment of invoice %s"); err != nil {
+		return nil, err
+	}
+	if err := c.Emit("invoice.payment.created", p.ID, p); err != nil || v.Status != paid {
+		return p, err
+	}
+	return p, c.Emit("invoice.paid", v.ID, v)
+}
+
+type paymentRef struct {
+	ID        id.ID `path:"id" doc:"the invoice"`
+	PaymentID id.ID `path:"paymentId"`
+}
+
+func getPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, error) {
+	return payments.Get(ctx, c, in.ID, in.PaymentID)
+}
+
+func voidPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, error) {
+	v, err := lock(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := payments.Get(ctx, c, in.ID, in.PaymentID)
+	if err != nil {
+		return nil, err
+	}
+	if p.VoidedAt != nil {
+		return nil, PaymentVoided.New()
+	}
+	p.VoidedAt, p.UpdatedAt = &c.Now, c.Now
+	if err := payments.Rows.Save(ctx, c.Tx, p); err != nil {
+		return nil, err
+	}
+	v.AmountPaidCents -= p.AmountCents
+	late := v.age(c.Now)
+	v.Status = v.standing()
+	if err := v.save(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := v.enter(ctx, c, customer.Transaction{Type: customer.Charge, AmountCents: p.AmountCents, OccurredAt: c.Now, PaymentID: &p.ID}, "Payment of invoice %s voided"); err != nil {
+		return nil, err
+	}
+	if err := c.Emit("invoice.payment.voided", p.ID, p); err != nil || !late {
+		return p, err
+	}
+	return p, c.Emit("invoice.overdue", v.ID, v)
+}

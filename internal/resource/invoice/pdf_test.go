@@ -1,0 +1,185 @@
+package invoice_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/invoice"
+)
+
+// sample is an invoice over some lines.
+func sample(lines int) (*invoice.Invoice, *account.Business) {
+	at := func(day int) *clock.Time {
+		t := clock.Of(time.Date(2026, 1, day, 23, 30, 0, 0, time.UTC))
+		return &t
+	}
+	text := func(s string) *string { return &s }
+	v := &invoice.Invoice{Record: op.Record{CreatedAt: *at(1)}, Status: "issued", InvoiceNumber: text("INV-000042"), Currency: "usd", IssuedAt: at(2), DueAt: at(31),
+		BillToName: text("Lovelace & Co"), BillToEmail: text("ada@example.com"), BillToAddressLine1: text("12 St James's Square"), BillToAddressLine2: text("Flat 2"),
+		BillToCity: text("London"), BillToPostalCode: text("SW1Y 4LB"), BillToCountry: text("GB"), Notes: text("Thank you for your custom."), Terms: text("Payable within 30 days by bank transfer.\nPlease name the number of the invoice.")}
+	for i := range lines {
+		l := invoice.LineItem{Description: fmt.Sprintf("Item number %d, an engine part", i+1), Quantity: fmt.Sprint(i%7+1) + ".5", UnitAmountCents: int64(100*i + 1999), AmountCents: int64((2*(i%7)+3)*(100*i+1999)+1) / 2, Position: i}
+		v.LineItems = append(v.LineItems, l)
+		v.TotalAmountCents += l.AmountCents
+	}
+	v.AmountDueCents = v.TotalAmountCents
+	return v, &account.Business{Name: "Analytical Engines", LegalName: text("Analytical Engines Manufacturing Ltd"), Timezone: "America/New_York", Locale: "en-US", Currency: "usd"}
+}
+
+// samples are the documents that were looked at; FRONTDESK_PDF_FOLDER keeps them.
+func samples() map[string]func() (*invoice.Invoice, *account.Business) {
+	text := func(s string) *string { return &s }
+	return map[string]func() (*invoice.Invoice, *account.Business){
+		"one":  func() (*invoice.Invoice, *account.Business) { return sample(3) },
+		"many": func() (*invoice.Invoice, *account.Business) { return sample(60) },
+		"draft": func() (*invoice.Invoice, *account.Business) {
+			v, b := sample(2)
+			v.Status, v.InvoiceNumber, v.IssuedAt, v.BillToName, v.BillToEmail, v.BillToAddressLine1, v.DueAt = "draft", nil, nil, nil, nil, nil, nil
+			return v, b
+		},
+		"void": func() (*invoice.Invoice, *account.Business) {
+			v, b := sample(4)
+			v.Status, v.AmountDueCents = "void", 0
+			return v, b
+		},
+		"paid": func() (*invoice.Invoice, *account.Business) {
+			v, b := sample(2)
+			v.Status, v.AmountPaidCents, v.AmountDueCents = "paid", v.TotalAmountCents, 0
+			return v, b
+		},
+		"long": func() (*invoice.Invoice, *account.Business) {
+			v, b := sample(2)
+			b.Name = strings.Repeat("Very Long Company Name of Many Words ", 5)
+			b.LegalName = text(strings.Repeat("Donaudampfschifffahrtsgesellschaft", 7))
+			v.BillToName = text(strings.Repeat("Llanfairpwllgwyngyll", 12))
+			v.LineItems[0].Description = strings.Repeat("A description that goes on and on, with a word that has no end: "+strings.Repeat("x", 90)+" and more. ", 8)
+			v.LineItems[0].Quantity, v.LineItems[0].UnitAmountCents, v.LineItems[0].AmountCents = "999999999999.999999", 99_999_999_999_999, 99_999_999_999_999
+			v.LineItems[1].Description = strings.Repeat("One paragraph of a contract. ", 340)
+			v.TotalAmountCents, v.AmountDueCents = 99_999_999_999_999, 99_999_999_999_999
+			v.Notes = text(strings.Repeat("A note that is long.\n", 60))
+			return v, b
+		},
+		"polish": func() (*invoice.Invoice, *account.Business) {
+			v, b := sample(2)
+			b.Name, b.LegalName, b.Locale, b.Timezone = "Żółta Łódź", text("Żółta Łódź Spółka z o.o."), "pl-PL", "Europe/Warsaw"
+			v.Currency, v.BillToName, v.BillToCity, v.BillToPostalCode, v.BillToCountry = "pln", text("Григорій Сковорода / Ελλάδα"), text("Київ"), text("01001"), text("UA")
+			v.BillToAddressLine1, v.BillToAddressLine2 = text("вул. Хрещатик, 1"), nil
+			v.LineItems[0].Description = "Usługa: zażółć gęślą jaźń, 5 € zniżki, Ünïcödé"
+			v.LineItems[1].Description, v.LineItems[1].UnitAmountCents, v.LineItems[1].AmountCents = "Rabat", -123456, -123456
+			v.TotalAmountCents, v.AmountPaidCents, v.AmountDueCents, v.Status = 1234567, 34567, 1200000, "partially_paid"
+			return v, b
+		},
+		"beyond": func() (*invoice.Invoice, *account.Business) {
+			v, b := sample(3)
+			b.Name = "שלום בע\"מ 2026"
+			v.BillToName = text("株式会社 🙂 Example\u200f\ufeff")
+			v.LineItems[0].Description = "مرحبا Hello עולם 12.5 world"
+			v.LineItems[1].Description = "tab\there\r\nnext line\u0007\u2028end 👩‍👩‍👧"
+			v.LineItems[2].Description = "e\u0301te\u0301"
+			return v, b
+		},
+	}
+}
+
+func read(t testing.TB, pdf []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "invoice.pdf")
+	if err := os.WriteFile(name, pdf, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "pdftotext", "-layout", name, "-").CombinedOutput()
+	if err != nil {
+		t.Skipf("pdftotext: %v %s (Debian: poppler-utils)", err, out)
+	}
+	return string(out)
+}
+
+func TestRender(t *testing.T) {
+	for name, make := range samples() {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			v, b := make()
+			pdf, err := invoice.Render(v, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d bytes in %v", len(pdf), time.Since(began))
+			v, b = make()
+			if again, _ := invoice.Render(v, b); !bytes.Equal(pdf, again) {
+				t.Error("the same invoice is not the same bytes")
+			}
+			if folder := os.Getenv("FRONTDESK_PDF_FOLDER"); folder != "" {
+				if err := os.WriteFile(filepath.Join(folder, name+".pdf"), pdf, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text := read(t, pdf)
+			flat := strings.Join(strings.Fields(strings.ReplaceAll(text, "\u00a0", " ")), " ")
+			want := map[string][]string{
+				"one":    {"Analytical Engines", "Analytical Engines Manufacturing Ltd", "INVOICE", "INV-000042", "Issued Jan 2, 2026", "Due Jan 31, 2026", "Lovelace & Co", "London", "SW1Y 4LB", "United Kingdom", "Thank you", "Please name", "Page 1 of 1", "Amount due (USD)"},
+				"many":   {"Page 1 of 3", "Page 3 of 3"},
+				"draft":  {"Status Draft", "Invoice (draft)", "Page 1 of 1"},
+				"void":   {"Status Void", "$0.00"},
+				"paid":   {"Paid", "$0.00"},
+				"long":   {"Llanfairpwllgwyngyll", "$999,999,999,999.99", "999,999,999,999.999999", "A note that is long."},
+				"polish": {"Żółta Łódź Spółka z o.o.", "Григорій Сковорода / Ελλάδα", "вул. Хрещатик, 1", "01001 Київ", "Ukraina", "zażółć gęślą jaźń, 5 € zniżki, Ünïcödé", "12 345,67 zł", "-345,67 zł", "12 000,00 zł", "03.01.2026", "-1234,56 zł"},
+				"beyond": {"□□□□ □ Example", "Hello", "été", "tab here", "next line", "2026"},
+			}[name]
+			if name == "one" || name == "many" {
+				for _, l := range v.LineItems {
+					want = append(want, fmt.Sprintf("%s %s $%d.%02d $", l.Description, l.Quantity, l.UnitAmountCents/100, l.UnitAmountCents%100))
+				}
+			}
+			for _, w := range want {
+				if !strings.Contains(flat, w) && !strings.Contains(strings.ReplaceAll(flat, "1 234", "1234"), w) {
+					t.Errorf("%q is not in\n%s", w, text)
+				}
+			}
+			if pages := strings.Count(text, "\f"); name == "many" && strings.Count(flat, "Description Quantity Unit price Amount") != pages {
+				t.Errorf("the head of the table is not on each of %d pages:\n%s", pages, text)
+			}
+		})
+	}
+}
+
+func TestPDF(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("rest", a.Tenant)
+		v := newInvoice(t, call, newCustomer(t, call), 123456)
+		get := func() apptest.Result {
+			t.Helper()
+			r := a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "")
+			if r.Status != 200 || r.Header.Get("Content-Type") != "application/pdf" || !bytes.HasPrefix(r.Body, []byte("%PDF-")) {
+				t.Fatalf("%d %v %.200s", r.Status, r.Header, r.Body)
+			}
+			return r
+		}
+		if text := read(t, get().Body); !strings.Contains(text, "Invoice (draft)") || !strings.Contains(text, "$1,234.56") {
+			t.Errorf("a draft: %s", text)
+		}
+		call(t, "invoices.issue", ref(v)).OK(t, 200)
+		first := get()
+		if !strings.Contains(first.Header.Get("Content-Disposition"), "INV-000001.pdf") || first.Header.Get("ETag") == "" {
+			t.Errorf("headers %v", first.Header)
+		}
+		if again := get(); !bytes.Equal(again.Body, first.Body) {
+			t.Error("asked twice, it differs")
+		}
+		// What would fill thousands of pages is refused, and quickly.
+		endless := strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"description": %q, "unitAmountCents": 1},`, strings.Repeat("a\n", 3000)), 50), ",")
+		v = call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "lineItems": [%s]}`, newCustomer(t, call), endless)).OK(t, 201).Text("id")
+		a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "").Refused(t, 422, "INVOICE_TOO_LONG")
+		a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+string(a.Org)+"/pdf", "").Refused(t, 404, "NOT_FOUND")
+	})
+}

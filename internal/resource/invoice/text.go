@@ -1,0 +1,83 @@
+package invoice
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"frontdesk/third_party/dejavu"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/text/unicode/bidi"
+	"golang.org/x/text/unicode/norm"
+)
+
+var font = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold) })
+
+// printable makes text into what the fonts can show: letters composed, tabs and
+// control characters as spaces, and a box where there is no glyph. The bold
+// font is asked, for the other has all of its glyphs and more.
+func printable(s string) string {
+	f, err := font()
+	if err != nil {
+		panic(err) // the font is part of the program
+	}
+	var b sfnt.Buffer
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\u202f': // x/text groups digits with it
+			return '\u00a0'
+		case r == '\ufeff', r == '\u00ad', unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
+			return -1
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+			return ' '
+		}
+		// The PDF library knows only the first plane.
+		if glyph, err := f.GlyphIndex(&b, r); r > 0xffff || err != nil || glyph == 0 {
+			return '□'
+		}
+		return r
+	}, norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
+}
+
+// visual puts the letters of one line in the order in which they are drawn:
+// Hebrew and Arabic from right to left. Arabic letters are not joined.
+func visual(line string) string {
+	if strings.IndexFunc(line, rightToLeft) < 0 {
+		return line
+	}
+	var p bidi.Paragraph
+	if _, err := p.SetString(line); err != nil {
+		return line
+	}
+	order, err := p.Order()
+	if err != nil {
+		return line
+	}
+	var runs []string // in the order of reading
+	for i := range order.NumRuns() {
+		run := order.Run(i)
+		text := run.String()
+		if run.Direction() == bidi.RightToLeft {
+			text = bidi.ReverseString(text)
+		}
+		runs = append(runs, text)
+	}
+	if first := strings.IndexFunc(line, strong); rightToLeft([]rune(line[first:])[0]) {
+		slices.Reverse(runs)
+	}
+	return strings.Join(runs, "")
+}
+
+func strong(r rune) bool {
+	p, _ := bidi.LookupRune(r)
+	return p.Class() == bidi.L || rightToLeft(r)
+}
+
+func rightToLeft(r rune) bool {
+	p, _ := bidi.LookupRune(r)
+	return p.Class() == bidi.R || p.Class() == bidi.AL
+}
