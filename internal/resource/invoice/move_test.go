@@ -142,7 +142,7 @@ func sweep(t testing.TB, a *apptest.App, at clock.Time) {
 	t.Helper()
 	for more := true; more; {
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			more, err = invoice.MakeOverdue(ctx, tx, at, 2)
+			more, err = invoice.MakeOverdue(ctx, tx, a.App.Events, at, 2)
 			return err
 		})
 		if err != nil {
