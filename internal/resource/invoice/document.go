@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/locale"
+	"frontdesk/internal/resource/business"
 	"frontdesk/third_party/dejavu"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -33,7 +33,7 @@ var errTooLong = errors.New("invoice: the document has too many pages")
 type document struct {
 	pdf     *fpdf.Fpdf
 	invoice *Invoice
-	from    sender
+	from    *business.Letterhead
 	locale  *locale.Format
 	width   float64 // between the margins
 	bottom  float64 // where the footer begins
@@ -42,27 +42,12 @@ type document struct {
 	inTable bool
 }
 
-// sender is who asks for the money. An address and tax numbers would be
-// further lines.
-type sender struct {
-	name  string
-	lines []string
-}
-
-func senderOf(b *account.Business) sender {
-	s := sender{name: b.Name}
-	if b.LegalName != nil && *b.LegalName != b.Name {
-		s.lines = append(s.lines, *b.LegalName)
-	}
-	return s
-}
-
 // Render writes an invoice as a PDF: the same bytes for the same invoice. It
 // takes some milliseconds, and so has no place in a transaction.
-func Render(v *Invoice, b *account.Business) ([]byte, error) {
+func Render(v *Invoice, from *business.Letterhead) ([]byte, error) {
 	pages := 0
 	for {
-		d := &document{invoice: v, from: senderOf(b), locale: locale.New(b.Locale, b.Timezone), pages: pages}
+		d := &document{invoice: v, from: from, locale: locale.New(from.Locale, from.Timezone), pages: pages}
 		d.draw()
 		if err := d.pdf.Error(); err != nil {
 			return nil, fmt.Errorf("invoice: pdf: %w", err)
@@ -102,7 +87,7 @@ func (d *document) draw() {
 	p.SetModificationDate(at.Std())
 	p.SetProducer("Frontdesk", true)
 	p.SetTitle(d.title(), true)
-	p.SetAuthor(printable(d.from.name), true)
+	p.SetAuthor(printable(d.from.Name), true)
 	p.SetMargins(margin, margin, margin)
 	p.SetCellMargin(0)
 	p.SetAutoPageBreak(false, 0)
@@ -159,7 +144,7 @@ func (d *document) footer() {
 	d.pdf.SetDrawColor(214, 218, 224)
 	d.pdf.Line(margin, h-footer, margin+d.width, h-footer)
 	d.pdf.SetXY(margin, h-footer+2)
-	d.pdf.CellFormat(d.width*0.75, 5, d.fit(d.title()+" · "+d.from.name, d.width*0.75), "", 0, "L", false, 0, "")
+	d.pdf.CellFormat(d.width*0.75, 5, d.fit(d.title()+" · "+d.from.Name, d.width*0.75), "", 0, "L", false, 0, "")
 	d.pdf.CellFormat(d.width*0.25, 5, fmt.Sprintf("Page %d of %d", d.pdf.PageNo(), d.pages), "", 0, "R", false, 0, "")
 }
 

@@ -14,10 +14,10 @@ func (d *document) head() {
 	d.ink(true)
 	d.font("B", 16)
 	p.SetY(margin)
-	d.lines(margin, left, 7.5, "L", d.wrap(d.from.name, left))
+	d.lines(margin, left, 7.5, "L", d.wrap(d.from.Name, left))
 	d.ink(false)
 	d.font("", small+0.5)
-	for _, text := range d.from.lines {
+	for _, text := range d.from.Lines {
 		d.lines(margin, left, 4.6, "L", d.wrap(text, left))
 	}
 	end := p.GetY()

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 
-	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/business"
 )
 
 // TooLong refuses to draw what nobody would read.
@@ -30,36 +30,44 @@ func pdfOperations() []*op.Op {
 
 func getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.Stream) (*op.Content, error) {
 	var v *Invoice
-	var business account.Business
+	var from *business.Letterhead
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if v, err = whole(ctx, tx, c.Org, in.ID, invoices.Get); err != nil {
 			return err
 		}
-		// Deleted or not: the invoice still says who asks for the money.
-		business, err = db.One[account.Business](ctx, tx, "SELECT "+account.Businesses.Columns()+" FROM businesses WHERE organization_id = $1 AND id = $2", c.Org, v.BusinessID)
+		from, err = business.LetterheadOf(ctx, tx, c.Org, v.BusinessID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	text, err := v.pdf(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Content{Name: v.fileName(), Type: "application/pdf", ETag: fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))), ReadSeekCloser: file{bytes.NewReader(text)}}, nil
+}
+
+// pdf draws the invoice when a place is free.
+func (v *Invoice) pdf(ctx context.Context, from *business.Letterhead) ([]byte, error) {
 	select {
 	case rendering <- struct{}{}:
 		defer func() { <-rendering }()
 	case <-ctx.Done():
 		return nil, fault.Unavailable.Because(ctx.Err())
 	}
-	text, err := Render(v, &business)
+	text, err := Render(v, from)
 	if errors.Is(err, errTooLong) {
 		return nil, TooLong.New()
 	}
-	if err != nil {
-		return nil, err
-	}
-	name := "invoice-draft.pdf"
+	return text, err
+}
+
+func (v *Invoice) fileName() string {
 	if v.InvoiceNumber != nil {
-		name = *v.InvoiceNumber + ".pdf"
+		return *v.InvoiceNumber + ".pdf"
 	}
-	return &op.Content{Name: name, Type: "application/pdf", ETag: fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))), ReadSeekCloser: file{bytes.NewReader(text)}}, nil
+	return "invoice-draft.pdf"
 }
 
 type file struct{ *bytes.Reader }

@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/internal/account"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/invoice"
 )
 
 // sample is an invoice over some lines.
-func sample(lines int) (*invoice.Invoice, *account.Business) {
+func sample(lines int) (*invoice.Invoice, *business.Letterhead) {
 	at := func(day int) *clock.Time {
 		t := clock.Of(time.Date(2026, 1, day, 23, 30, 0, 0, time.UTC))
 		return &t
@@ -34,34 +34,35 @@ func sample(lines int) (*invoice.Invoice, *account.Business) {
 		v.TotalAmountCents += l.AmountCents
 	}
 	v.AmountDueCents = v.TotalAmountCents
-	return v, &account.Business{Name: "Analytical Engines", LegalName: text("Analytical Engines Manufacturing Ltd"), Timezone: "America/New_York", Locale: "en-US", Currency: "usd"}
+	return v, &business.Letterhead{Name: "Analytical Engines", Lines: []string{"Analytical Engines Manufacturing Ltd", "1 Dorset Street, London W1U 4EE", "office@example.com", "Tax ID GB 123 4567 89"},
+		Timezone: "America/New_York", Locale: "en-US"}
 }
 
 // samples are the documents that were looked at; FRONTDESK_PDF_FOLDER keeps them.
-func samples() map[string]func() (*invoice.Invoice, *account.Business) {
+func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 	text := func(s string) *string { return &s }
-	return map[string]func() (*invoice.Invoice, *account.Business){
-		"one":  func() (*invoice.Invoice, *account.Business) { return sample(3) },
-		"many": func() (*invoice.Invoice, *account.Business) { return sample(60) },
-		"draft": func() (*invoice.Invoice, *account.Business) {
+	return map[string]func() (*invoice.Invoice, *business.Letterhead){
+		"one":  func() (*invoice.Invoice, *business.Letterhead) { return sample(3) },
+		"many": func() (*invoice.Invoice, *business.Letterhead) { return sample(60) },
+		"draft": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(2)
 			v.Status, v.InvoiceNumber, v.IssuedAt, v.BillToName, v.BillToEmail, v.BillToAddressLine1, v.DueAt = "draft", nil, nil, nil, nil, nil, nil
 			return v, b
 		},
-		"void": func() (*invoice.Invoice, *account.Business) {
+		"void": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(4)
 			v.Status, v.AmountDueCents = "void", 0
 			return v, b
 		},
-		"paid": func() (*invoice.Invoice, *account.Business) {
+		"paid": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(2)
 			v.Status, v.AmountPaidCents, v.AmountDueCents = "paid", v.TotalAmountCents, 0
 			return v, b
 		},
-		"long": func() (*invoice.Invoice, *account.Business) {
+		"long": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(2)
 			b.Name = strings.Repeat("Very Long Company Name of Many Words ", 5)
-			b.LegalName = text(strings.Repeat("Donaudampfschifffahrtsgesellschaft", 7))
+			b.Lines[0] = strings.Repeat("Donaudampfschifffahrtsgesellschaft", 7)
 			v.BillToName = text(strings.Repeat("Llanfairpwllgwyngyll", 12))
 			v.LineItems[0].Description = strings.Repeat("A description that goes on and on, with a word that has no end: "+strings.Repeat("x", 90)+" and more. ", 8)
 			v.LineItems[0].Quantity, v.LineItems[0].UnitAmountCents, v.LineItems[0].AmountCents = "999999999999.999999", 99_999_999_999_999, 99_999_999_999_999
@@ -70,9 +71,9 @@ func samples() map[string]func() (*invoice.Invoice, *account.Business) {
 			v.Notes = text(strings.Repeat("A note that is long.\n", 60))
 			return v, b
 		},
-		"polish": func() (*invoice.Invoice, *account.Business) {
+		"polish": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(2)
-			b.Name, b.LegalName, b.Locale, b.Timezone = "Żółta Łódź", text("Żółta Łódź Spółka z o.o."), "pl-PL", "Europe/Warsaw"
+			b.Name, b.Lines, b.Locale, b.Timezone = "Żółta Łódź", []string{"Żółta Łódź Spółka z o.o.", "ul. Długa 5, 00-263 Warszawa"}, "pl-PL", "Europe/Warsaw"
 			v.Currency, v.BillToName, v.BillToCity, v.BillToPostalCode, v.BillToCountry = "pln", text("Григорій Сковорода / Ελλάδα"), text("Київ"), text("01001"), text("UA")
 			v.BillToAddressLine1, v.BillToAddressLine2 = text("вул. Хрещатик, 1"), nil
 			v.LineItems[0].Description = "Usługa: zażółć gęślą jaźń, 5 € zniżki, Ünïcödé"
@@ -80,7 +81,7 @@ func samples() map[string]func() (*invoice.Invoice, *account.Business) {
 			v.TotalAmountCents, v.AmountPaidCents, v.AmountDueCents, v.Status = 1234567, 34567, 1200000, "partially_paid"
 			return v, b
 		},
-		"beyond": func() (*invoice.Invoice, *account.Business) {
+		"beyond": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(3)
 			b.Name = "שלום בע\"מ 2026"
 			v.BillToName = text("株式会社 🙂 Example\u200f\ufeff")
@@ -127,7 +128,7 @@ func TestRender(t *testing.T) {
 			text := read(t, pdf)
 			flat := strings.Join(strings.Fields(strings.ReplaceAll(text, "\u00a0", " ")), " ")
 			want := map[string][]string{
-				"one":    {"Analytical Engines", "Analytical Engines Manufacturing Ltd", "INVOICE", "INV-000042", "Issued Jan 2, 2026", "Due Jan 31, 2026", "Lovelace & Co", "London", "SW1Y 4LB", "United Kingdom", "Thank you", "Please name", "Page 1 of 1", "Amount due (USD)"},
+				"one":    {"Analytical Engines", "Analytical Engines Manufacturing Ltd", "1 Dorset Street", "Tax ID GB 123", "INVOICE", "INV-000042", "Issued Jan 2, 2026", "Due Jan 31, 2026", "Lovelace & Co", "London", "SW1Y 4LB", "United Kingdom", "Thank you", "Please name", "Page 1 of 1", "Amount due (USD)"},
 				"many":   {"Page 1 of 3", "Page 3 of 3"},
 				"draft":  {"Status Draft", "Invoice (draft)", "Page 1 of 1"},
 				"void":   {"Status Void", "$0.00"},

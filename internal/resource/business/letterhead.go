@@ -1,0 +1,54 @@
+package business
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// Letterhead is what a business puts at the top of what it sends.
+type Letterhead struct {
+	Name     string
+	Lines    []string // legal name, address, and how to reach it
+	Locale   string
+	Timezone string
+}
+
+// LetterheadOf reads it, of a deleted business as well: what was sent still
+// says by whom.
+func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterhead, error) {
+	b, err := db.One[account.Business](ctx, tx, "SELECT "+account.Businesses.Columns()+" FROM businesses WHERE organization_id = $1 AND id = $2", org, business)
+	if err != nil {
+		return nil, err
+	}
+	l := &Letterhead{Name: b.Name, Locale: b.Locale, Timezone: b.Timezone}
+	if b.LegalName != nil && *b.LegalName != b.Name {
+		l.Lines = append(l.Lines, *b.LegalName)
+	}
+	address, err := db.One[string](ctx, tx, `SELECT address FROM business_physical_presences
+		WHERE organization_id = $1 AND business_id = $2 AND deleted_at IS NULL AND address IS NOT NULL ORDER BY created_at, seq LIMIT 1`, org, business)
+	if err == nil {
+		l.Lines = append(l.Lines, address) // the first is the seat
+	} else if !errors.Is(err, db.ErrNone) {
+		return nil, err
+	}
+	p, err := db.One[BusinessProfile](ctx, tx, "SELECT "+profiles.Columns()+" FROM business_profiles WHERE organization_id = $1 AND business_id = $2", org, business)
+	if errors.Is(err, db.ErrNone) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range []*string{p.Phone, p.Email, p.Website} {
+		if line != nil {
+			l.Lines = append(l.Lines, *line)
+		}
+	}
+	if p.TaxID != nil {
+		l.Lines = append(l.Lines, "Tax ID "+*p.TaxID)
+	}
+	return l, nil
+}
