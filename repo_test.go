@@ -167,6 +167,9 @@ var (
 		"setup_links":    "there is no organization yet",
 		"oauth_clients":  "a client registers before it knows any user",
 		"oauth_requests": "a client asks before anybody signs in",
+
+		"dnsserver_zones":   "a provider's own data; whose a zone is says the domain",
+		"dnsserver_records": "a provider's own data; they are found by their zone",
 	}
 	freeIndexes = map[string]string{
 		"memberships_user": "finds the organizations of a user who signs in",
@@ -185,6 +188,8 @@ var (
 		"agent_grants_client":    "the purge asks whether any organization uses a client",
 		"grant_tokens_expired":   "the purge of tokens is nobody's",
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
+
+		"dnsserver_records_record": "the records of a zone belong to the zone",
 	}
 )
 
