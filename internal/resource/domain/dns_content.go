@@ -194,17 +194,16 @@ var quotedStrings = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*
 
 // quotedText takes the quotes away that people copy from zone files.
 func quotedText(s string) (string, string) {
-	if !quotedStrings.MatchString(s) {
-		return s, ""
+	for quotedStrings.MatchString(s) {
+		rr, err := dns.NewRR(`. 0 IN TXT ` + s)
+		txt, ok := rr.(*dns.TXT)
+		if err != nil || !ok {
+			return "", "Is not a quoted text; write a TXT record without quotes"
+		}
+		s = strings.TrimSpace(unescape(strings.Join(txt.Txt, "")))
 	}
-	rr, err := dns.NewRR(`. 0 IN TXT ` + s)
-	txt, ok := rr.(*dns.TXT)
-	if err != nil || !ok {
-		return "", "Is not a quoted text; write a TXT record without quotes"
-	}
-	text := unescape(strings.Join(txt.Txt, ""))
-	if text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+	if s == "" || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return "", "Must be text, and not empty"
 	}
-	return text, ""
+	return s, ""
 }
