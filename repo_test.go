@@ -167,6 +167,11 @@ var (
 		"setup_links":    "there is no organization yet",
 		"oauth_clients":  "a client registers before it knows any user",
 		"oauth_requests": "a client asks before anybody signs in",
+
+		"sandbox_registrations": "the sandbox stands for a registrar outside, whose customers are names",
+		"sandbox_renewals":      "the sandbox registrar's books",
+		"sandbox_charges":       "the sandbox stands for a payment provider outside; its ledger",
+		"sandbox_refunds":       "the sandbox payment provider's ledger",
 	}
 	freeIndexes = map[string]string{
 		"memberships_user": "finds the organizations of a user who signs in",
@@ -178,6 +183,10 @@ var (
 
 		"sessions_user":    "a user's sessions end with the user, in every organization",
 		"sessions_expired": "the purge of sessions is nobody's",
+
+		"domain_holds_name": "a name belongs to one organization of all",
+		"domains_expiring":  "the sweep of expired and renewable domains is nobody's",
+		"domains_leaving":   "the watch over transfers is nobody's",
 
 		"oauth_clients_idle":     "the purge of clients is nobody's",
 		"oauth_requests_expired": "the purge of requests is nobody's",
