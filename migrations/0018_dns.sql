@@ -9,7 +9,8 @@ CREATE TABLE dns_records (
   created_at TIME NOT NULL,
   updated_at TIME NOT NULL,
   deleted_at TIME,
-  domain_id ID NOT NULL REFERENCES domains (id),
+-- a registration writes its email records before there is a row of domains
+  domain_id ID NOT NULL,
   type TEXT NOT NULL,
   name TEXT NOT NULL,
   content TEXT NOT NULL,
@@ -30,7 +31,8 @@ CREATE TABLE dns_records (
 );
 CREATE INDEX dns_records_list ON dns_records (organization_id, domain_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX dns_records_deleted ON dns_records (deleted_at) WHERE deleted_at IS NOT NULL;
-CREATE INDEX dns_records_parent ON dns_records (domain_id);
+-- Deleted rows too, for the purge of domains.
+CREATE INDEX dns_records_domain ON dns_records (organization_id, domain_id);
 
 -- The embedded server's zones. To the server they are nobody's, as they are to
 -- any provider: whose a zone is says the domain of its name.

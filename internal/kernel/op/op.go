@@ -35,6 +35,7 @@ type Spec struct {
 
 	KeyRequired     bool // an Idempotency-Key must be sent
 	Secret          bool // the answer shows a secret once, so a stored answer is sealed
+	Reads           bool // the caller must be allowed to read the resource as well
 	DomainAgreement bool // the business must have accepted the domain agreements
 	Public          bool // needs no caller; its token names the organization
 }
@@ -275,9 +276,14 @@ func (o *Op) Permit(c *Caller, d Door) error {
 	if o.Public || d == Admin {
 		return nil
 	}
-	if !c.Permissions.Allow(o.Resource, o.Action) {
+	missing := o.Action
+	allowed := c.Permissions.Allow(o.Resource, o.Action)
+	if allowed && o.Reads {
+		missing, allowed = See, c.Permissions.Allow(o.Resource, See)
+	}
+	if !allowed {
 		verb := "write"
-		if o.Action == See {
+		if missing == See {
 			verb = "read"
 		}
 		f := fault.Forbidden.Say("This needs the permission %s:%s.", o.Resource, verb)
