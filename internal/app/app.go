@@ -26,6 +26,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/domain"
 	"frontdesk/migrations"
 )
 
@@ -37,6 +38,7 @@ type App struct {
 	Clock    *clock.Clock
 	Accounts *account.Accounts
 	Grants   *grant.Grants
+	Domains  *domain.Domains
 	Catalog  *op.Catalog
 	Runner   *op.Runner
 	Jobs     *job.Queue
@@ -57,6 +59,7 @@ type Extra struct {
 	Operations []*op.Op
 	Migrations []fs.FS
 	DB         func(*db.Options)
+	Domains    func(*domain.Config)
 }
 
 // Open opens the database and joins the parts.
@@ -83,7 +86,8 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL})
 	a.Grants = grant.New(a.DB, a.Clock, a.Events, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
 		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
-	a.Catalog = operations(a.Accounts, more)
+	a.Domains = a.openDomains(extra)
+	a.Catalog = operations(a.Accounts, a.Domains, more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

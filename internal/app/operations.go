@@ -6,12 +6,13 @@ import (
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
+	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/property"
 )
 
 // operations is everything the service can do.
-func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
+func operations(accounts *account.Accounts, domains *domain.Domains, more []*op.Op) *op.Catalog {
 	return op.NewCatalog(
 		accounts.Operations(),
 		business.Operations(accounts),
@@ -19,6 +20,7 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 		customer.Operations(),
 		property.Operations(),
 		eventlog.Operations(),
+		domains.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -27,9 +29,21 @@ func operations(accounts *account.Accounts, more []*op.Op) *op.Catalog {
 var happenings = []op.Happening{
 	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
 	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
+	{Type: "domain.created", When: "a registration succeeds"},
+	{Type: "domain.expired", When: "expiresAt passes"},
+	{Type: "domain.renewal_failed", When: "a domain could not renew itself; the data has errorCode and errorMessage too"},
+	{Type: "domain.renewed", When: "a renewal succeeds"},
+	{Type: "domain.transferred", When: "a domain has left for another registrar"},
+	{Type: "domain_contact.created", When: "a registration succeeds that brought its own contact"},
+	{Type: "operation.created", When: "a registration or renewal is paid for, also one that a domain orders itself"},
+	{Type: "operation.failed", When: "a registration or renewal fails and is refunded"},
+	{Type: "operation.started", When: "the work on a registration or renewal begins"},
+	{Type: "operation.succeeded", When: "a registration or renewal succeeds"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
 }
 
 // Describe lists the operations without opening anything, for the documents
 // that are made from them.
-func Describe() *op.Catalog { return operations(account.New(nil, nil, account.Config{}), nil) }
+func Describe() *op.Catalog {
+	return operations(account.New(nil, nil, account.Config{}), domain.New(domain.Config{}), nil)
+}

@@ -33,6 +33,7 @@ type Settings struct {
 	Agreement  Agreement  `embed:"" prefix:"agreement-"`
 	Retention  Retention  `embed:"" prefix:"retention-"`
 	Log        Log        `embed:"" prefix:"log-"`
+	Providers  `embed:""`
 
 	ClockOffset time.Duration `help:"Shift the service's clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
 	Workers     int           `help:"Background jobs at a time." default:"8"`
@@ -125,6 +126,9 @@ func (s *Settings) Settle(demo bool) error {
 		if n < 1 || n > 60_000_000 {
 			return fmt.Errorf("--rate-limit-%s: must be between 1 and 60000000", plan)
 		}
+	}
+	if err := s.Providers.settle(s.ClockOffset); err != nil {
+		return err
 	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
 		return errors.New("--agreement-business and --agreement-domain must not be empty")
