@@ -18,9 +18,9 @@ run: ## Run the service with sample data
 
 test: check judges ## Everything that must pass: check, then judges
 
-check: ## Unit tests on SQLite and PostgreSQL, then lint
+check: ## Unit tests on SQLite and PostgreSQL, with PowerDNS, dig and named-checkzone, then lint
 	scripts/need strace
-	scripts/with-postgres $(GOTEST) ./...
+	scripts/with-powerdns scripts/with-postgres $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
 judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser

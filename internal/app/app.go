@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/adapter/dnsserver"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -39,6 +40,8 @@ type App struct {
 	Accounts *account.Accounts
 	Grants   *grant.Grants
 	Domains  *domain.Domains
+	Zones    *domain.Zones
+	DNS      *dnsserver.Server // nil when another provider holds the zones
 	Catalog  *op.Catalog
 	Runner   *op.Runner
 	Jobs     *job.Queue
@@ -87,7 +90,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Grants = grant.New(a.DB, a.Clock, a.Events, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
 		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
 	a.Domains = a.openDomains(extra)
-	a.Catalog = operations(a.Accounts, a.Domains, more)
+	a.Catalog = operations(a.Accounts, a.Domains, a.Zones, more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

@@ -2,84 +2,60 @@ package app
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"fmt"
 
+	"frontdesk/internal/adapter/dnsimple"
+	"frontdesk/internal/adapter/dnsserver"
+	"frontdesk/internal/adapter/powerdns"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/resource/domain"
 )
 
-// openDNS is whoever answers for zones.
-func (a *App) openDNS() domain.DNS { return &zones{} }
-
-// zones keeps zones in memory.
-type zones struct {
-	mu    sync.Mutex
-	zones map[string][]domain.Record
-}
-
-func missing(what string) error {
-	return &domain.DNSError{Status: 404, Message: "There is no such " + what + "."}
-}
-
-func (z *zones) CreateZone(_ context.Context, zone string) error {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.zones == nil {
-		z.zones = map[string][]domain.Record{}
+// openDNS is whoever answers for zones: our own server, unless the settings
+// name another.
+func (a *App) openDNS() domain.DNS {
+	s := &a.Settings
+	if other := elsewhere(s); other != nil {
+		return other
 	}
-	if z.zones[zone] == nil {
-		z.zones[zone] = []domain.Record{{Type: "NS", Name: "@", Content: "ns1." + zone, TTL: 3600, BuiltIn: true}}
+	store := &dnsserver.Store{DB: a.DB, Clock: a.Clock, Nameservers: s.DNS.Nameservers}
+	a.DNS = dnsserver.NewServer(store, a.Log, s.DNS.RateLimit)
+	return store
+}
+
+// elsewhere is the DNS provider outside, or nil when it is the embedded one.
+func elsewhere(s *config.Settings) interface {
+	domain.DNS
+	Ping(context.Context) (string, error)
+} {
+	switch s.DNS.Provider {
+	case "powerdns":
+		return powerdns.New(s.PowerDNS.URL, s.PowerDNS.APIKey, s.DNS.Nameservers)
+	case "dnsimple":
+		return dnsimple.NewDNS(s.DNSimple.URL, s.DNSimple.Account, s.DNSimple.Token)
 	}
 	return nil
 }
 
-func (z *zones) DeleteZone(_ context.Context, zone string) error {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	delete(z.zones, zone)
-	return nil
+// ZoneTask is the zone to write.
+type ZoneTask struct {
+	Name string `json:"name"`
 }
 
-func (z *zones) Records(_ context.Context, zone string) ([]domain.Record, error) {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.zones[zone] == nil {
-		return nil, missing("zone")
+// Zone is a zone as a file.
+type Zone struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+func (a *App) zoneFile(ctx context.Context, name string) (*Zone, error) {
+	records, err := a.Zones.DNS.Records(ctx, name)
+	if domain.StatusOf(err) == 404 {
+		return nil, fmt.Errorf("there is no zone %s", name)
 	}
-	return slices.Clone(z.zones[zone]), nil
-}
-
-func (z *zones) change(zone string, old, r *domain.Record) error {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	rows := z.zones[zone]
-	if rows == nil {
-		return missing("zone")
+	if err != nil {
+		return nil, err
 	}
-	if old != nil {
-		i := slices.IndexFunc(rows, func(x domain.Record) bool {
-			return x.Type == old.Type && x.Name == old.Name && x.Content == old.Content
-		})
-		if i < 0 {
-			return missing("record")
-		}
-		rows = slices.Delete(rows, i, i+1)
-	}
-	if r != nil {
-		rows = append(rows, *r)
-	}
-	z.zones[zone] = rows
-	return nil
-}
-
-func (z *zones) Add(_ context.Context, zone string, r domain.Record) error {
-	return z.change(zone, nil, &r)
-}
-
-func (z *zones) Replace(_ context.Context, zone string, old, r domain.Record) error {
-	return z.change(zone, &old, &r)
-}
-
-func (z *zones) Remove(_ context.Context, zone string, r domain.Record) error {
-	return z.change(zone, &r, nil)
+	text, err := domain.ZoneFile(name, records)
+	return &Zone{name, text}, err
 }

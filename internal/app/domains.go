@@ -18,6 +18,8 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 			e.Domains(&c)
 		}
 	}
+	a.Zones = domain.NewZones(domain.ZonesConfig{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs, DNS: c.DNS, Pause: c.Pause})
+	a.Zones.Handle()
 	d := domain.New(c)
 	d.Handle()
 	return d

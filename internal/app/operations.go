@@ -12,7 +12,7 @@ import (
 )
 
 // operations is everything the service can do.
-func operations(accounts *account.Accounts, domains *domain.Domains, more []*op.Op) *op.Catalog {
+func operations(accounts *account.Accounts, domains *domain.Domains, zones *domain.Zones, more []*op.Op) *op.Catalog {
 	return op.NewCatalog(
 		accounts.Operations(),
 		business.Operations(accounts),
@@ -21,6 +21,7 @@ func operations(accounts *account.Accounts, domains *domain.Domains, more []*op.
 		property.Operations(),
 		eventlog.Operations(),
 		domains.Operations(),
+		zones.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -45,5 +46,5 @@ var happenings = []op.Happening{
 // Describe lists the operations without opening anything, for the documents
 // that are made from them.
 func Describe() *op.Catalog {
-	return operations(account.New(nil, nil, account.Config{}), domain.New(domain.Config{}), nil)
+	return operations(account.New(nil, nil, account.Config{}), domain.New(domain.Config{}), domain.NewZones(domain.ZonesConfig{}), nil)
 }

@@ -27,6 +27,7 @@ var purges = []string{
 	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
 	purgeUnder("property_values", "object_id", "customers"), purge("customers"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
+	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
 }

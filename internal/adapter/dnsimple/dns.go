@@ -174,9 +174,9 @@ func (d *DNS) Remove(ctx context.Context, zone string, r domain.Record) error {
 	return d.call(ctx, http.MethodDelete, fmt.Sprint(records(zone), "/", number), nil, nil)
 }
 
-// Ping asks whose token it is, for the doctor.
-func (d *DNS) Ping(ctx context.Context) error {
-	return d.call(ctx, http.MethodGet, "/zones?per_page=1", nil, nil)
+// Ping asks for the account's zones, for the doctor, and tells who answered.
+func (d *DNS) Ping(ctx context.Context) (string, error) {
+	return "DNSimple", d.call(ctx, http.MethodGet, "/zones?per_page=1", nil, nil)
 }
 
 func records(zone string) string { return "/zones/" + url.PathEscape(zone) + "/records" }

@@ -250,10 +250,10 @@ func TestDNS(t *testing.T) {
 	defer s.Close()
 	d := dnsimple.NewDNS(s.URL, "1010", "token")
 	domaintest.DNS(t, d)
-	if err := d.Ping(context.Background()); err != nil {
+	if _, err := d.Ping(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if err := dnsimple.NewDNS(s.URL, "1010", "wrong").Ping(context.Background()); err == nil || err.Error() != "dns: 401: Authentication failed" {
+	if _, err := dnsimple.NewDNS(s.URL, "1010", "wrong").Ping(context.Background()); err == nil || err.Error() != "dns: 401: Authentication failed" {
 		t.Errorf("with a wrong token: %v", err)
 	}
 }

@@ -95,13 +95,13 @@ func (c *Client) Records(ctx context.Context, zone string) ([]domain.Record, err
 	return out, nil
 }
 
-// Ping asks the server who it is, for the doctor.
-func (c *Client) Ping(ctx context.Context) (version string, err error) {
+// Ping asks the server, for the doctor, and tells who answered.
+func (c *Client) Ping(ctx context.Context) (who string, err error) {
 	var about struct {
 		Version string `json:"version"`
 	}
 	err = c.call(ctx, http.MethodGet, "", nil, &about)
-	return about.Version, err
+	return "PowerDNS " + about.Version, err
 }
 
 // Add puts a record into its set. The TTL is the whole set's.

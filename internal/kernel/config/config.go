@@ -33,6 +33,8 @@ type Settings struct {
 	Agreement  Agreement  `embed:"" prefix:"agreement-"`
 	Retention  Retention  `embed:"" prefix:"retention-"`
 	Log        Log        `embed:"" prefix:"log-"`
+	DNS        DNS        `embed:"" prefix:"dns-"`
+	PowerDNS   PowerDNS   `embed:"" prefix:"powerdns-"`
 	Providers  `embed:""`
 
 	ClockOffset time.Duration `help:"Shift the service's clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
@@ -128,6 +130,9 @@ func (s *Settings) Settle(demo bool) error {
 		}
 	}
 	if err := s.Providers.settle(s.ClockOffset); err != nil {
+		return err
+	}
+	if err := s.settleDNS(); err != nil {
 		return err
 	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
