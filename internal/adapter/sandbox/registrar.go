@@ -145,7 +145,8 @@ func (r *Registrar) Register(ctx context.Context, key string, a domain.Applicati
 			return err
 		}
 		first = true
-		v = &row{Name: a.Name, Key: key, RegisteredAt: now, ExpiresAt: clock.Of(now.Std().AddDate(a.Years, 0, 0))}
+		began := now.Std().Truncate(time.Second)
+		v = &row{Name: a.Name, Key: key, RegisteredAt: clock.Of(began), ExpiresAt: clock.Of(began.AddDate(a.Years, 0, 0))}
 		_, err = db.Exec(ctx, tx, `INSERT INTO sandbox_registrations (name, provider_key, registered_at, expires_at, locked, contact) VALUES ($1, $2, $3, $4, FALSE, $5)
 			ON CONFLICT (name) DO UPDATE SET provider_key = excluded.provider_key, registered_at = excluded.registered_at, expires_at = excluded.expires_at,
 				locked = excluded.locked, contact = excluded.contact, transfer_at = NULL`, v.Name, v.Key, v.RegisteredAt, v.ExpiresAt, a.Registrant)

@@ -182,3 +182,16 @@ func (w *world) eventually(what string, ok func() bool) {
 	}
 	w.t.Fatalf("it never came: %s", what)
 }
+
+// rows lists the ids that a statement finds in the organization.
+func rows(w *world, text string) (out []string) {
+	w.t.Helper()
+	err := w.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
+		out, err = db.All[string](ctx, tx, text, w.Org)
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}

@@ -77,7 +77,7 @@ type Application struct {
 	Registrant Registrant
 }
 
-// Held is a registration as the registrar has it.
+// Held is a registration as the registrar has it, in whole seconds.
 type Held struct {
 	RegisteredAt clock.Time `json:"registeredAt"`
 	ExpiresAt    clock.Time `json:"expiresAt"`
