@@ -28,7 +28,7 @@ type DNSRecord struct {
 	DomainID  id.ID  `json:"domainId"`
 	Type      string `json:"type" doc:"A, AAAA, CAA, CNAME, MX, NS, SOA, SRV or TXT; others when they were made at the provider"`
 	Name      string `json:"name" doc:"relative to the zone; @ is the apex"`
-	Content   string `json:"content" doc:"TXT without quotes, host names without a dot at the end, SRV as weight, port and target"`
+	Content   string `json:"content" max:"70000" doc:"TXT without quotes, host names without a dot at the end, SRV as weight, port and target"`
 	TTL       int    `json:"ttl" doc:"in seconds; records of one name and type share it"`
 	Priority  *int   `json:"priority" doc:"of MX and SRV"`
 	ManagedBy string `json:"managedBy" enum:"user,email,system" doc:"only records of user can be changed here"`

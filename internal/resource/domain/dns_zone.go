@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -84,16 +85,19 @@ func (z *Zones) look(ctx context.Context, s store, org, domain id.ID) (at zoneRe
 
 // dnsFailures are DNS_ERROR with the statuses that a provider's is passed on as.
 var dnsFailures = func() map[int]*fault.Kind {
-	out := map[int]*fault.Kind{http.StatusNotFound: DNSFailed}
-	for _, status := range []int{400, 409, 422, 429, 500, 502, 503, 504} {
+	out := map[int]*fault.Kind{}
+	for _, status := range upstream {
 		out[status] = DNSFailed.As(status)
 	}
 	return out
 }()
 
+// upstream are these statuses, the usual one first.
+var upstream = []int{404, 400, 409, 422, 429, 500, 502, 503, 504}
+
 // dnsErrors lists them for declarations.
 func dnsErrors(more ...*fault.Kind) []*fault.Kind {
-	for _, status := range []int{400, 404, 409, 422, 429, 500, 502, 503, 504} {
+	for _, status := range upstream {
 		more = append(more, dnsFailures[status])
 	}
 	return more
@@ -112,6 +116,9 @@ func dnsRefusal(err error) error {
 		said := []rune(e.Message)
 		f := kind.Because(err)
 		f.Text = "The DNS provider refused it: " + string(said[:min(len(said), 300)])
+		if e.Status == http.StatusTooManyRequests {
+			f.RetryAfter = 10 * time.Second // it did not say
+		}
 		return f
 	case kind != nil:
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Status >= 500, e.Status < 400:
