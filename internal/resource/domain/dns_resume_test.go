@@ -31,7 +31,7 @@ func TestRecordCreateResumes(t *testing.T) {
 				z.dns.set(c.after, c.fail)
 				key := []string{"Idempotency-Key", string(id.New())}
 				z.post(z.path, record("A", "www", "192.0.2.1"), key...).Refused(z.t, c.status, c.code)
-				if n := z.get(z.path + "?name=www").OK(z.t, 200).Len(); n != 0 {
+				if n := z.get(z.path+"?name=www").OK(z.t, 200).Len(); n != 0 {
 					t.Errorf("%d records are seen before the outcome is known", n)
 				}
 				r := z.post(z.path, record("A", "www", "192.0.2.1"), key...).OK(z.t, 201)
@@ -66,7 +66,7 @@ func TestRecordCrash(t *testing.T) {
 					t.Errorf("%d calls to the provider in the retry", made)
 				}
 				z.has("A www 192.0.2.1")
-				z.get(z.path + "/" + r.Text("id")).OK(z.t, 200)
+				z.get(z.path+"/"+r.Text("id")).OK(z.t, 200)
 				z.events("domain.dns_record.created", 1)
 			})
 		})
