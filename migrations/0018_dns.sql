@@ -42,7 +42,7 @@ CREATE TABLE dnsserver_zones (
   created_at TIME NOT NULL,
   name TEXT NOT NULL UNIQUE,
 -- RFC 1982; grows with every change
-  serial INT NOT NULL
+  soa_serial INT NOT NULL
 );
 
 CREATE TABLE dnsserver_records (

@@ -43,7 +43,7 @@ var _ domain.DNS = (*Store)(nil)
 type zoneRow struct {
 	ID     id.ID  `db:"id"`
 	Name   string `db:"name"`
-	Serial int64  `db:"serial"`
+	Serial int64  `db:"soa_serial"`
 }
 
 type recordRow struct {
@@ -73,7 +73,7 @@ func priorityOf(r domain.Record) int {
 func (s *Store) CreateZone(ctx context.Context, zone string) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now := s.Clock.Now()
-		_, err := db.Exec(ctx, tx, "INSERT INTO dnsserver_zones (id, created_at, name, serial) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
+		_, err := db.Exec(ctx, tx, "INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
 			id.New(), now, zone, now.Std().Unix())
 		return err
 	})
@@ -150,7 +150,7 @@ func (s *Store) change(ctx context.Context, zone string, fn func(context.Context
 		if err := fn(ctx, tx, z); err != nil {
 			return err
 		}
-		_, err = db.Exec(ctx, tx, "UPDATE dnsserver_zones SET serial = CASE WHEN serial < $2 THEN $2 ELSE serial + 1 END WHERE id = $1", z.ID, s.Clock.Now().Std().Unix())
+		_, err = db.Exec(ctx, tx, "UPDATE dnsserver_zones SET soa_serial = CASE WHEN soa_serial < $2 THEN $2 ELSE soa_serial + 1 END WHERE id = $1", z.ID, s.Clock.Now().Std().Unix())
 		return err
 	})
 }
@@ -197,7 +197,7 @@ func lockZone(ctx context.Context, tx *db.Tx, zone string) (zoneRow, error) {
 }
 
 func findZone(ctx context.Context, tx *db.Tx, zone, lock string) (zoneRow, error) {
-	z, err := db.One[zoneRow](ctx, tx, "SELECT id, name, serial FROM dnsserver_zones WHERE name = $1"+lock, zone)
+	z, err := db.One[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = $1"+lock, zone)
 	if errors.Is(err, db.ErrNone) {
 		return z, &domain.DNSError{Status: http.StatusNotFound, Message: "There is no zone " + zone + "."}
 	}

@@ -42,7 +42,7 @@ type cached struct {
 func (s *Server) find(ctx context.Context, name string) (z *zone, err error) {
 	names := enclosing(name)
 	err = s.Store.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[zoneRow](ctx, tx, "SELECT id, name, serial FROM dnsserver_zones WHERE name = ANY($1)", names)
+		rows, err := db.All[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = ANY($1)", names)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
