@@ -134,8 +134,8 @@ func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.
 		if err != nil {
 			return nil, err
 		}
-		d.pause("claimed")
 	}
+	d.pause("claimed")
 	payment, err := d.charge(ctx, o, ask)
 	var no *Refusal
 	switch {

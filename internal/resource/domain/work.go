@@ -58,6 +58,7 @@ func (d *Domains) begin(ctx context.Context, j job.Job, a work) (*carry, error) 
 	if err != nil || o.Status != "queued" && o.Status != "running" {
 		return nil, err
 	}
+	d.pause(o.Step)
 	return &carry{d, j, o, true}, nil
 }
 
