@@ -56,6 +56,5 @@ func (a *App) zoneFile(ctx context.Context, name string) (*Zone, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := domain.ZoneFile(name, records)
-	return &Zone{name, text}, err
+	return &Zone{name, domain.ZoneFile(name, records)}, nil
 }

@@ -240,9 +240,9 @@ func (d *doctor) dns(ctx context.Context) {
 		d.note("DNS port", warn, "Give --dns-listen, and send queries for port 53 there.", "Nobody answers for the zones of domains.")
 		return
 	}
-	l, err := net.ListenPacket("udp", addr)
+	l, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
 	if err == nil {
-		l.Close()
+		err = l.Close()
 	}
 	d.port("DNS port", "--dns-listen", addr, err)
 }

@@ -159,8 +159,7 @@ func (f *fixture) list(w http.ResponseWriter, r *http.Request) {
 	const most = 5 // so that the suite turns pages
 	page, _ := strconv.Atoi(q.Get("page"))
 	from := min((page-1)*most, len(found))
-	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(map[string]any{"data": append([]fixtureRecord{}, found[from:min(from+most, len(found))]...),
+	send(w, 200, map[string]any{"data": append([]fixtureRecord{}, found[from:min(from+most, len(found))]...),
 		"pagination": map[string]int{"current_page": page, "per_page": most, "total_entries": len(found), "total_pages": max(1, (len(found)+most-1)/most)}})
 }
 
@@ -233,16 +232,20 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-func say(w http.ResponseWriter, status int, data any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]any{"data": data})
-}
+func say(w http.ResponseWriter, status int, data any) { send(w, status, map[string]any{"data": data}) }
 
 func refuse(w http.ResponseWriter, status int, message string) {
+	send(w, status, map[string]string{"message": message})
+}
+
+func send(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"message": message})
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(w, "%s", text)
 }
 
 func TestDNS(t *testing.T) {

@@ -102,7 +102,7 @@ func bind(addr string) (net.Listener, net.PacketConn, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		udp, err := net.ListenPacket("udp", tcp.Addr().String())
+		udp, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", tcp.Addr().String())
 		if err == nil {
 			return tcp, udp, nil
 		}

@@ -29,6 +29,16 @@ type fixture struct {
 func start(t *testing.T, e db.Engine, perMinute int) *fixture {
 	t.Helper()
 	store := &dnsserver.Store{DB: dbtest.Open(t, e, dbtest.Folders(migrations.FS)...), Clock: clock.New(0), Nameservers: []string{"ns1.example.net", "ns2.example.net"}}
+	f := serve(t, store, perMinute)
+	if err := f.CreateZone(context.Background(), "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// serve answers for a store until the test ends.
+func serve(t *testing.T, store *dnsserver.Store, perMinute int) *fixture {
+	t.Helper()
 	l, err := dnsserver.NewServer(store, slog.New(slog.NewTextHandler(t.Output(), nil)), perMinute).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -40,11 +50,7 @@ func start(t *testing.T, e db.Engine, perMinute int) *fixture {
 			t.Error(err)
 		}
 	})
-	f := &fixture{store, l.Addr}
-	if err := f.CreateZone(context.Background(), "example.com"); err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return &fixture{store, l.Addr}
 }
 
 func (f *fixture) add(t *testing.T, kind, name, content string, priority ...int) domain.Record {
@@ -229,12 +235,7 @@ func TestOddQuestions(t *testing.T) {
 func TestChangesShow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		f := start(t, e, 0)
-		l, err := dnsserver.NewServer(f.Store, slog.New(slog.DiscardHandler), 0).Listen("127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Stop(context.Background())
-		other := &fixture{f.Store, l.Addr}
+		other := serve(t, f.Store, 0)
 		serial := uint32(0)
 		look := func(want string) {
 			t.Helper()

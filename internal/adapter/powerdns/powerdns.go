@@ -86,11 +86,7 @@ func (c *Client) Records(ctx context.Context, zone string) ([]domain.Record, err
 	}
 	var out []domain.Record
 	for _, s := range sets {
-		records, err := s.records(zone)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, records...)
+		out = append(out, s.records(zone)...)
 	}
 	return out, nil
 }
@@ -126,10 +122,7 @@ func (c *Client) Remove(ctx context.Context, zone string, r domain.Record) error
 // Replace changes both sets in one request, which PowerDNS carries out as one.
 func (c *Client) Replace(ctx context.Context, zone string, old, r domain.Record) error {
 	if old.Type == r.Type && old.Name == r.Name {
-		was, err := contentOf(zone, old)
-		if err != nil {
-			return err
-		}
+		was := contentOf(zone, old)
 		return c.change(ctx, zone, r, func(s *set, mine content) error {
 			if !s.remove(was) {
 				return domain.NoRecord(zone, old)
@@ -179,10 +172,7 @@ func (c *Client) lock(zone string) (unlock func()) {
 
 // set reads the set that a record belongs to, and the record as it stands in it.
 func (c *Client) set(ctx context.Context, zone string, r domain.Record) (*set, content, error) {
-	mine, err := contentOf(zone, r)
-	if err != nil {
-		return nil, mine, err
-	}
+	mine := contentOf(zone, r)
 	s := set{Name: dns.Fqdn(r.Full(zone)), Type: r.Type, TTL: r.TTL}
 	sets, err := c.sets(ctx, zone, "?rrset_name="+url.QueryEscape(s.Name)+"&rrset_type="+r.Type)
 	for _, found := range sets {
@@ -233,20 +223,25 @@ func same(kind, a, b string) bool {
 	return err == nil && err2 == nil && domain.RecordOf("", x).Same(domain.RecordOf("", y))
 }
 
-func (s set) records(zone string) (out []domain.Record, err error) {
+// records are those of the set that PowerDNS serves. A type of its own, such
+// as LUA, is passed on as it is.
+func (s set) records(zone string) (out []domain.Record) {
 	for _, r := range s.Records {
 		if r.Disabled {
-			continue // PowerDNS does not serve it
+			continue
 		}
 		rr, err := parse(s.Name, s.Type, s.TTL, r.Content)
 		if err != nil {
-			return nil, fmt.Errorf("powerdns: %s %s: %w", s.Name, s.Type, err)
+			v := domain.RecordOf(zone, &dns.RFC3597{Hdr: dns.RR_Header{Name: s.Name, Ttl: uint32(s.TTL)}})
+			v.Type, v.Content = s.Type, r.Content
+			out = append(out, v)
+			continue
 		}
 		v := domain.RecordOf(zone, rr)
 		v.BuiltIn = v.Name == "@" && (v.Type == "SOA" || v.Type == "NS")
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 func parse(name, kind string, ttl int, data string) (dns.RR, error) {
@@ -257,12 +252,13 @@ func parse(name, kind string, ttl int, data string) (dns.RR, error) {
 	return rr, err
 }
 
-func contentOf(zone string, r domain.Record) (content, error) {
+// contentOf is a record's content as the API wants it.
+func contentOf(zone string, r domain.Record) content {
 	rr, err := r.RR(zone)
 	if err != nil {
-		return content{}, err
+		return content{Content: r.Content} // a type of its own
 	}
-	return content{Content: domain.Data(rr)}, nil
+	return content{Content: domain.Data(rr)}
 }
 
 func path(zone string) string { return "/zones/" + url.PathEscape(dns.Fqdn(zone)) }

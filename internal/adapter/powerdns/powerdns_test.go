@@ -2,6 +2,8 @@ package powerdns_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,13 +38,36 @@ func TestPing(t *testing.T) {
 	}
 }
 
+// Types that only PowerDNS has are listed as they are, and can be removed.
+func TestOwnTypes(t *testing.T) {
+	patched := ""
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			text, _ := io.ReadAll(r.Body)
+			patched = string(text)
+			return
+		}
+		fmt.Fprint(w, `{"rrsets": [{"name": "lua.example.com.", "type": "LUA", "ttl": 60, "records": [{"content": "A \"ifportup(443, {'192.0.2.1'})\"", "disabled": false}]},
+			{"name": "off.example.com.", "type": "A", "ttl": 60, "records": [{"content": "192.0.2.1", "disabled": true}]}]}`)
+	}))
+	defer s.Close()
+	c := powerdns.New(s.URL, "key", nil)
+	all, err := c.Records(context.Background(), "example.com")
+	if err != nil || len(all) != 1 || all[0].Type != "LUA" || all[0].Name != "lua" || all[0].TTL != 60 || all[0].Content != `A "ifportup(443, {'192.0.2.1'})"` {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if err := c.Remove(context.Background(), "example.com", all[0]); err != nil || !strings.Contains(patched, `"DELETE"`) || !strings.Contains(patched, `"LUA"`) {
+		t.Errorf("%v, %s", err, patched)
+	}
+}
+
 // What the server says is passed on with its status; what it does not say is
 // an error without one.
 func TestTroubles(t *testing.T) {
 	status, body := 500, `{"error": "the backend is down"}`
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
-		w.Write([]byte(body))
+		fmt.Fprint(w, body)
 	}))
 	c := powerdns.New(s.URL, "key", nil)
 	ask := func() error { _, err := c.Records(context.Background(), "example.com"); return err }

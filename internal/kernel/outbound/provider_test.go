@@ -3,6 +3,7 @@ package outbound_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -19,18 +20,18 @@ func TestProvider(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		switch r.URL.Path {
 		case "/api/echo":
-			w.Write([]byte(`{"said": "` + r.Method + " " + r.Header.Get("X-API-Key") + " " + r.Header.Get("Content-Type") + " " + strings.ReplaceAll(string(body), `"`, "") + `"}`))
+			fmt.Fprint(w, `{"said": "`+r.Method+" "+r.Header.Get("X-API-Key")+" "+r.Header.Get("Content-Type")+" "+strings.ReplaceAll(string(body), `"`, "")+`"}`)
 		case "/api/no":
 			w.WriteHeader(422)
-			w.Write([]byte(`{"error": "not so", "n": 1}`))
+			fmt.Fprint(w, `{"error": "not so", "n": 1}`)
 		case "/api/away":
 			http.Redirect(w, r, "/api/echo", http.StatusFound)
 		case "/api/endless":
 			for range 40 {
-				w.Write(make([]byte, 1<<20))
+				fmt.Fprint(w, strings.Repeat(" ", 1<<20))
 			}
 		default:
-			w.Write([]byte("<html>"))
+			fmt.Fprint(w, "<html>")
 		}
 	}))
 	defer s.Close()

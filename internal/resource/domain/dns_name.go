@@ -82,13 +82,10 @@ func isLabel(s string, underscores bool) bool {
 	if s == "" || len(s) > maxLabel || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
 	}
-	for i := range len(s) {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' && underscores) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool {
+		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-'
+		return !plain && (c != '_' || !underscores)
+	})
 }
 
 // Full is the record's whole name, without a trailing dot.

@@ -12,7 +12,7 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-var timeout = errors.New("the provider did not answer in time")
+var errSilent = errors.New("the provider did not answer in time")
 
 // A create whose outcome is not known is resumed under its key, by looking.
 func TestRecordCreateResumes(t *testing.T) {
@@ -22,8 +22,8 @@ func TestRecordCreateResumes(t *testing.T) {
 		status int
 		code   string
 	}{
-		"it was done, and nobody heard":    {true, timeout, 503, "SERVICE_UNAVAILABLE"},
-		"it was not done, and nobody knew": {false, timeout, 503, "SERVICE_UNAVAILABLE"},
+		"it was done, and nobody heard":    {true, errSilent, 503, "SERVICE_UNAVAILABLE"},
+		"it was not done, and nobody knew": {false, errSilent, 503, "SERVICE_UNAVAILABLE"},
 		"the provider broke":               {true, &domain.DNSError{Status: 500, Message: "out of memory"}, 500, "DNS_ERROR"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,13 +78,13 @@ func TestRecordCrash(t *testing.T) {
 func TestRecordLeftOpen(t *testing.T) {
 	eachZone(t, func(z *zoned) {
 		one := z.path + "/" + z.post(z.path, record("A", "www", "192.0.2.1")).OK(z.t, 201).Text("id")
-		z.dns.set(true, timeout)
+		z.dns.set(true, errSilent)
 		z.put(one, record("A", "www", "192.0.2.2")).Refused(z.t, 503, "SERVICE_UNAVAILABLE")
 		z.put(one, record("A", "www", "192.0.2.3")).OK(z.t, 200)
 		z.has("A www 192.0.2.3")
 		z.events("domain.dns_record.updated", 2)
 
-		z.dns.set(false, timeout)
+		z.dns.set(false, errSilent)
 		z.delete(one).Refused(z.t, 503, "SERVICE_UNAVAILABLE")
 		z.get(one).OK(z.t, 200)
 		z.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'dns.settle'")
@@ -146,7 +146,7 @@ func TestEmailRecords(t *testing.T) {
 		}
 
 		// Half-way through the provider falls silent; the next call goes on.
-		z.dns.set(true, timeout)
+		z.dns.set(true, errSilent)
 		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", want("mx2.example.net")); err == nil {
 			t.Error("a silent provider is a success")
 		}

@@ -140,8 +140,9 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// ZoneFile writes a zone as other servers read it (RFC 1035 §5).
-func ZoneFile(zone string, records []Record) (string, error) {
+// ZoneFile writes a zone as other servers read it (RFC 1035 §5). What only
+// its provider knows stands in it as a comment.
+func ZoneFile(zone string, records []Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "$ORIGIN %s\n", dns.Fqdn(zone))
 	for _, kind := range []bool{true, false} { // the SOA comes first
@@ -149,12 +150,12 @@ func ZoneFile(zone string, records []Record) (string, error) {
 			if (r.Type == "SOA") != kind {
 				continue
 			}
-			rr, err := r.RR(zone)
-			if err != nil {
-				return "", err
+			if rr, err := r.RR(zone); err != nil {
+				fmt.Fprintf(&b, "; %s %d IN %s %s\n", dns.Fqdn(r.Full(zone)), r.TTL, r.Type, strings.ReplaceAll(r.Content, "\n", " "))
+			} else {
+				b.WriteString(rr.String() + "\n")
 			}
-			b.WriteString(rr.String() + "\n")
 		}
 	}
-	return b.String(), nil
+	return b.String()
 }
