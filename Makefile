@@ -23,10 +23,11 @@ check: ## Unit tests on SQLite and PostgreSQL, with PowerDNS, dig and named-chec
 	scripts/with-powerdns scripts/with-postgres $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser
+judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock
 	scripts/judge-openapi
 	scripts/judge-agents
 	scripts/judge-console
+	scripts/judge-stripe
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 
+	"frontdesk/internal/adapter/dnsimple"
 	"frontdesk/internal/adapter/sandbox"
+	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/resource/domain"
 )
 
@@ -26,10 +28,16 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 }
 
 func (a *App) registrar() domain.Registrar {
+	if s := a.Settings.DNSimple; a.Settings.RegistrarProvider == "dnsimple" {
+		return dnsimple.New(s.URL, s.Account, s.Token, s.Endings)
+	}
 	return sandbox.NewRegistrar(a.DB, a.Clock)
 }
 
 func (a *App) payments() domain.Payments {
+	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
+		return stripe.New(s.SecretKey, s.URL)
+	}
 	return sandbox.NewPayments(a.DB, a.Clock)
 }
 

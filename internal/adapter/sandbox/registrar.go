@@ -175,8 +175,8 @@ func wait(ctx context.Context, name string) error {
 }
 
 // Registered tells of the registration that a key made.
-func (r *Registrar) Registered(ctx context.Context, key, name string) (*domain.Held, error) {
-	v, err := r.look(ctx, name)
+func (r *Registrar) Registered(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
+	v, err := r.look(ctx, a.Name)
 	if err == nil && v.Key != key {
 		err = domain.ErrNothing
 	}

@@ -164,11 +164,12 @@ func (w *carry) register(ctx context.Context) error {
 	d, o := w.d, w.o
 	var held *Held
 	err := ErrNothing
+	a := Application{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant}
 	if w.resumed {
-		held, err = d.Registrar.Registered(ctx, o.workKey(), o.ResourceName)
+		held, err = d.Registrar.Registered(ctx, o.workKey(), a)
 	}
 	if errors.Is(err, ErrNothing) {
-		held, err = d.Registrar.Register(ctx, o.workKey(), Application{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant})
+		held, err = d.Registrar.Register(ctx, o.workKey(), a)
 	}
 	d.pause("register-called")
 	var no *Refusal

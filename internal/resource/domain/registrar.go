@@ -41,8 +41,9 @@ type Registrar interface {
 
 	// Register registers a name. The same key twice is one registration.
 	Register(ctx context.Context, key string, r Application) (*Held, error)
-	// Registered asks what came of a Register: the registration, or ErrNothing.
-	Registered(ctx context.Context, key, name string) (*Held, error)
+	// Registered asks what came of a Register: the registration, or ErrNothing
+	// when it was not made, or not wholly.
+	Registered(ctx context.Context, key string, r Application) (*Held, error)
 	// Renew adds years to a registration that ends at until.
 	Renew(ctx context.Context, key, name string, years int, until clock.Time) (*Held, error)
 	// Renewed asks what came of a Renew: the registration, or ErrNothing.
@@ -54,7 +55,8 @@ type Registrar interface {
 	// *UnsupportedError.
 	ChangeContact(ctx context.Context, name string, r Registrant) error
 	// BeginTransfer prepares a name for another registrar and returns the
-	// code that this one asks for.
+	// code that this one asks for, or nothing when it is mailed to the
+	// registrant.
 	BeginTransfer(ctx context.Context, name string) (authCode string, err error)
 	// EndTransfer withdraws what BeginTransfer began.
 	EndTransfer(ctx context.Context, name string) error

@@ -154,7 +154,7 @@ func (d *Domains) registrarFault(err error, v *Domain) error {
 
 // TransferStarted is the answer to a transfer, with the code that is shown once.
 type TransferStarted struct {
-	AuthCode string   `json:"authCode" doc:"the other registrar asks for it"`
+	AuthCode *string  `json:"authCode" doc:"the other registrar asks for it; null when the registrar mails it to the registrant"`
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -185,7 +185,11 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 		if err := d.save(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		return &TransferStarted{code, *v.Registration.Transfer}, c.Emit("domain.transfer_requested", v.ID, v)
+		out := &TransferStarted{Transfer: *v.Registration.Transfer}
+		if code != "" {
+			out.AuthCode = &code
+		}
+		return out, c.Emit("domain.transfer_requested", v.ID, v)
 	})
 }
 
