@@ -1,5 +1,5 @@
-// Package dnsimple registers domains in an account at DNSimple, through the
-// second version of their API. It was written from the published description
+// Package dnsimple registers domains and keeps zones in an account at DNSimple,
+// through the second version of their API. It was written from the published description
 // and tested against a server that follows it; it was never tried against the
 // live service, so begin with the address of their own sandbox.
 package dnsimple

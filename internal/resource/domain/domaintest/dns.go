@@ -1,5 +1,3 @@
-// Package domaintest is what every provider behind the domains must do, as
-// tests that each adapter runs.
 package domaintest
 
 import (
