@@ -18,16 +18,17 @@ run: ## Run the service with sample data
 
 test: check judges ## Everything that must pass: check, then judges
 
-check: ## Unit tests on SQLite, PostgreSQL and S3, then lint
+check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-checkzone, then lint
 	scripts/need strace
 	scripts/need pdftotext poppler-utils
-	scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
+	scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser
+judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock
 	scripts/judge-openapi
 	scripts/judge-agents
 	scripts/judge-console
+	scripts/judge-stripe
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

@@ -168,6 +168,14 @@ var (
 		"link_signing_keys": "the links are the server's",
 		"oauth_clients":     "a client registers before it knows any user",
 		"oauth_requests":    "a client asks before anybody signs in",
+
+		"dnsserver_zones":   "a provider's own data; whose a zone is says the domain",
+		"dnsserver_records": "a provider's own data; they are found by their zone",
+
+		"sandbox_registrations": "the sandbox stands for a registrar outside, whose customers are names",
+		"sandbox_renewals":      "the sandbox registrar's books",
+		"sandbox_charges":       "the sandbox stands for a payment provider outside; its ledger",
+		"sandbox_refunds":       "the sandbox payment provider's ledger",
 	}
 	freeIndexes = map[string]string{
 		"memberships_user": "finds the organizations of a user who signs in",
@@ -180,6 +188,10 @@ var (
 		"sessions_user":    "a user's sessions end with the user, in every organization",
 		"sessions_expired": "the purge of sessions is nobody's",
 
+		"domain_holds_name": "a name belongs to one organization of all",
+		"domains_expiring":  "the sweep of expired and renewable domains is nobody's",
+		"domains_leaving":   "the watch over transfers is nobody's",
+
 		"oauth_clients_idle":     "the purge of clients is nobody's",
 		"oauth_requests_expired": "the purge of requests is nobody's",
 		"agent_grants_expired":   "the purge of grants is nobody's",
@@ -187,8 +199,9 @@ var (
 		"grant_tokens_expired":   "the purge of tokens is nobody's",
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
 
-		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
-		"invoices_due": "the clock moves everybody's invoices",
+		"stray_blobs_due":          "the sweep of bytes without a file is nobody's",
+		"invoices_due":             "the clock moves everybody's invoices",
+		"dnsserver_records_record": "the records of a zone belong to the zone",
 	}
 )
 

@@ -55,6 +55,9 @@ type adminCommand struct {
 	Contact struct {
 		Erase contactErase `cmd:"" help:"Remove a person from rows, events, stored answers, jobs and search, for good."`
 	} `cmd:"" help:"Contacts."`
+	Domain struct {
+		Zone domainZone `cmd:"" help:"Print the zone of a domain as a zone file."`
+	} `cmd:"" help:"Domains."`
 	Secrets struct {
 		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`
 	} `cmd:"" help:"The sealing key."`

@@ -68,6 +68,9 @@ func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup s
 	if s.MCPListen != "" {
 		fmt.Fprintf(w, "  agents   %s/mcp\n", s.MCPURL)
 	}
+	if s.ServesDNS() {
+		fmt.Fprintf(w, "  DNS      %s\n", s.DNS.Listen)
+	}
 	switch {
 	case demo != nil:
 		fmt.Fprintf(w, `

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -17,6 +19,8 @@ type Card struct {
 	IsDefault  bool   `json:"isDefault"`
 	Provider   string `json:"provider"`
 	ProviderID string `json:"-" db:"provider_id"`
+	// ProviderCustomer is whom the provider knows the card's owner as.
+	ProviderCustomer *string `json:"-" db:"provider_customer"`
 }
 
 var cards = db.NewTable[Card]("payment_methods", "payment method")
@@ -86,6 +90,15 @@ func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Noth
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("payment_method.deleted", card.ID, card)
+}
+
+// DefaultCard is the card that is charged, or nil.
+func DefaultCard(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
+	card, err := cards.Find(ctx, tx, db.In(org).And("is_default"))
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil
+	}
+	return card, err
 }
 
 type cardList struct{ op.Page }

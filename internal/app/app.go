@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/adapter/dnsserver"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -25,6 +26,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/migrations"
@@ -39,6 +41,9 @@ type App struct {
 	Accounts *account.Accounts
 	Grants   *grant.Grants
 	Links    *optin.Links
+	Domains  *domain.Domains
+	Zones    *domain.Zones
+	DNS      *dnsserver.Server // nil when another provider holds the zones
 	Catalog  *op.Catalog
 	Runner   *op.Runner
 	Jobs     *job.Queue
@@ -61,6 +66,7 @@ type Extra struct {
 	Operations []*op.Op
 	Migrations []fs.FS
 	DB         func(*db.Options)
+	Domains    func(*domain.Config)
 }
 
 // Open opens the database and joins the parts.
@@ -98,6 +104,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	}
 	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
 	a.Files.Handle(a.Jobs)
+	a.Domains = a.openDomains(extra)
 	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()

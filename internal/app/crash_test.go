@@ -53,7 +53,7 @@ func serveChild(text string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), pausing())
 	if err != nil {
 		return err
 	}
@@ -67,6 +67,7 @@ type server struct {
 	cmd      *exec.Cmd
 	url      string
 	wrap     []string // a command to run it under
+	env      []string
 }
 
 func freePort(t *testing.T) string {
@@ -88,7 +89,7 @@ func (s *server) start() time.Duration {
 	}
 	args := append(append([]string(nil), s.wrap...), os.Args[0])
 	s.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // it is killed by hand
-	s.cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	s.cmd.Env = append(append(os.Environ(), childEnv+"="+string(text)), s.env...)
 	s.cmd.Stderr = os.Stderr
 	// The whole group is killed, so that nothing is left under a wrapper.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

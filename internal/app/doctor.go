@@ -63,6 +63,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.files(ctx)
 	d.listener(ctx)
 	d.agentPort()
+	d.dns(ctx)
 	d.key(ctx)
 	d.time(ctx)
 	d.space()
@@ -221,17 +222,50 @@ func (d *doctor) agentPort() {
 		return
 	}
 	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		l.Close()
+	}
+	d.port("agent port", "--mcp-listen", addr, err)
+}
+
+// port notes what came of taking an address.
+func (d *doctor) port(check, flag, addr string, err error) {
 	switch {
 	case err == nil:
-		l.Close()
-		d.note("agent port", fine, "", "%s is free.", addr)
+		d.note(check, fine, "", "%s is free.", addr)
 	case errors.Is(err, syscall.EADDRINUSE) && d.running():
-		d.note("agent port", fine, "", "%s is in use, and a server runs on this database.", addr)
+		d.note(check, fine, "", "%s is in use, and a server runs on this database.", addr)
 	case errors.Is(err, syscall.EADDRINUSE):
-		d.note("agent port", fail, "Stop it, or give another --mcp-listen.", "Another program has %s.", addr)
+		d.note(check, fail, "Stop it, or give another "+flag+".", "Another program has %s.", addr)
 	default:
-		d.note("agent port", fail, "Give an --mcp-listen that this machine has and this user may use.", "%s: %v.", addr, err)
+		d.note(check, fail, "Give a "+flag+" that this machine has and this user may use.", "%s: %v.", addr, err)
 	}
+}
+
+// dns checks that the embedded server's address is free, or that the provider
+// in its place answers.
+func (d *doctor) dns(ctx context.Context) {
+	if other := elsewhere(&d.settings); other != nil {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		who, err := other.Ping(ctx)
+		if err != nil {
+			d.note("DNS provider", fail, "Check its address and its key or token.", "%s does not answer as it should: %v.", d.settings.DNS.Provider, err)
+			return
+		}
+		d.note("DNS provider", fine, "", "%s answers.", who)
+		return
+	}
+	addr := d.settings.DNS.Listen
+	if addr == "" {
+		d.note("DNS port", warn, "Give --dns-listen, and send queries for port 53 there.", "Nobody answers for the zones of domains.")
+		return
+	}
+	l, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
+	if err == nil {
+		err = l.Close()
+	}
+	d.port("DNS port", "--dns-listen", addr, err)
 }
 
 // running reports whether a server has the database open.

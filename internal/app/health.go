@@ -48,6 +48,9 @@ func (a *App) newMetrics() *metrics {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.MustRegister(a.REST.Collectors()...)
 	r.MustRegister(a.MCP.Collectors()...)
+	if a.DNS != nil {
+		r.MustRegister(a.DNS.Collectors()...)
+	}
 	r.MustRegister(&gauges{a})
 	return &metrics{r}
 }

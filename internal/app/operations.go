@@ -6,6 +6,7 @@ import (
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
+	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
@@ -29,6 +30,8 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		template.Operations(),
 		a.Links.Operations(),
 		invoice.Operations(),
+		a.Domains.Operations(),
+		a.Zones.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -38,6 +41,16 @@ var happenings = []op.Happening{
 	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
 	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
 	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
+	{Type: "domain.created", When: "a registration succeeds"},
+	{Type: "domain.expired", When: "expiresAt passes"},
+	{Type: "domain.renewal_failed", When: "a domain could not renew itself; the data has errorCode and errorMessage too"},
+	{Type: "domain.renewed", When: "a renewal succeeds"},
+	{Type: "domain.transferred", When: "a domain has left for another registrar"},
+	{Type: "domain_contact.created", When: "a registration succeeds that brought its own contact"},
+	{Type: "operation.created", When: "a registration or renewal is paid for, also one that a domain orders itself"},
+	{Type: "operation.failed", When: "a registration or renewal fails and is refunded"},
+	{Type: "operation.started", When: "the work on a registration or renewal begins"},
+	{Type: "operation.succeeded", When: "a registration or renewal succeeds"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
 }
 
@@ -48,5 +61,7 @@ func Describe() *op.Catalog {
 		Accounts: account.New(nil, nil, account.Config{}),
 		Links:    optin.NewLinks(""),
 		Files:    file.New(nil, nil, nil, nil, file.Config{}),
+		Domains:  domain.New(domain.Config{}),
+		Zones:    domain.NewZones(domain.ZonesConfig{}),
 	}).operations(nil)
 }

@@ -72,6 +72,16 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 			return err
 		}
 	}
+	var dns chan error // of nobody, when there is no server
+	if a.Settings.ServesDNS() {
+		l, err := a.DNS.Listen(a.Settings.DNS.Listen)
+		if err != nil {
+			return err
+		}
+		dns = l.Failed
+		stops = append(stops, l.Stop)
+		a.Log.InfoContext(ctx, "answering DNS", "listen", l.Addr, "nameservers", a.Settings.DNS.Nameservers)
+	}
 	addr, err := listen(a.Settings.Listen, a.Handler())
 	if err != nil {
 		return err
@@ -82,6 +92,8 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	}
 	select {
 	case err := <-failed:
+		return err
+	case err := <-dns:
 		return err
 	case <-ctx.Done():
 		a.Log.InfoContext(ctx, "stopping; requests in flight finish first")

@@ -33,6 +33,9 @@ func (a *App) tasks() map[string]admin.Task {
 			}
 			return sum, err
 		}),
+		"domains.zone": taking(func(ctx context.Context, in ZoneTask, _ db.Say) (any, error) {
+			return a.zoneFile(ctx, in.Name)
+		}),
 		"organizations.export": taking(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
 			return a.export(ctx, in.ID, in.Out, say)
 		}),

@@ -218,13 +218,15 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 		}
 		return Result{Status: o.Status, Body: []byte(out.Content[0].Text)}
 	}
-	// Results carry no status; the code implies it.
+	// Results carry no status; the code implies it, and where it has several
+	// the first that is declared.
 	refused := Result{Body: []byte(out.Content[0].Text)}
 	all := []*fault.Kind{fault.Unauthorized, fault.Forbidden, fault.DomainAgreements, fault.Invalid, fault.BadInput, fault.MissingQuery, fault.NotFound, fault.TooLarge,
 		fault.KeyInFlight, fault.KeyReused, fault.Internal, fault.Unavailable}
 	for _, k := range append(all, o.Errors...) {
 		if k.Code == refused.Code() {
 			refused.Status = k.Status
+			break
 		}
 	}
 	return refused

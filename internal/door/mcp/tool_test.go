@@ -56,7 +56,7 @@ func TestTools(t *testing.T) {
 		schema := compiled(t, o.Name, v.InputSchema)
 		example := parsed(t, []byte(o.Example)).(map[string]any)
 		if o.KeyRequired {
-			example["idempotencyKey"] = "a key"
+			example["idempotencyKey"] = "a key" // which REST has in a header
 		}
 		if err := schema.Validate(example); err != nil {
 			t.Errorf("%s: the example: %v", o.Name, err)

@@ -34,6 +34,9 @@ type Settings struct {
 	Agreement  Agreement  `embed:"" prefix:"agreement-"`
 	Retention  Retention  `embed:"" prefix:"retention-"`
 	Log        Log        `embed:"" prefix:"log-"`
+	DNS        DNS        `embed:"" prefix:"dns-"`
+	PowerDNS   PowerDNS   `embed:"" prefix:"powerdns-"`
+	Providers  `embed:""`
 
 	ClockOffset time.Duration `help:"Shift the service's clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
 	Workers     int           `help:"Background jobs at a time." default:"8"`
@@ -149,6 +152,12 @@ func (s *Settings) Settle(demo bool) error {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
 	}
 	if err := s.Files.settle(); err != nil {
+		return err
+	}
+	if err := s.Providers.settle(s.ClockOffset); err != nil {
+		return err
+	}
+	if err := s.settleDNS(); err != nil {
 		return err
 	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {

@@ -141,6 +141,9 @@ func inside(ctx context.Context) context.Context {
 // to the network asks first, and refuses.
 func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
+// Outside panics inside a transaction: the network waits for the commit.
+func Outside(ctx context.Context) { refuseInside(ctx, "the network") }
+
 func refuseInside(ctx context.Context, what string) {
 	if Inside(ctx) {
 		panic("db: " + what + " inside a transaction")

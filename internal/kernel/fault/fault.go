@@ -29,6 +29,10 @@ func Define(code string, status int, message string) *Kind {
 	return k
 }
 
+// As is the same reason with another status, for codes that carry a
+// provider's.
+func (k *Kind) As(status int) *Kind { return &Kind{k.Code, status, k.Message} }
+
 // The kinds that every operation can answer.
 var (
 	Unauthorized     = Define("UNAUTHORIZED", 401, "The API key is missing or not valid. Send it as \"Authorization: Bearer <API_KEY>\".")
@@ -99,7 +103,7 @@ func (k *Kind) Because(err error) *Fault { return &Fault{Kind: k, cause: err} }
 // Is lets errors.Is(err, fault.NotFound.New()) compare kinds.
 func (f *Fault) Is(target error) bool {
 	t, ok := target.(*Fault)
-	return ok && t.Kind == f.Kind
+	return ok && t.Code == f.Code
 }
 
 // Of returns the public face of err: the fault in its chain, or Internal.
@@ -114,5 +118,5 @@ func Of(err error) *Fault {
 // Has reports whether err is a refusal of kind k.
 func Has(err error, k *Kind) bool {
 	var f *Fault
-	return errors.As(err, &f) && f.Kind == k
+	return errors.As(err, &f) && f.Code == k.Code
 }

@@ -38,6 +38,7 @@ type Spec struct {
 	KeyRequired     bool      // an Idempotency-Key must be sent
 	BindsKey        KeyFinder // nil: the answer is kept under the key for 24 hours
 	Secret          bool      // the answer shows a secret once, so a stored answer is sealed
+	Reads           bool      // the caller must be allowed to read the resource as well
 	DomainAgreement bool      // the business must have accepted the domain agreements
 	Public          bool      // needs no caller: the operation sets Call.Org to what its token names
 
@@ -292,9 +293,14 @@ func (o *Op) Permit(c *Caller, d Door) error {
 	if o.Public || d == Admin {
 		return nil
 	}
-	if !c.Permissions.Allow(o.Resource, o.Action) {
+	missing := o.Action
+	allowed := c.Permissions.Allow(o.Resource, o.Action)
+	if allowed && o.Reads {
+		missing, allowed = See, c.Permissions.Allow(o.Resource, See)
+	}
+	if !allowed {
 		verb := "write"
-		if o.Action == See {
+		if missing == See {
 			verb = "read"
 		}
 		f := fault.Forbidden.Say("This needs the permission %s:%s.", o.Resource, verb)

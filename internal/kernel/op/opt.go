@@ -5,6 +5,9 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Record is what every resource has.
@@ -36,6 +39,18 @@ type Maybe[T any] struct {
 	Set   bool
 	Value T
 }
+
+// MarshalJSONTo writes the field of an answer that is not always there: with
+// omitzero one that is not set is left out.
+func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
+	if o.Null || !o.Set {
+		return e.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(e, o.Value)
+}
+
+// MarshalJSONTo is like Opt's.
+func (o Maybe[T]) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, o.Value) }
 
 // optional is how the compiler of schemas knows Opt and Maybe.
 type optional interface {

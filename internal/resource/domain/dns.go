@@ -2,7 +2,9 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 )
 
 // DNS is whoever answers for the zones of registered and verified domains.
@@ -43,3 +45,18 @@ type DNSError struct {
 }
 
 func (e *DNSError) Error() string { return fmt.Sprintf("dns: %d: %s", e.Status, e.Message) }
+
+// StatusOf is the status of the provider's refusal in err, or 0 when it is
+// something else: nobody knows then whether the provider acted.
+func StatusOf(err error) int {
+	var e *DNSError
+	if errors.As(err, &e) {
+		return e.Status
+	}
+	return 0
+}
+
+// NoRecord is the refusal of a change of a record that is not there.
+func NoRecord(zone string, r Record) error {
+	return &DNSError{Status: http.StatusNotFound, Message: fmt.Sprintf("The zone %s has no such %s record named %s.", zone, r.Type, r.Name)}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/config"
+)
+
+type domainZone struct {
+	Name string `arg:"" help:"The domain, such as example.com."`
+}
+
+// Run prints the zone as other servers read it.
+func (c *domainZone) Run(s *config.Settings, out *streams) error {
+	name := strings.TrimSuffix(strings.ToLower(c.Name), ".")
+	var data json.RawMessage
+	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
+		data, err = doer.Run(ctx, "domains.zone", app.ZoneTask{Name: name}, out.say)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if out.json {
+		return print(out, data)
+	}
+	var zone app.Zone
+	if err := json.Unmarshal(data, &zone); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(out.out, zone.File)
+	return err
+}

@@ -1,0 +1,191 @@
+package dnsimple
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"frontdesk/internal/kernel/outbound"
+	"frontdesk/internal/resource/domain"
+)
+
+// Bounds of a zone's pages.
+const (
+	dnsPage     = 100
+	dnsMaxPages = 100
+)
+
+// DNS keeps zones at DNSimple. A domain of the account and its zone come and
+// go together there.
+type DNS struct{ api *outbound.Provider }
+
+var _ domain.DNS = (*DNS)(nil)
+
+// NewDNS prepares a client for the API at address, such as
+// https://api.dnsimple.com, with a token of the account.
+func NewDNS(address, account, token string) *DNS {
+	return &DNS{outbound.NewProvider("dnsimple", strings.TrimSuffix(address, "/")+"/v2/"+url.PathEscape(account), map[string]string{"Authorization": "Bearer " + token})}
+}
+
+type zoneRecord struct {
+	ID       int64  `json:"id,omitzero"`
+	Name     string `json:"name"` // empty at the apex
+	Type     string `json:"type,omitzero"`
+	Content  string `json:"content"`
+	TTL      int    `json:"ttl"`
+	Priority *int   `json:"priority,omitzero"`
+	System   bool   `json:"system_record,omitzero"`
+}
+
+// record is what theirs says, in canonical form where ours has one.
+func (r zoneRecord) record(zone string) domain.Record {
+	v := domain.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL, BuiltIn: r.System && (r.Type == "SOA" || r.Type == "NS")}
+	if r.Type == "MX" || r.Type == "SRV" {
+		v.Priority = r.Priority
+	}
+	// Their bounds of TTL are wider, and an apex NS is no caller's.
+	probe := v
+	probe.TTL = domain.DefaultTTL
+	if c, tree := probe.Canonical(zone); tree == nil {
+		v.Name, v.Content = c.Name, c.Content
+	} else if v.Name == "" {
+		v.Name = "@"
+	}
+	return v
+}
+
+func theirs(r domain.Record) zoneRecord {
+	out := zoneRecord{Name: r.Name, Type: r.Type, Content: r.Content, TTL: r.TTL, Priority: r.Priority}
+	if out.Name == "@" {
+		out.Name = ""
+	}
+	return out
+}
+
+// CreateZone adds the domain to the account, unless its zone is there.
+func (d *DNS) CreateZone(ctx context.Context, zone string) error {
+	err := d.call(ctx, http.MethodGet, "/zones/"+url.PathEscape(zone), nil, nil)
+	if domain.StatusOf(err) != http.StatusNotFound {
+		return err
+	}
+	return d.call(ctx, http.MethodPost, "/domains", map[string]string{"name": zone}, nil)
+}
+
+// DeleteZone removes the domain from the account, and with it the zone.
+func (d *DNS) DeleteZone(ctx context.Context, zone string) error {
+	err := d.call(ctx, http.MethodDelete, "/domains/"+url.PathEscape(zone), nil, nil)
+	if domain.StatusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// Records lists a zone.
+func (d *DNS) Records(ctx context.Context, zone string) ([]domain.Record, error) {
+	rows, err := d.list(ctx, zone, url.Values{})
+	out := make([]domain.Record, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, r.record(zone))
+	}
+	return out, err
+}
+
+func (d *DNS) list(ctx context.Context, zone string, query url.Values) (out []zoneRecord, err error) {
+	query.Set("per_page", fmt.Sprint(dnsPage))
+	for page := 1; page <= dnsMaxPages; page++ {
+		query.Set("page", fmt.Sprint(page))
+		var answer struct {
+			Data       []zoneRecord `json:"data"`
+			Pagination struct {
+				Pages int `json:"total_pages"`
+			} `json:"pagination"`
+		}
+		if err := d.call(ctx, http.MethodGet, records(zone)+"?"+query.Encode(), nil, &answer); err != nil {
+			return nil, err
+		}
+		out = append(out, answer.Data...)
+		if page >= answer.Pagination.Pages {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("dnsimple: the zone %s has more than %d records", zone, dnsPage*dnsMaxPages)
+}
+
+// find looks for a record among those of its name and type. 0 is none.
+func (d *DNS) find(ctx context.Context, zone string, r domain.Record) (int64, error) {
+	rows, err := d.list(ctx, zone, url.Values{"name": {theirs(r).Name}, "type": {r.Type}})
+	for _, row := range rows {
+		if row.record(zone).Same(r) {
+			return row.ID, nil
+		}
+	}
+	return 0, err
+}
+
+// mustFind is find where the record has to be there.
+func (d *DNS) mustFind(ctx context.Context, zone string, r domain.Record) (int64, error) {
+	number, err := d.find(ctx, zone, r)
+	if err == nil && number == 0 {
+		err = domain.NoRecord(zone, r)
+	}
+	return number, err
+}
+
+// Add puts a record into a zone. DNSimple knows no idempotency keys, so it is
+// looked for before.
+func (d *DNS) Add(ctx context.Context, zone string, r domain.Record) error {
+	number, err := d.find(ctx, zone, r)
+	switch {
+	case err != nil:
+		return err
+	case number != 0:
+		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(zone), "/", number), map[string]int{"ttl": r.TTL}, nil)
+	}
+	return d.call(ctx, http.MethodPost, records(zone), theirs(r), nil)
+}
+
+// Replace changes a record in its place. A type cannot be changed, so another
+// type is one batch, which DNSimple carries out as one.
+func (d *DNS) Replace(ctx context.Context, zone string, old, r domain.Record) error {
+	number, err := d.mustFind(ctx, zone, old)
+	if err != nil {
+		return err
+	}
+	row := theirs(r)
+	if old.Type == r.Type {
+		row.Type = ""
+		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(zone), "/", number), row, nil)
+	}
+	return d.call(ctx, http.MethodPost, "/zones/"+url.PathEscape(zone)+"/batch", struct {
+		Deletes []map[string]int64 `json:"deletes"`
+		Creates []zoneRecord       `json:"creates"`
+	}{[]map[string]int64{{"id": number}}, []zoneRecord{row}}, nil)
+}
+
+// Remove takes a record out.
+func (d *DNS) Remove(ctx context.Context, zone string, r domain.Record) error {
+	number, err := d.mustFind(ctx, zone, r)
+	if err != nil {
+		return err
+	}
+	return d.call(ctx, http.MethodDelete, fmt.Sprint(records(zone), "/", number), nil, nil)
+}
+
+// Ping asks for the account's zones, for the doctor, and tells who answered.
+func (d *DNS) Ping(ctx context.Context) (string, error) {
+	return "DNSimple", d.call(ctx, http.MethodGet, "/zones?per_page=1", nil, nil)
+}
+
+func records(zone string) string { return "/zones/" + url.PathEscape(zone) + "/records" }
+
+func (d *DNS) call(ctx context.Context, method, path string, in, out any) error {
+	err := d.api.Call(ctx, method, path, in, out)
+	var refused *outbound.StatusError
+	if errors.As(err, &refused) {
+		return &domain.DNSError{Status: refused.Status, Message: refused.Field("message")}
+	}
+	return err
+}

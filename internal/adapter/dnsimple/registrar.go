@@ -1,0 +1,274 @@
+package dnsimple
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/resource/domain"
+)
+
+var _ domain.Registrar = (*Client)(nil)
+
+// DNSimple knows no keys of ours, so whatever costs money asks before it acts.
+
+// Name is the registrar's name.
+func (c *Client) Name() string { return "dnsimple" }
+
+// Endings are those that the operator offers.
+func (c *Client) Endings() []string { return slices.Clone(c.endings) }
+
+func registrar(name, rest string) string {
+	return "/registrar/domains/" + url.PathEscape(name) + rest
+}
+
+// Check asks for availability and prices.
+func (c *Client) Check(ctx context.Context, name string) (*domain.Offer, error) {
+	_, ending, _ := strings.Cut(name, ".")
+	if !slices.Contains(c.endings, ending) {
+		return nil, nil
+	}
+	var check struct{ Available, Premium bool }
+	if err := c.call(ctx, http.MethodGet, registrar(name, "/check"), nil, &check); err != nil {
+		return nil, err
+	}
+	var prices struct {
+		Premium      bool
+		Registration float64 `json:"registration_price"`
+		Renewal      float64 `json:"renewal_price"`
+	}
+	if err := c.call(ctx, http.MethodGet, registrar(name, "/prices"), nil, &prices); err != nil {
+		return nil, err
+	}
+	return &domain.Offer{Available: check.Available, Premium: check.Premium || prices.Premium, FirstYear: cents(prices.Registration), RenewalPrice: cents(prices.Renewal)}, nil
+}
+
+func cents(dollars float64) int64 { return int64(math.Round(dollars * 100)) }
+
+// remote is a domain as they have it.
+type remote struct {
+	State     string     `json:"state"` // hosted, registered or expired
+	ExpiresAt *time.Time `json:"expires_at"`
+	CreatedAt time.Time  `json:"created_at"`
+}
+
+func (c *Client) find(ctx context.Context, name string) (*remote, error) {
+	var d remote
+	err := c.call(ctx, http.MethodGet, "/domains/"+url.PathEscape(name), nil, &d)
+	var e *apiError
+	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+		return nil, domain.ErrNothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.State == "hosted" {
+		// Its registration is under way, or it is only hosted there. To
+		// register it now might buy it twice.
+		return nil, fmt.Errorf("dnsimple: %s is in the account and not registered yet", name)
+	}
+	if d.ExpiresAt == nil {
+		return nil, fmt.Errorf("dnsimple: %s has no date of expiry yet", name)
+	}
+	return &d, nil
+}
+
+func (d *remote) held() *domain.Held {
+	return &domain.Held{RegisteredAt: clock.Of(d.CreatedAt.Truncate(time.Second)), ExpiresAt: clock.Of(d.ExpiresAt.Truncate(time.Second))}
+}
+
+// has reports whether the registration lasts for so many years.
+func (d *remote) has(years int) bool {
+	return d.ExpiresAt.After(d.CreatedAt.AddDate(years, -1, 0))
+}
+
+// contact is a registrant in their words, one to one.
+type contact struct {
+	FirstName        string  `json:"first_name"`
+	LastName         string  `json:"last_name"`
+	OrganizationName string  `json:"organization_name,omitempty"`
+	JobTitle         string  `json:"job_title,omitempty"`
+	Address1         string  `json:"address1"`
+	Address2         *string `json:"address2,omitempty"`
+	City             string  `json:"city"`
+	StateProvince    string  `json:"state_province"`
+	PostalCode       string  `json:"postal_code"`
+	Country          string  `json:"country"`
+	Email            string  `json:"email"`
+	Phone            string  `json:"phone"`
+}
+
+func (c *Client) newContact(ctx context.Context, r domain.Registrant) (id int64, err error) {
+	v := contact{FirstName: r.FirstName, LastName: r.LastName, Address1: r.Address1, Address2: r.Address2, City: r.City, StateProvince: r.StateProvince,
+		PostalCode: r.PostalCode, Country: r.Country, Email: r.Email, Phone: r.Phone}
+	if r.OrganizationName != nil {
+		v.OrganizationName = *r.OrganizationName
+	}
+	if r.JobTitle != nil {
+		v.JobTitle = *r.JobTitle
+	}
+	var made struct{ ID int64 }
+	err = refused(c.call(ctx, http.MethodPost, "/contacts", v, &made))
+	return made.ID, err
+}
+
+// refused turns their definitive no into ours.
+func refused(err error) error {
+	var e *apiError
+	if errors.As(err, &e) && e.definite() {
+		return &domain.Refusal{Code: fmt.Sprint(e.Status), Message: e.sentence()}
+	}
+	return err
+}
+
+// Register registers a name for a year, and adds the others: their
+// registration has no period.
+func (c *Client) Register(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
+	d, err := c.find(ctx, a.Name)
+	if errors.Is(err, domain.ErrNothing) {
+		d, err = c.register(ctx, a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.has(a.Years) {
+		return d.held(), nil
+	}
+	return c.Renew(ctx, key, a.Name, a.Years-1, clock.Of(*d.ExpiresAt))
+}
+
+func (c *Client) register(ctx context.Context, a domain.Application) (*remote, error) {
+	registrant, err := c.newContact(ctx, a.Registrant)
+	if err != nil {
+		return nil, err
+	}
+	in := map[string]any{"registrant_id": registrant, "whois_privacy": true, "auto_renew": false}
+	if err := c.follow(ctx, registrar(a.Name, "/registrations"), in, "registered"); err != nil {
+		return nil, err
+	}
+	return c.find(ctx, a.Name)
+}
+
+// follow orders something and waits until it is done or refused.
+func (c *Client) follow(ctx context.Context, path string, in any, done string) error {
+	var order struct {
+		ID    int64
+		State string
+	}
+	if err := refused(c.call(ctx, http.MethodPost, path, in, &order)); err != nil {
+		return err
+	}
+	for {
+		switch order.State {
+		case done:
+			return nil
+		case "failed", "cancelled":
+			return &domain.Refusal{Code: order.State, Message: "The registry rejected the order."}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(c.poll):
+		}
+		if err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", path, order.ID), nil, &order); err != nil {
+			return err
+		}
+	}
+}
+
+// Registered looks for the name in the account.
+func (c *Client) Registered(ctx context.Context, _ string, a domain.Application) (*domain.Held, error) {
+	d, err := c.find(ctx, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !d.has(a.Years) {
+		return nil, domain.ErrNothing
+	}
+	return d.held(), nil
+}
+
+// Renew adds years, unless they are there already.
+func (c *Client) Renew(ctx context.Context, key, name string, years int, until clock.Time) (*domain.Held, error) {
+	held, err := c.Renewed(ctx, key, name, until)
+	if !errors.Is(err, domain.ErrNothing) {
+		return held, err
+	}
+	if err := c.follow(ctx, registrar(name, "/renewals"), map[string]int{"period": years}, "renewed"); err != nil {
+		return nil, err
+	}
+	d, err := c.find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return d.held(), nil
+}
+
+// Renewed tells by the date whether a registration was renewed.
+func (c *Client) Renewed(ctx context.Context, _, name string, until clock.Time) (*domain.Held, error) {
+	d, err := c.find(ctx, name)
+	if errors.Is(err, domain.ErrNothing) {
+		return nil, &domain.Refusal{Code: "404", Message: name + " is not in the registrar's account."}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if clock.Of(*d.ExpiresAt) <= until {
+		return nil, domain.ErrNothing
+	}
+	return d.held(), nil
+}
+
+// SetLock turns the transfer lock on or off.
+func (c *Client) SetLock(ctx context.Context, name string, on bool) error {
+	method := http.MethodDelete
+	if on {
+		method = http.MethodPost
+	}
+	return refused(c.call(ctx, method, registrar(name, "/transfer_lock"), nil, nil))
+}
+
+// ChangeContact starts a change of registrant. Endings that need more than a
+// contact refuse it.
+func (c *Client) ChangeContact(ctx context.Context, name string, r domain.Registrant) error {
+	id, err := c.newContact(ctx, r)
+	if err != nil {
+		return err
+	}
+	err = c.call(ctx, http.MethodPost, "/registrar/registrant_changes", map[string]string{"domain_id": name, "contact_id": fmt.Sprint(id)}, nil)
+	var e *apiError
+	if errors.As(err, &e) && e.Status == http.StatusBadRequest {
+		return &domain.UnsupportedError{Operation: "contact_update"}
+	}
+	return refused(err)
+}
+
+// BeginTransfer has the code mailed to the registrant.
+func (c *Client) BeginTransfer(ctx context.Context, name string) (string, error) {
+	return "", refused(c.call(ctx, http.MethodPost, registrar(name, "/authorize_transfer_out"), nil, nil))
+}
+
+// EndTransfer locks the name, which ends what was begun, and unlocks it again,
+// as it was.
+func (c *Client) EndTransfer(ctx context.Context, name string) error {
+	if err := c.SetLock(ctx, name, true); err != nil {
+		return err
+	}
+	return c.SetLock(ctx, name, false)
+}
+
+// Left reports whether the name is no longer in the account.
+func (c *Client) Left(ctx context.Context, name string) (bool, error) {
+	_, err := c.find(ctx, name)
+	if errors.Is(err, domain.ErrNothing) {
+		return true, nil
+	}
+	return false, err
+}

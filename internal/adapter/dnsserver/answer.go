@@ -1,0 +1,99 @@
+package dnsserver
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// maxChase bounds how many aliases one answer follows.
+const maxChase = 8
+
+// reply answers a question from a zone that its name belongs to.
+func (z *zone) reply(m *dns.Msg, q dns.Question) {
+	m.Authoritative = true
+	owner, name := q.Name, strings.ToLower(q.Name) // the owner keeps the caller's letters
+	for range maxChase {
+		if cut := z.delegated(name); cut != nil {
+			z.refer(m, cut)
+			return
+		}
+		found := z.at(name)
+		if found == nil {
+			m.Rcode = dns.RcodeNameError // of the last alias too (RFC 6604 §3)
+			m.Ns = []dns.RR{z.denial()}
+			return
+		}
+		if q.Qtype == dns.TypeANY {
+			m.Answer = append(m.Answer, minimal(owner))
+			return
+		}
+		if set := found[q.Qtype]; set != nil {
+			m.Answer = append(m.Answer, owned(set, owner)...)
+			z.more(m, set)
+			return
+		}
+		alias := found[dns.TypeCNAME]
+		if alias == nil {
+			m.Ns = []dns.RR{z.denial()} // the name is there, the type is not
+			return
+		}
+		m.Answer = append(m.Answer, owned(alias, owner)...)
+		target := alias[0].(*dns.CNAME).Target
+		next := strings.ToLower(target)
+		if !dns.IsSubDomain(z.name, next) || slices.ContainsFunc(m.Answer, func(rr dns.RR) bool { return strings.EqualFold(rr.Header().Name, next) }) {
+			return // another server knows, or it goes round
+		}
+		owner, name = target, next
+	}
+}
+
+// refer sends the caller to the servers that a part of the zone is delegated to.
+func (z *zone) refer(m *dns.Msg, cut []dns.RR) {
+	m.Authoritative = len(m.Answer) > 0 // RFC 1034 §4.3.2: aliases before it are ours
+	m.Ns = cut
+	z.more(m, cut)
+}
+
+// more adds the addresses of hosts in this zone that an answer names.
+func (z *zone) more(m *dns.Msg, set []dns.RR) {
+	for _, rr := range set {
+		var host string
+		switch v := rr.(type) {
+		case *dns.NS:
+			host = v.Ns
+		case *dns.MX:
+			host = v.Mx
+		case *dns.SRV:
+			host = v.Target
+		}
+		n := z.nodes[strings.ToLower(host)]
+		m.Extra = append(append(m.Extra, n[dns.TypeA]...), n[dns.TypeAAAA]...)
+	}
+}
+
+// denial is the SOA record that says how long a no may be kept (RFC 2308 §3).
+func (z *zone) denial() dns.RR {
+	soa := *z.soa
+	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
+	return &soa
+}
+
+// minimal is the answer to ANY (RFC 8482 §4.2).
+func minimal(owner string) dns.RR {
+	return &dns.HINFO{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: 3600}, Cpu: "RFC8482"}
+}
+
+// owned gives records the name that was asked for.
+func owned(set []dns.RR, owner string) []dns.RR {
+	out := make([]dns.RR, len(set))
+	for i, rr := range set {
+		if rr.Header().Name != owner {
+			rr = dns.Copy(rr)
+			rr.Header().Name = owner
+		}
+		out[i] = rr
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+// Package dnsserver is the DNS provider inside the binary: zones in the
+// service's own database, and an authoritative server that answers for them
+// over UDP and TCP. It never resolves anything for anybody, answers only for
+// its own zones, and lets nobody transfer them.
+//
+// Start reading at Store for what is kept, and at Server.answer for what is
+// said.
+package dnsserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/domain"
+
+	"github.com/miekg/dns"
+)
+
+// RFC 1912 §2.2: when secondaries ask again; and how long a no is kept.
+const (
+	soaRefresh = 7200
+	soaRetry   = 1800
+	soaExpire  = 1209600
+	soaMinimum = 300
+	soaTTL     = 3600
+	nsTTL      = 86400
+)
+
+// Store keeps the zones.
+type Store struct {
+	DB          *db.DB
+	Clock       *clock.Clock
+	Nameservers []string // host names of this server; the first is the primary
+}
+
+var _ domain.DNS = (*Store)(nil)
+
+type zoneRow struct {
+	ID     id.ID  `db:"id"`
+	Name   string `db:"name"`
+	Serial int64  `db:"soa_serial"`
+}
+
+type recordRow struct {
+	Name     string `db:"name"`
+	Type     string `db:"type"`
+	Content  string `db:"content"`
+	TTL      int    `db:"ttl"`
+	Priority int    `db:"priority"`
+}
+
+func (r recordRow) record() domain.Record {
+	v := domain.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
+	if r.Priority >= 0 {
+		v.Priority = &r.Priority
+	}
+	return v
+}
+
+func priorityOf(r domain.Record) int {
+	if r.Priority == nil {
+		return -1
+	}
+	return *r.Priority
+}
+
+// CreateZone makes a zone; one that is there stays as it is.
+func (s *Store) CreateZone(ctx context.Context, zone string) error {
+	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		now := s.Clock.Now()
+		_, err := db.Exec(ctx, tx, "INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
+			id.New(), now, zone, now.Std().Unix())
+		return err
+	})
+}
+
+// DeleteZone removes a zone with its records.
+func (s *Store) DeleteZone(ctx context.Context, zone string) error {
+	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		z, err := lockZone(ctx, tx, zone)
+		if domain.StatusOf(err) == http.StatusNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, tx, "DELETE FROM dnsserver_records WHERE zone_id = $1", z.ID); err != nil {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, "DELETE FROM dnsserver_zones WHERE id = $1", z.ID)
+		return err
+	})
+}
+
+// Records lists a zone, its built-in records first.
+func (s *Store) Records(ctx context.Context, zone string) (out []domain.Record, err error) {
+	err = s.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		z, err := findZone(ctx, tx, zone, "")
+		if err != nil {
+			return err
+		}
+		for _, rr := range s.builtIn(z) {
+			r := domain.RecordOf(zone, rr)
+			r.BuiltIn = true
+			out = append(out, r)
+		}
+		rows, err := recordsOf(ctx, tx, z.ID)
+		for _, r := range rows {
+			out = append(out, r.record())
+		}
+		return err
+	})
+	return out, err
+}
+
+// Add puts a record into a zone. The TTL is that of all records of its name
+// and type (RFC 2181 §5.2).
+func (s *Store) Add(ctx context.Context, zone string, r domain.Record) error {
+	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return put(ctx, tx, z, r) })
+}
+
+// Replace puts one record in the place of another.
+func (s *Store) Replace(ctx context.Context, zone string, old, r domain.Record) error {
+	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error {
+		if err := take(ctx, tx, z, old); err != nil {
+			return err
+		}
+		return put(ctx, tx, z, r)
+	})
+}
+
+// Remove takes a record out.
+func (s *Store) Remove(ctx context.Context, zone string, r domain.Record) error {
+	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return take(ctx, tx, z, r) })
+}
+
+// change runs fn on a zone that is held, and lets its serial grow: by the
+// clock where that is ahead, as people read serials.
+func (s *Store) change(ctx context.Context, zone string, fn func(context.Context, *db.Tx, zoneRow) error) error {
+	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		z, err := lockZone(ctx, tx, zone)
+		if err != nil {
+			return err
+		}
+		if err := fn(ctx, tx, z); err != nil {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, "UPDATE dnsserver_zones SET soa_serial = CASE WHEN soa_serial < $2 THEN $2 ELSE soa_serial + 1 END WHERE id = $1", z.ID, s.Clock.Now().Std().Unix())
+		return err
+	})
+}
+
+func put(ctx context.Context, tx *db.Tx, z zoneRow, r domain.Record) error {
+	rows, err := recordsOf(ctx, tx, z.ID)
+	if err != nil {
+		return err
+	}
+	others := make([]domain.Record, 0, len(rows))
+	for _, row := range rows {
+		if o := row.record(); !o.Same(r) {
+			others = append(others, o)
+		}
+	}
+	if err := r.Fits(others); err != nil {
+		f := fault.Of(err)
+		return &domain.DNSError{Status: f.Status, Message: f.Sentence()}
+	}
+	_, err = db.Exec(ctx, tx, `INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (zone_id, name, type, content, priority) DO NOTHING`, z.ID, r.Name, r.Type, r.Content, r.TTL, priorityOf(r))
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, tx, "UPDATE dnsserver_records SET ttl = $4 WHERE zone_id = $1 AND name = $2 AND type = $3 AND ttl <> $4", z.ID, r.Name, r.Type, r.TTL)
+	return err
+}
+
+func take(ctx context.Context, tx *db.Tx, z zoneRow, r domain.Record) error {
+	n, err := db.Exec(ctx, tx, "DELETE FROM dnsserver_records WHERE zone_id = $1 AND name = $2 AND type = $3 AND content = $4 AND priority = $5",
+		z.ID, r.Name, r.Type, r.Content, priorityOf(r))
+	if err == nil && n == 0 {
+		return domain.NoRecord(z.Name, r)
+	}
+	return err
+}
+
+func lockZone(ctx context.Context, tx *db.Tx, zone string) (zoneRow, error) {
+	lock := ""
+	if tx.Engine() == db.Postgres {
+		lock = " FOR UPDATE"
+	}
+	return findZone(ctx, tx, zone, lock)
+}
+
+func findZone(ctx context.Context, tx *db.Tx, zone, lock string) (zoneRow, error) {
+	z, err := db.One[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = $1"+lock, zone)
+	if errors.Is(err, db.ErrNone) {
+		return z, &domain.DNSError{Status: http.StatusNotFound, Message: "There is no zone " + zone + "."}
+	}
+	return z, err
+}
+
+func recordsOf(ctx context.Context, tx *db.Tx, zone id.ID) ([]recordRow, error) {
+	return db.All[recordRow](ctx, tx, "SELECT name, type, content, ttl, priority FROM dnsserver_records WHERE zone_id = $1 ORDER BY seq", zone)
+}
+
+// builtIn are the records that a zone has of itself: SOA and NS.
+func (s *Store) builtIn(z zoneRow) []dns.RR {
+	name := dns.Fqdn(z.Name)
+	head := func(kind uint16, ttl uint32) dns.RR_Header {
+		return dns.RR_Header{Name: name, Rrtype: kind, Class: dns.ClassINET, Ttl: ttl}
+	}
+	out := []dns.RR{&dns.SOA{Hdr: head(dns.TypeSOA, soaTTL), Ns: dns.Fqdn(s.Nameservers[0]), Mbox: "hostmaster." + name,
+		Serial: uint32(z.Serial), Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: soaMinimum}}
+	for _, host := range s.Nameservers {
+		out = append(out, &dns.NS{Hdr: head(dns.TypeNS, nsTTL), Ns: dns.Fqdn(host)})
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package dnsserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/miekg/dns"
+)
+
+// maxCached bounds the zones kept in memory.
+const maxCached = 512
+
+// zone is one zone as it was at one serial, never changed after it was made.
+type zone struct {
+	name  string // lower case, with the trailing dot
+	soa   *dns.SOA
+	nodes map[string]node // by lower-case name with the trailing dot; empty non-terminals have an empty node
+}
+
+// node is what stands at one name, by type.
+type node map[uint16][]dns.RR
+
+// cache keeps zones by id. A zone is used only while its serial is the
+// database's, so every process sees a change with its commit.
+type cache struct {
+	mu    sync.Mutex
+	zones map[id.ID]cached
+}
+
+type cached struct {
+	serial int64
+	zone   *zone
+}
+
+// find returns the zone that a name belongs to: the nearest one above it, or
+// nil when it is none of ours.
+func (s *Server) find(ctx context.Context, name string) (z *zone, err error) {
+	names := enclosing(name)
+	err = s.Store.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := db.All[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = ANY($1)", names)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		nearest := rows[0]
+		for _, r := range rows[1:] {
+			if len(r.Name) > len(nearest.Name) {
+				nearest = r
+			}
+		}
+		z, err = s.load(ctx, tx, nearest)
+		return err
+	})
+	return z, err
+}
+
+// enclosing lists the names that a zone of this name may have.
+func enclosing(name string) (out []string) {
+	for name != "." {
+		out = append(out, strings.TrimSuffix(name, "."))
+		name = parent(name)
+	}
+	return out
+}
+
+// parent is a name without its first label, which may hold an escaped dot.
+func parent(name string) string {
+	at, end := dns.NextLabel(name, 0)
+	if end {
+		return "."
+	}
+	return name[at:]
+}
+
+func (s *Server) load(ctx context.Context, tx *db.Tx, row zoneRow) (*zone, error) {
+	s.cache.mu.Lock()
+	have, ok := s.cache.zones[row.ID]
+	s.cache.mu.Unlock()
+	if ok && have.serial == row.Serial {
+		return have.zone, nil
+	}
+	rows, err := recordsOf(ctx, tx, row.ID)
+	if err != nil {
+		return nil, err
+	}
+	z, err := s.Store.assemble(row, rows)
+	if err != nil {
+		return nil, err
+	}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	if s.cache.zones == nil || len(s.cache.zones) >= maxCached {
+		s.cache.zones = map[id.ID]cached{} // all anew is simpler than the oldest, and rare
+	}
+	s.cache.zones[row.ID] = cached{row.Serial, z}
+	return z, nil
+}
+
+// assemble makes the zone of its rows.
+func (s *Store) assemble(row zoneRow, rows []recordRow) (*zone, error) {
+	z := &zone{name: dns.Fqdn(row.Name), nodes: map[string]node{}}
+	for _, rr := range s.builtIn(row) {
+		z.add(rr)
+	}
+	z.soa = z.nodes[z.name][dns.TypeSOA][0].(*dns.SOA)
+	for _, r := range rows {
+		rr, err := r.record().RR(row.Name)
+		if err != nil {
+			return nil, fmt.Errorf("dnsserver: the zone %s: %w", row.Name, err)
+		}
+		z.add(rr)
+	}
+	return z, nil
+}
+
+// add puts a record in its place and makes the names above it exist.
+func (z *zone) add(rr dns.RR) {
+	h := rr.Header()
+	name := h.Name
+	for at := name; ; {
+		if z.nodes[at] == nil {
+			z.nodes[at] = node{}
+		}
+		if at == z.name {
+			break
+		}
+		at = parent(at)
+	}
+	z.nodes[name][h.Rrtype] = append(z.nodes[name][h.Rrtype], rr)
+}
+
+// delegated finds the nearest name between the apex and name, name itself
+// included, that is delegated to other servers.
+func (z *zone) delegated(name string) []dns.RR {
+	var cut []dns.RR
+	for at := name; at != z.name; {
+		if ns := z.nodes[at][dns.TypeNS]; ns != nil {
+			cut = ns // the one nearest to the apex counts
+		}
+		at = parent(at)
+	}
+	return cut
+}
+
+// at finds what stands at a name, by itself or through a wildcard (RFC 4592
+// §3.3.1). nil means that the name does not exist.
+func (z *zone) at(name string) node {
+	if n, ok := z.nodes[name]; ok {
+		return n
+	}
+	for encloser := name; encloser != z.name; {
+		encloser = parent(encloser)
+		if _, exists := z.nodes[encloser]; exists {
+			return z.nodes["*."+encloser]
+		}
+	}
+	return nil
+}

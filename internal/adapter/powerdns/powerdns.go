@@ -1,0 +1,273 @@
+// Package powerdns keeps zones in a PowerDNS Authoritative Server, through its
+// HTTP API, version 4.7 or newer. The server says what is in a zone; nothing
+// is remembered here.
+//
+// PowerDNS replaces whole sets of records, those of one name and type. So a
+// change reads the set, and writes it back changed; changes of one zone by
+// this process take turns, and the caller sees to it that only one process
+// changes a zone at a time. Another program that changes the same set in
+// between is overwritten.
+package powerdns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"frontdesk/internal/kernel/outbound"
+	"frontdesk/internal/resource/domain"
+
+	"github.com/miekg/dns"
+)
+
+// Client speaks to one server.
+type Client struct {
+	api         *outbound.Provider
+	nameservers []string
+	zones       sync.Map // name → *sync.Mutex
+}
+
+var _ domain.DNS = (*Client)(nil)
+
+// New prepares a client for the API at address, such as
+// http://127.0.0.1:8081. New zones get the name servers.
+func New(address, key string, nameservers []string) *Client {
+	c := &Client{api: outbound.NewProvider("powerdns", strings.TrimSuffix(address, "/")+"/api/v1/servers/localhost", map[string]string{"X-API-Key": key})}
+	for _, host := range nameservers {
+		c.nameservers = append(c.nameservers, dns.Fqdn(host))
+	}
+	return c
+}
+
+type set struct {
+	Name       string    `json:"name"`
+	Type       string    `json:"type"`
+	TTL        int       `json:"ttl"`
+	ChangeType string    `json:"changetype,omitzero"`
+	Records    []content `json:"records"`
+}
+
+type content struct {
+	Content  string `json:"content"`
+	Disabled bool   `json:"disabled"`
+}
+
+// CreateZone makes a zone; one that is there stays as it is.
+func (c *Client) CreateZone(ctx context.Context, zone string) error {
+	err := c.call(ctx, http.MethodPost, "/zones", struct {
+		Name        string   `json:"name"`
+		Kind        string   `json:"kind"`
+		Nameservers []string `json:"nameservers"`
+	}{dns.Fqdn(zone), "Native", c.nameservers}, nil)
+	if domain.StatusOf(err) == http.StatusConflict {
+		return nil
+	}
+	return err
+}
+
+// DeleteZone removes a zone with its records.
+func (c *Client) DeleteZone(ctx context.Context, zone string) error {
+	err := c.call(ctx, http.MethodDelete, path(zone), nil, nil)
+	if domain.StatusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// Records lists a zone.
+func (c *Client) Records(ctx context.Context, zone string) ([]domain.Record, error) {
+	sets, err := c.sets(ctx, zone, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []domain.Record
+	for _, s := range sets {
+		out = append(out, s.records(zone)...)
+	}
+	return out, nil
+}
+
+// Ping asks the server, for the doctor, and tells who answered.
+func (c *Client) Ping(ctx context.Context) (who string, err error) {
+	var about struct {
+		Version string `json:"version"`
+	}
+	err = c.call(ctx, http.MethodGet, "", nil, &about)
+	return "PowerDNS " + about.Version, err
+}
+
+// Add puts a record into its set. The TTL is the whole set's.
+func (c *Client) Add(ctx context.Context, zone string, r domain.Record) error {
+	return c.change(ctx, zone, r, func(s *set, mine content) error {
+		s.remove(mine)
+		s.Records, s.TTL = append(s.Records, mine), r.TTL
+		return nil
+	})
+}
+
+// Remove takes a record out of its set.
+func (c *Client) Remove(ctx context.Context, zone string, r domain.Record) error {
+	return c.change(ctx, zone, r, func(s *set, mine content) error {
+		if !s.remove(mine) {
+			return domain.NoRecord(zone, r)
+		}
+		return nil
+	})
+}
+
+// Replace changes both sets in one request, which PowerDNS carries out as one.
+func (c *Client) Replace(ctx context.Context, zone string, old, r domain.Record) error {
+	if old.Type == r.Type && old.Name == r.Name {
+		was := contentOf(zone, old)
+		return c.change(ctx, zone, r, func(s *set, mine content) error {
+			if !s.remove(was) {
+				return domain.NoRecord(zone, old)
+			}
+			s.remove(mine)
+			s.Records, s.TTL = append(s.Records, mine), r.TTL
+			return nil
+		})
+	}
+	unlock := c.lock(zone)
+	defer unlock()
+	from, was, err := c.set(ctx, zone, old)
+	if err != nil {
+		return err
+	}
+	to, mine, err := c.set(ctx, zone, r)
+	if err != nil {
+		return err
+	}
+	if !from.remove(was) {
+		return domain.NoRecord(zone, old)
+	}
+	to.remove(mine)
+	to.Records, to.TTL = append(to.Records, mine), r.TTL
+	return c.patch(ctx, zone, from, to)
+}
+
+// change reads the set of a record, lets fn change it and writes it back.
+func (c *Client) change(ctx context.Context, zone string, r domain.Record, fn func(*set, content) error) error {
+	unlock := c.lock(zone)
+	defer unlock()
+	s, mine, err := c.set(ctx, zone, r)
+	if err != nil {
+		return err
+	}
+	if err := fn(s, mine); err != nil {
+		return err
+	}
+	return c.patch(ctx, zone, s)
+}
+
+func (c *Client) lock(zone string) (unlock func()) {
+	m, _ := c.zones.LoadOrStore(zone, new(sync.Mutex))
+	m.(*sync.Mutex).Lock()
+	return m.(*sync.Mutex).Unlock
+}
+
+// set reads the set that a record belongs to, and the record as it stands in it.
+func (c *Client) set(ctx context.Context, zone string, r domain.Record) (*set, content, error) {
+	mine := contentOf(zone, r)
+	s := set{Name: dns.Fqdn(r.Full(zone)), Type: r.Type, TTL: r.TTL}
+	sets, err := c.sets(ctx, zone, "?rrset_name="+url.QueryEscape(s.Name)+"&rrset_type="+r.Type)
+	for _, found := range sets {
+		if strings.EqualFold(found.Name, s.Name) && found.Type == s.Type {
+			s.TTL, s.Records = found.TTL, found.Records
+		}
+	}
+	return &s, mine, err
+}
+
+func (c *Client) sets(ctx context.Context, zone, query string) ([]set, error) {
+	var z struct {
+		Sets []set `json:"rrsets"`
+	}
+	err := c.call(ctx, http.MethodGet, path(zone)+query, nil, &z)
+	return z.Sets, err
+}
+
+func (c *Client) patch(ctx context.Context, zone string, sets ...*set) error {
+	for _, s := range sets {
+		s.ChangeType = "REPLACE"
+		if len(s.Records) == 0 {
+			s.ChangeType, s.Records = "DELETE", []content{}
+		}
+	}
+	return c.call(ctx, http.MethodPatch, path(zone), map[string]any{"rrsets": sets}, nil)
+}
+
+// remove takes a record out of the set and tells whether it was there.
+func (s *set) remove(r content) bool {
+	for i, have := range s.Records {
+		if !have.Disabled && same(s.Type, have.Content, r.Content) {
+			s.Records = append(s.Records[:i:i], s.Records[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// same compares two contents as the types mean them: others may have written
+// them in other letters or with other quotes.
+func same(kind, a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := parse(".", kind, 0, a)
+	y, err2 := parse(".", kind, 0, b)
+	return err == nil && err2 == nil && domain.RecordOf("", x).Same(domain.RecordOf("", y))
+}
+
+// records are those of the set that PowerDNS serves. A type of its own, such
+// as LUA, is passed on as it is.
+func (s set) records(zone string) (out []domain.Record) {
+	for _, r := range s.Records {
+		if r.Disabled {
+			continue
+		}
+		rr, err := parse(s.Name, s.Type, s.TTL, r.Content)
+		if err != nil {
+			v := domain.RecordOf(zone, &dns.RFC3597{Hdr: dns.RR_Header{Name: s.Name, Ttl: uint32(s.TTL)}})
+			v.Type, v.Content = s.Type, r.Content
+			out = append(out, v)
+			continue
+		}
+		v := domain.RecordOf(zone, rr)
+		v.BuiltIn = v.Name == "@" && (v.Type == "SOA" || v.Type == "NS")
+		out = append(out, v)
+	}
+	return out
+}
+
+func parse(name, kind string, ttl int, data string) (dns.RR, error) {
+	rr, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", name, ttl, kind, data))
+	if err == nil && rr == nil {
+		err = errors.New("it is empty")
+	}
+	return rr, err
+}
+
+// contentOf is a record's content as the API wants it.
+func contentOf(zone string, r domain.Record) content {
+	rr, err := r.RR(zone)
+	if err != nil {
+		return content{Content: r.Content} // a type of its own
+	}
+	return content{Content: domain.Data(rr)}
+}
+
+func path(zone string) string { return "/zones/" + url.PathEscape(dns.Fqdn(zone)) }
+
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	err := c.api.Call(ctx, method, path, in, out)
+	var refused *outbound.StatusError
+	if errors.As(err, &refused) {
+		return &domain.DNSError{Status: refused.Status, Message: refused.Field("error")}
+	}
+	return err
+}

@@ -1,0 +1,287 @@
+// Package sandbox is a registrar and a payment provider that live in the
+// service's own database, so that everything can be tried without an account
+// anywhere. Both are deterministic: what a name or a card is called says what
+// it does. Their books are tables of their own, which no resource reads; tests
+// compare them with what the service believes.
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/resource/domain"
+)
+
+// Name is what both providers are called.
+const Name = "sandbox"
+
+// slowness is how long what is called slow takes.
+const slowness = 5 * time.Second
+
+// transferTime is how long a name takes to leave for another registrar.
+const transferTime = 5 * 24 * time.Hour
+
+// graceTime is how long after its end a name is kept for whoever had it.
+const graceTime = 30 * 24 * time.Hour
+
+// errTimeout is what a caller sees who hung up before the answer came.
+var errTimeout = errors.New("sandbox: no answer in time")
+
+type prices struct {
+	ending         string
+	first, renewal int64
+}
+
+// endings are what is offered, in cents of a US dollar.
+var endings = []prices{{"com", 1200, 1500}, {"net", 1400, 1600}, {"org", 1100, 1300}, {"dev", 1400, 1600}, {"app", 1600, 1800},
+	{"io", 3900, 4500}, {"ai", 7900, 8900}, {"co", 2500, 2900}, {"me", 1900, 2100}, {"to", 4900, 4900}}
+
+// Registrar registers names in the database.
+type Registrar struct {
+	db    *db.DB
+	clock *clock.Clock
+}
+
+var _ domain.Registrar = (*Registrar)(nil)
+
+// NewRegistrar opens the registrar's books.
+func NewRegistrar(d *db.DB, c *clock.Clock) *Registrar { return &Registrar{d, c} }
+
+// Name is the registrar's name.
+func (r *Registrar) Name() string { return Name }
+
+// Endings lists what is offered.
+func (r *Registrar) Endings() []string {
+	out := make([]string, len(endings))
+	for i, e := range endings {
+		out[i] = e.ending
+	}
+	return out
+}
+
+type row struct {
+	Name         string      `db:"name"`
+	Key          string      `db:"provider_key"`
+	RegisteredAt clock.Time  `db:"registered_at"`
+	ExpiresAt    clock.Time  `db:"expires_at"`
+	TransferAt   *clock.Time `db:"transfer_at"`
+}
+
+const rowColumns = "name, provider_key, registered_at, expires_at, transfer_at"
+
+func (v *row) held() *domain.Held {
+	return &domain.Held{RegisteredAt: v.RegisteredAt, ExpiresAt: v.ExpiresAt, Verified: true}
+}
+
+// left reports whether a name is at another registrar by now.
+func (v *row) left(now clock.Time) bool {
+	return v.TransferAt != nil && v.TransferAt.Add(transferTime) <= now
+}
+
+// free reports whether a name that was registered can be registered again.
+func (v *row) free(now clock.Time) bool { return !v.left(now) && v.ExpiresAt.Add(graceTime) <= now }
+
+func find(ctx context.Context, tx *db.Tx, name string) (*row, error) {
+	v, err := db.One[row](ctx, tx, "SELECT "+rowColumns+" FROM sandbox_registrations WHERE name = $1", name)
+	if errors.Is(err, db.ErrNone) {
+		return nil, domain.ErrNothing
+	}
+	return &v, err
+}
+
+func (r *Registrar) look(ctx context.Context, name string) (v *row, err error) {
+	err = r.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = find(ctx, tx, name)
+		return err
+	})
+	return v, err
+}
+
+// Check tells whether a name is free, and its prices.
+func (r *Registrar) Check(ctx context.Context, name string) (*domain.Offer, error) {
+	label, ending, _ := strings.Cut(name, ".")
+	i := slices.IndexFunc(endings, func(p prices) bool { return p.ending == ending })
+	if i < 0 {
+		return nil, nil
+	}
+	o := &domain.Offer{Available: !strings.HasPrefix(label, "taken"), Premium: strings.HasPrefix(label, "premium"), FirstYear: endings[i].first, RenewalPrice: endings[i].renewal}
+	v, err := r.look(ctx, name)
+	switch {
+	case errors.Is(err, domain.ErrNothing):
+		return o, nil
+	case err != nil:
+		return nil, err
+	}
+	o.Available = o.Available && v.free(r.clock.Now())
+	return o, nil
+}
+
+// Register registers a name, if its name lets it.
+func (r *Registrar) Register(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
+	if err := wait(ctx, a.Name); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(a.Name, "fail") {
+		return nil, &domain.Refusal{Code: "registry_error", Message: "The registry rejected the registration of " + a.Name + "."}
+	}
+	var v *row
+	first := false
+	err := r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		now := r.clock.Now()
+		first = false
+		v, err = find(ctx, tx, a.Name)
+		switch {
+		case err == nil && v.Key == key:
+			return nil
+		case err == nil && !v.free(now), strings.HasPrefix(a.Name, "taken"):
+			return &domain.Refusal{Code: "domain_taken", Message: a.Name + " was registered by somebody else meanwhile."}
+		case err != nil && !errors.Is(err, domain.ErrNothing):
+			return err
+		}
+		first = true
+		began := now.Std().Truncate(time.Second)
+		v = &row{Name: a.Name, Key: key, RegisteredAt: clock.Of(began), ExpiresAt: clock.Of(began.AddDate(a.Years, 0, 0))}
+		_, err = db.Exec(ctx, tx, `INSERT INTO sandbox_registrations (name, provider_key, registered_at, expires_at, locked, contact) VALUES ($1, $2, $3, $4, FALSE, $5)
+			ON CONFLICT (name) DO UPDATE SET provider_key = excluded.provider_key, registered_at = excluded.registered_at, expires_at = excluded.expires_at,
+				locked = excluded.locked, contact = excluded.contact, transfer_at = NULL`, v.Name, v.Key, v.RegisteredAt, v.ExpiresAt, a.Registrant)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if first && strings.HasPrefix(a.Name, "flaky") {
+		return nil, errTimeout
+	}
+	return v.held(), nil
+}
+
+// wait is what a slow name does.
+func wait(ctx context.Context, name string) error {
+	if !strings.HasPrefix(name, "slow") {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(slowness):
+		return nil
+	}
+}
+
+// Registered tells of the registration that a key made.
+func (r *Registrar) Registered(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
+	v, err := r.look(ctx, a.Name)
+	if err == nil && v.Key != key {
+		err = domain.ErrNothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.held(), nil
+}
+
+// Renew adds years, once for a key.
+func (r *Registrar) Renew(ctx context.Context, key, name string, years int, until clock.Time) (*domain.Held, error) {
+	if err := wait(ctx, name); err != nil {
+		return nil, err
+	}
+	var v *row
+	first := false
+	err := r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		now := r.clock.Now()
+		if v, err = find(ctx, tx, name); errors.Is(err, domain.ErrNothing) || err == nil && v.left(now) {
+			return &domain.Refusal{Code: "domain_not_found", Message: name + " is not registered here."}
+		}
+		if err != nil {
+			return err
+		}
+		n, err := db.Exec(ctx, tx, "INSERT INTO sandbox_renewals (name, provider_key, years, renewed_at) VALUES ($1, $2, $3, $4) ON CONFLICT (provider_key) DO NOTHING", name, key, years, now)
+		if first = n == 1; err != nil || !first {
+			return err
+		}
+		if v.ExpiresAt != until {
+			return &domain.Refusal{Code: "already_renewed", Message: name + " was renewed by other means."}
+		}
+		v.ExpiresAt = clock.Of(until.Std().AddDate(years, 0, 0))
+		_, err = db.Exec(ctx, tx, "UPDATE sandbox_registrations SET expires_at = $2 WHERE name = $1", name, v.ExpiresAt)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if first && strings.HasPrefix(name, "flaky") {
+		return nil, errTimeout
+	}
+	return v.held(), nil
+}
+
+// Renewed tells of the renewal that a key made.
+func (r *Registrar) Renewed(ctx context.Context, key, name string, _ clock.Time) (held *domain.Held, err error) {
+	err = r.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.One[string](ctx, tx, "SELECT provider_key FROM sandbox_renewals WHERE provider_key = $1 AND name = $2", key, name)
+		if errors.Is(err, db.ErrNone) {
+			return domain.ErrNothing
+		}
+		if err != nil {
+			return err
+		}
+		v, err := find(ctx, tx, name)
+		if err == nil {
+			held = v.held()
+		}
+		return err
+	})
+	return held, err
+}
+
+// change updates one registration.
+func (r *Registrar) change(ctx context.Context, name, set string, value any) error {
+	return r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := db.Exec(ctx, tx, "UPDATE sandbox_registrations SET "+set+" = $2 WHERE name = $1", name, value)
+		if err == nil && n == 0 {
+			err = &domain.Refusal{Code: "domain_not_found", Message: name + " is not registered here."}
+		}
+		return err
+	})
+}
+
+// SetLock turns the transfer lock on or off.
+func (r *Registrar) SetLock(ctx context.Context, name string, on bool) error {
+	return r.change(ctx, name, "locked", on)
+}
+
+// ChangeContact replaces the registrant, which .to does not support.
+func (r *Registrar) ChangeContact(ctx context.Context, name string, c domain.Registrant) error {
+	if strings.HasSuffix(name, ".to") {
+		return &domain.UnsupportedError{Operation: "contact_update"}
+	}
+	return r.change(ctx, name, "contact", c)
+}
+
+// BeginTransfer lets a name go.
+func (r *Registrar) BeginTransfer(ctx context.Context, name string) (string, error) {
+	if err := r.change(ctx, name, "transfer_at", r.clock.Now()); err != nil {
+		return "", err
+	}
+	return rand.Text(), nil
+}
+
+// EndTransfer keeps it.
+func (r *Registrar) EndTransfer(ctx context.Context, name string) error {
+	return r.change(ctx, name, "transfer_at", (*clock.Time)(nil))
+}
+
+// Left reports whether a name has gone.
+func (r *Registrar) Left(ctx context.Context, name string) (bool, error) {
+	v, err := r.look(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	return v.left(r.clock.Now()), nil
+}

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"net"
+
+	"frontdesk/internal/adapter/dnsimple"
+	"frontdesk/internal/adapter/sandbox"
+	"frontdesk/internal/adapter/stripe"
+	"frontdesk/internal/resource/domain"
+)
+
+// openDomains joins names with those who register them, charge for them and
+// answer for them.
+func (a *App) openDomains(extra []Extra) *domain.Domains {
+	c := domain.Config{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs,
+		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(), LookupTXT: resolver(a.Settings.DNSResolver).LookupTXT}
+	for _, e := range extra {
+		if e.Domains != nil {
+			e.Domains(&c)
+		}
+	}
+	a.Zones = domain.NewZones(domain.ZonesConfig{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs, DNS: c.DNS, Pause: c.Pause})
+	a.Zones.Handle()
+	d := domain.New(c)
+	d.Handle()
+	return d
+}
+
+func (a *App) registrar() domain.Registrar {
+	if s := a.Settings.DNSimple; a.Settings.RegistrarProvider == "dnsimple" {
+		return dnsimple.New(s.URL, s.Account, s.Token, s.Endings)
+	}
+	return sandbox.NewRegistrar(a.DB, a.Clock)
+}
+
+func (a *App) payments() domain.Payments {
+	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
+		return stripe.New(s.SecretKey, s.URL)
+	}
+	return sandbox.NewPayments(a.DB, a.Clock)
+}
+
+// resolver looks names up at one server, or as the machine does.
+func resolver(address string) *net.Resolver {
+	if address == "" {
+		return net.DefaultResolver
+	}
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// DNS is who answers for the zones of domains.
+type DNS struct {
+	Listen      string   `help:"Address of the embedded DNS server, over UDP and TCP; empty to do without." default:"127.0.0.1:8053"`
+	Provider    string   `help:"Who holds the zones: embedded, powerdns or dnsimple." default:"embedded"`
+	Nameservers []string `help:"Host names of the name servers that new zones get, the primary first; by default ns1. and the host of --base-url." placeholder:"HOST,…"`
+	RateLimit   int      `help:"Answers of the embedded server over UDP per minute and address; more are told to use TCP." default:"6000"`
+}
+
+// PowerDNS is the server that holds the zones with --dns-provider powerdns.
+type PowerDNS struct {
+	URL    string `help:"Address of the PowerDNS API." name:"url" placeholder:"http://127.0.0.1:8081"`
+	APIKey string `help:"Key of the PowerDNS API." name:"api-key"`
+}
+
+const embedded = "embedded"
+
+var serverName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
+
+// settleDNS fills in the name servers and refuses what cannot be.
+func (s *Settings) settleDNS() error {
+	d := &s.DNS
+	if d.Provider == "" {
+		d.Provider = embedded
+	}
+	if !slices.Contains([]string{embedded, "powerdns", "dnsimple"}, d.Provider) {
+		return fmt.Errorf("--dns-provider: %q is not known; use embedded, powerdns or dnsimple", d.Provider)
+	}
+	if d.Listen != "" {
+		if _, _, err := net.SplitHostPort(d.Listen); err != nil {
+			return fmt.Errorf("--dns-listen: %q is not host:port", d.Listen)
+		}
+	}
+	if len(d.Nameservers) == 0 {
+		host := "localhost"
+		if base, err := url.Parse(s.BaseURL); err == nil {
+			if _, err := netip.ParseAddr(base.Hostname()); err != nil {
+				host = base.Hostname()
+			}
+		}
+		d.Nameservers = []string{"ns1." + host}
+	}
+	for i, name := range d.Nameservers {
+		name = strings.TrimSuffix(strings.ToLower(name), ".")
+		if !serverName.MatchString(name) || len(name) > 253 {
+			return fmt.Errorf("--dns-nameservers: %q is not a host name", name)
+		}
+		d.Nameservers[i] = name
+	}
+	if d.RateLimit < 0 {
+		return errors.New("--dns-rate-limit: must not be negative; 0 is no limit")
+	}
+	switch d.Provider {
+	case "powerdns":
+		if s.PowerDNS.APIKey == "" {
+			return errors.New("--powerdns-url and --powerdns-api-key are required with --dns-provider powerdns")
+		}
+		return isURL("powerdns-url", s.PowerDNS.URL)
+	case "dnsimple":
+		if s.DNSimple.Token == "" || s.DNSimple.Account == "" {
+			return errors.New("--dnsimple-token and --dnsimple-account are required with --dns-provider dnsimple")
+		}
+		return isURL("dnsimple-url", s.DNSimple.URL)
+	}
+	return nil
+}
+
+// ServesDNS reports whether the embedded server answers.
+func (s *Settings) ServesDNS() bool { return s.DNS.Provider == embedded && s.DNS.Listen != "" }

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// Providers are the companies outside. The built-in sandboxes need none.
+type Providers struct {
+	PaymentsProvider  string   `help:"Who charges cards: sandbox or stripe." default:"sandbox" name:"payments-provider"`
+	RegistrarProvider string   `help:"Who registers domains: sandbox or dnsimple." default:"sandbox" name:"registrar-provider"`
+	DNSResolver       string   `help:"DNS server, as host:port, that looks for verification records; by default the machine's." name:"dns-resolver" placeholder:"HOST:PORT"`
+	Stripe            Stripe   `embed:"" prefix:"stripe-"`
+	DNSimple          DNSimple `embed:"" prefix:"dnsimple-"`
+}
+
+// Stripe is the account that cards are charged for.
+type Stripe struct {
+	SecretKey string `help:"Secret key of the Stripe account." placeholder:"sk_…"`
+	URL       string `help:"Address of Stripe's API." default:"https://api.stripe.com" name:"url"`
+}
+
+// DNSimple is the account that domains are registered in.
+type DNSimple struct {
+	Token   string   `help:"Access token of the DNSimple account."`
+	Account string   `help:"Number of the DNSimple account."`
+	URL     string   `help:"Address of DNSimple's API; https://api.sandbox.dnsimple.com is theirs for trying." default:"https://api.dnsimple.com" name:"url"`
+	Endings []string `help:"Endings to offer." default:"com,net,org,dev,app,io,ai,co,me"`
+}
+
+const sandbox = "sandbox"
+
+// settle refuses providers that cannot be used.
+func (p *Providers) settle(offset time.Duration) error {
+	for value, choice := range map[*string][]string{&p.PaymentsProvider: {"payments-provider", "stripe"}, &p.RegistrarProvider: {"registrar-provider", "dnsimple"}} {
+		if *value == "" {
+			*value = sandbox
+		}
+		if !slices.Contains([]string{sandbox, choice[1]}, *value) {
+			return fmt.Errorf("--%s: %q is not known; use sandbox or %s", choice[0], *value, choice[1])
+		}
+	}
+	if p.DNSResolver != "" {
+		if _, _, err := net.SplitHostPort(p.DNSResolver); err != nil {
+			return fmt.Errorf("--dns-resolver: %q is not host:port", p.DNSResolver)
+		}
+	}
+	if p.PaymentsProvider == "stripe" {
+		if p.Stripe.SecretKey == "" {
+			return errors.New("--stripe-secret-key is required with --payments-provider stripe")
+		}
+		if err := isURL("stripe-url", p.Stripe.URL); err != nil {
+			return err
+		}
+	}
+	if p.RegistrarProvider == "dnsimple" {
+		if p.DNSimple.Token == "" || p.DNSimple.Account == "" || len(p.DNSimple.Endings) == 0 {
+			return errors.New("--dnsimple-token, --dnsimple-account and --dnsimple-endings are required with --registrar-provider dnsimple")
+		}
+		if err := isURL("dnsimple-url", p.DNSimple.URL); err != nil {
+			return err
+		}
+	}
+	if offset != 0 && (p.PaymentsProvider != sandbox || p.RegistrarProvider != sandbox) {
+		return errors.New("--clock-offset is for rehearsals, so it does not go with a real payment or registrar provider")
+	}
+	return nil
+}
+
+func isURL(flag, s string) error {
+	if u, err := url.Parse(s); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("--%s: %q is not an http or https address", flag, s)
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package domain
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// DomainContact is a registrant that registrations can share.
+type DomainContact struct {
+	op.Record
+	Label *string `json:"label" doc:"kept here alone; changing it never contacts the registrar"`
+	Registrant
+}
+
+var domainContacts = db.NewTable[DomainContact]("domain_contacts", "domain contact")
+
+// ContactInUse refuses to delete the registrant of a domain.
+var ContactInUse = fault.Define("DOMAIN_CONTACT_IN_USE", 409, "A registered domain uses this contact.")
+
+func (d *Domains) contactOperations() []*op.Op {
+	const ref = `"id": "c1a9e6d2-5f3b-4e8a-9d7c-6b5a4f3e2d10"`
+	changes := []*fault.Kind{OrganizationRequired, TransferInFlight, Unsupported}
+	return []*op.Op{
+		op.Read(op.Spec{Name: "domain_contacts.list", Route: "GET /v1/domain-contacts", Summary: "List saved registrants, newest first.", Resource: "domains",
+			Example: `{"limit": 20}`}, listContacts),
+		op.Write(op.Spec{Name: "domain_contacts.create", Route: "POST /v1/domain-contacts", Summary: "Save a registrant for later registrations.", Resource: "domains",
+			Events: []string{"domain_contact.created"},
+			Example: `{"label": "Head office", "firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square", "city": "London", "stateProvince": "London",
+				"postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`}, createContact),
+		op.Read(op.Spec{Name: "domain_contacts.get", Route: "GET /v1/domain-contacts/{id}", Summary: "Get a saved registrant.", Resource: "domains",
+			Example: `{` + ref + `}`}, getContact),
+		op.Flow(op.Spec{Name: "domain_contacts.update", Route: "PATCH /v1/domain-contacts/{id}", Summary: "Change a registrant, at the registrar too.", Resource: "domains",
+			Description: "A new name, organization or email makes the registrar verify the registrant of every domain that uses the contact again.",
+			Errors:      changes, Events: []string{"domain_contact.updated"}, Example: `{` + ref + `, "phone": "+442079460019"}`}, d.updateContact),
+		op.Write(op.Spec{Name: "domain_contacts.delete", Route: "DELETE /v1/domain-contacts/{id}", Summary: "Delete a registrant that no domain uses.", Resource: "domains",
+			Errors: []*fault.Kind{ContactInUse}, Events: []string{"domain_contact.deleted"}, Example: `{` + ref + `}`}, deleteContact),
+		op.Read(op.Spec{Name: "domains.registration.contact.get", Route: "GET /v1/domains/{id}/registration/contact", Summary: "Get the registrant of a domain.",
+			Example: `{"id": ` + exampleID + `}`}, d.getRegistrant),
+		op.Flow(op.Spec{Name: "domains.registration.contact.update", Route: "PATCH /v1/domains/{id}/registration/contact", Summary: "Change the registrant of a domain, at the registrar too.",
+			Description: "Domains that share the contact change with it. A new name, organization or email makes the registrar verify the registrant again.",
+			Errors:      changes, Events: []string{"domain_contact.updated"}, Example: `{"id": ` + exampleID + `, "phone": "+442079460019"}`}, d.updateRegistrant),
+	}
+}
+
+// issues are what the schema cannot say about a registrant.
+func (r *Registrant) issues() *fault.Tree {
+	if r.OrganizationName != nil && *r.OrganizationName != "" && (r.JobTitle == nil || *r.JobTitle == "") {
+		return (*fault.Tree)(nil).At([]any{"jobTitle"}, "Required with organizationName: the registry rejects a company contact without it")
+	}
+	return nil
+}
+
+type contactList struct{ op.Page }
+
+func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[DomainContact], error) {
+	rows, err := domainContacts.List(ctx, c.Tx, db.In(c.Org), in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+func (in *registrantInput) Prepare(context.Context, *op.Call) error {
+	return in.issues().Fault(fault.Invalid)
+}
+
+func createContact(ctx context.Context, c *op.Call, in registrantInput) (*DomainContact, error) {
+	v := &DomainContact{Record: c.NewRecord(), Label: in.Label, Registrant: in.Registrant}
+	if err := domainContacts.Insert(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("domain_contact.created", v.ID, v)
+}
+
+type contactRef struct {
+	ID id.ID `path:"id" doc:"the domain contact"`
+}
+
+func getContact(ctx context.Context, c *op.Call, in contactRef) (*DomainContact, error) {
+	return domainContacts.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, error) {
+	// The contact is the root: a registration that begins to use it holds it.
+	if _, err := domainContacts.Lock(ctx, c.Tx, c.Org, in.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	users, err := usersOf(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if len(users) > 0 {
+		return op.Nothing{}, ContactInUse.With(map[string]id.ID{"domainId": users[0].ID})
+	}
+	v, err := domainContacts.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("domain_contact.deleted", v.ID, v)
+}
+
+// usersOf are the domains that are registered for a contact.
+func usersOf(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]Domain, error) {
+	return db.All[Domain](ctx, tx, "SELECT "+domains.Columns()+` FROM domains
+		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL ORDER BY name LIMIT 1000`, org, contact)
+}
+
+type contactChange struct {
+	Label            op.Opt[string]   `json:"label"`
+	FirstName        op.Maybe[string] `json:"firstName" min:"1"`
+	LastName         op.Maybe[string] `json:"lastName" min:"1"`
+	OrganizationName op.Opt[string]   `json:"organizationName"`
+	JobTitle         op.Opt[string]   `json:"jobTitle"`
+	Address1         op.Maybe[string] `json:"address1" min:"1"`
+	Address2         op.Opt[string]   `json:"address2"`
+	City             op.Maybe[string] `json:"city" min:"1"`
+	StateProvince    op.Maybe[string] `json:"stateProvince" min:"1"`
+	PostalCode       op.Maybe[string] `json:"postalCode" min:"1" max:"20"`
+	Country          op.Maybe[string] `json:"country" format:"country"`
+	Email            op.Maybe[string] `json:"email" format:"email"`
+	Phone            op.Maybe[string] `json:"phone" min:"3" max:"32"`
+}
+
+type contactUpdate struct {
+	contactRef
+	contactChange
+}
+
+func (d *Domains) updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*DomainContact, error) {
+	return d.change(ctx, c, in.ID, &in.contactChange)
+}
+
+func (d *Domains) getRegistrant(ctx context.Context, c *op.Call, in domainRef) (*DomainContact, error) {
+	ref, err := registrantOf(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return domainContacts.Get(ctx, c.Tx, c.Org, ref)
+}
+
+type registrantUpdate struct {
+	domainRef
+	contactChange
+}
+
+func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registrantUpdate) (*DomainContact, error) {
+	var ref id.ID
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		ref, err = registrantOf(ctx, tx, c.Org, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.change(ctx, c, ref, &in.contactChange)
+}
+
+func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, error) {
+	v, err := domains.Get(ctx, tx, org, domain)
+	if err == nil && v.ContactID == nil {
+		err = notRegistered(v)
+	}
+	if err != nil {
+		return "", err
+	}
+	return *v.ContactID, nil
+}
+
+// identity is what a registrar verifies a registrant by.
+func (r *Registrant) identity() [4]string {
+	return [4]string{r.FirstName, r.LastName, deref(r.OrganizationName), r.Email}
+}
+
+// changed is one try at changing a contact: the row as it was read, as it
+// shall be, and the domains that use it.
+type changed struct {
+	was, v DomainContact
+	users  []Domain
+}
+
+// change writes a contact at the registrar and then here. When the row changed
+// meanwhile it is done again on what is there now, so that both end the same.
+func (d *Domains) change(ctx context.Context, c *op.Call, ref id.ID, in *contactChange) (*DomainContact, error) {
+	for range 3 {
+		var t changed
+		err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+			v, err := domainContacts.Get(ctx, tx, c.Org, ref)
+			if err != nil {
+				return err
+			}
+			t.was, t.v = *v, *v
+			t.users, err = usersOf(ctx, tx, c.Org, ref)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !op.Apply(&t.v, in) {
+			return &t.v, nil
+		}
+		t.v.UpdatedAt = c.Now
+		if err := t.allowed(); err != nil {
+			return nil, err
+		}
+		if err := d.push(ctx, &t); err != nil {
+			return nil, err
+		}
+		v, err := op.Finish(ctx, c, func(ctx context.Context) (*DomainContact, error) { return t.write(ctx, c) })
+		if !errors.Is(err, errChanged) {
+			return v, err
+		}
+	}
+	return nil, fault.Unavailable.Say("The contact is being changed by others. Retry in a moment.")
+}
+
+var errChanged = errors.New("domain: the contact changed meanwhile")
+
+// remote reports whether the registrar has to hear of the change.
+func (t *changed) remote() bool {
+	was := t.was
+	was.Label, was.UpdatedAt, was.DeletedAt = t.v.Label, t.v.UpdatedAt, t.v.DeletedAt
+	return !same(was.Registrant, t.v.Registrant)
+}
+
+func same(a, b Registrant) bool {
+	texts := func(r Registrant) [12]string {
+		return [12]string{r.FirstName, r.LastName, deref(r.OrganizationName), deref(r.JobTitle), r.Address1, deref(r.Address2), r.City, r.StateProvince, r.PostalCode, r.Country, r.Email, r.Phone}
+	}
+	return texts(a) == texts(b)
+}
+
+// allowed refuses a change that the registrant's domains do not permit.
+func (t *changed) allowed() error {
+	if err := t.v.issues().Fault(fault.Invalid); err != nil {
+		return err
+	}
+	if !t.remote() {
+		return nil
+	}
+	for i := range t.users {
+		if err := organizationRule(t.users[i].Name, &t.v.Registrant); err != nil {
+			return err
+		}
+		if t.users[i].TransferRequestedAt != nil && t.was.identity() != t.v.identity() {
+			return TransferInFlight.Say("A transfer of %s, which uses this contact, is under way.", t.users[i].Name)
+		}
+	}
+	return nil
+}
+
+// push writes the registrant of every domain at the registrar.
+func (d *Domains) push(ctx context.Context, t *changed) error {
+	if !t.remote() {
+		return nil
+	}
+	for i := range t.users {
+		u := &t.users[i]
+		err := d.Registrar.ChangeContact(ctx, u.Name, t.v.Registrant)
+		var cannot *UnsupportedError
+		var no *Refusal
+		switch {
+		case errors.As(err, &cannot):
+			f := Unsupported.Say("The registry of %s takes no change of the registrant.", u.Name)
+			f.Details = map[string]string{"operation": cannot.Operation}
+			return f
+		case errors.As(err, &no):
+			return fault.Invalid.Say("The registrar refused the contact: %s", no.Message)
+		case err != nil:
+			return providerFault(err)
+		}
+	}
+	return nil
+}
+
+func (t *changed) write(ctx context.Context, c *op.Call) (*DomainContact, error) {
+	now, err := domainContacts.Lock(ctx, c.Tx, c.Org, t.v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if now.UpdatedAt != t.was.UpdatedAt || !same(now.Registrant, t.was.Registrant) {
+		return nil, errChanged
+	}
+	if err := domainContacts.Save(ctx, c.Tx, &t.v); err != nil {
+		return nil, err
+	}
+	if t.was.identity() != t.v.identity() {
+		if err := unverified(ctx, c.Tx, c.Org, t.v.ID, c.Now); err != nil {
+			return nil, err
+		}
+	}
+	return &t.v, c.Emit("domain_contact.updated", t.v.ID, &t.v)
+}
+
+// unverified notes that the registrar asks a registrant to confirm again.
+func unverified(ctx context.Context, tx *db.Tx, org, contact id.ID, now clock.Time) error {
+	_, err := db.Exec(ctx, tx, `UPDATE domains SET contact_verification = 'pending', updated_at = $3
+		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL`, org, contact, now)
+	return err
+}

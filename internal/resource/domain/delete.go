@@ -1,0 +1,122 @@
+package domain
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+)
+
+// Remaining is a record that keeps a domain from being deleted.
+type Remaining struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Content string `json:"content"`
+}
+
+func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (op.Nothing, error) {
+	// What can be told without the DNS server is told first, in the order that
+	// callers rely on; it is looked at again when nothing can change any more.
+	var v *Domain
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if v, err = d.get(ctx, tx, c.Org, in.ID); err != nil {
+			return err
+		}
+		return deletable(ctx, tx, v)
+	})
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if v.Source == "registered" && v.Kind == "apex" && v.Status == "expired" {
+		if err := d.emptyZone(ctx, v.Name); err != nil {
+			return op.Nothing{}, err
+		}
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
+		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+		if err != nil {
+			return op.Nothing{}, err
+		}
+		if err := deletable(ctx, c.Tx, v); err != nil {
+			return op.Nothing{}, err
+		}
+		if err := noSubdomains(ctx, c.Tx, c.Org, v.ID); err != nil {
+			return op.Nothing{}, err
+		}
+		if _, err := domains.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
+			return op.Nothing{}, err
+		}
+		if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
+			return op.Nothing{}, err
+		}
+		if v.Kind == "apex" && v.Status != "pending_verification" {
+			if _, err := d.Jobs.Enqueue(ctx, c.Tx, dropZone, zoneArgs{v.Name}, job.For(c.Org)); err != nil {
+				return op.Nothing{}, err
+			}
+		}
+		v.DeletedAt, v.UpdatedAt = &c.Now, c.Now
+		kind := "domain.deleted"
+		return op.Nothing{}, c.Emit(kind, v.ID, v)
+	})
+}
+
+// deletable refuses a registered domain that is still somebody's business.
+func deletable(ctx context.Context, tx *db.Tx, v *Domain) error {
+	if v.Source != "registered" || v.Kind != "apex" {
+		return nil
+	}
+	if v.Status != "expired" && v.Status != "transferred" {
+		return NotExpired.New()
+	}
+	if err := noRenewal(ctx, tx, v.OrganizationID, v.ID); err != nil {
+		return err
+	}
+	if v.TransferRequestedAt != nil && v.Status != "transferred" {
+		return TransferInFlight.New()
+	}
+	return nil
+}
+
+// emptyZone refuses a zone with records beside those it was made with.
+func (d *Domains) emptyZone(ctx context.Context, zone string) error {
+	records, err := d.DNS.Records(ctx, zone)
+	var missing *DNSError
+	if errors.As(err, &missing) && missing.Status == 404 {
+		return nil
+	}
+	if err != nil {
+		return dnsFault(err)
+	}
+	var left []Remaining
+	for _, r := range records {
+		if !r.BuiltIn {
+			left = append(left, Remaining{r.Type, r.Name, r.Content})
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return DNSNotEmpty.With(map[string][]Remaining{"records": left[:min(len(left), 100)]})
+}
+
+const dropZone = "domain.drop_zone"
+
+type zoneArgs struct {
+	Zone string `json:"zone"`
+}
+
+// drop removes the zone of a deleted domain, unless somebody has the name again.
+func (d *Domains) drop(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
+	var holder id.ID
+	err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		holder, err = heldBy(ctx, tx, a.Zone)
+		return err
+	})
+	if err != nil || holder != "" {
+		return nil, err
+	}
+	return nil, d.DNS.DeleteZone(ctx, a.Zone)
+}

@@ -1,0 +1,42 @@
+package domain
+
+import "frontdesk/internal/kernel/fault"
+
+// Refusals of DNS record writes.
+var (
+	DNSFailed = fault.Define("DNS_ERROR", 404, "The DNS provider refused the change.")
+
+	RecordExists   = fault.Define("DNS_RECORD_EXISTS", 409, "The zone has this record already.")
+	RecordConflict = fault.Define("DNS_RECORD_CONFLICT", 409, "A CNAME record cannot stand beside other records of its name.")
+	RecordManaged  = fault.Define("DNS_RECORD_MANAGED", 409, "This record is managed and cannot be changed here.")
+	ZoneMissing    = fault.Define("DNS_ZONE_MISSING", 409, "This domain has no zone.")
+	ZoneBusy       = fault.Define("DNS_ZONE_BUSY", 409, "Another change of this zone is under way. Retry in a moment.")
+	ZoneFull       = fault.Define("DNS_ZONE_FULL", 422, "The zone has as many records as a zone may have.")
+)
+
+// MaxRecords bounds a zone.
+const MaxRecords = 5000
+
+// Same reports whether two records are one, whatever their TTL.
+func (r Record) Same(o Record) bool {
+	return r.Type == o.Type && r.Name == o.Name && r.Content == o.Content &&
+		(r.Priority == nil) == (o.Priority == nil) && (r.Priority == nil || *r.Priority == *o.Priority)
+}
+
+// Fits refuses a record that cannot stand beside the others of its zone.
+func (r Record) Fits(others []Record) error {
+	if len(others) >= MaxRecords {
+		return ZoneFull.Say("The zone has %d records, as many as a zone may have. Remove some first.", len(others))
+	}
+	for _, o := range others {
+		switch {
+		case r.Same(o):
+			return RecordExists.Say("The zone has this %s record already, named %s. Change that one with PUT.", r.Type, r.Name)
+		case r.Name == o.Name && r.Type == "CNAME":
+			return RecordConflict.Say("%s has a record of the type %s. A CNAME cannot stand beside other records; remove them first, or choose another name.", r.Name, o.Type)
+		case r.Name == o.Name && o.Type == "CNAME":
+			return RecordConflict.Say("%s is a CNAME, and no other record can stand beside it. Remove the CNAME first, or choose another name.", r.Name)
+		}
+	}
+	return nil
+}

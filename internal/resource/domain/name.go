@@ -1,0 +1,160 @@
+package domain
+
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// names maps and checks as registries do: STD 3 characters only, valid
+// labels, lengths of the DNS.
+var names = idna.New(idna.MapForLookup(), idna.StrictDomainName(true), idna.ValidateLabels(true), idna.CheckHyphens(true),
+	idna.CheckJoiners(true), idna.BidiRule(), idna.VerifyDNSLength(true), idna.Transitional(false))
+
+// ParseName reads a host name below a public suffix and returns it in
+// lower-case ASCII, or says what is wrong with it.
+func ParseName(s string) (ascii, issue string) {
+	ascii, issue = parseHost(s)
+	if issue != "" {
+		return "", issue
+	}
+	if !strings.Contains(ascii, ".") {
+		return "", "Must have an ending, like example.com"
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(ascii); suffix == ascii {
+		return "", "Is an ending under which others register names, not a domain"
+	}
+	return ascii, ""
+}
+
+// parseHost reads a host name of one label or more.
+func parseHost(s string) (ascii, issue string) {
+	switch {
+	case s == "":
+		return "", "Required"
+	case strings.IndexFunc(s, unicode.IsSpace) >= 0:
+		return "", "Must not contain spaces"
+	case strings.HasSuffix(s, "."):
+		return "", "Must not end with a dot"
+	case strings.HasPrefix(s, ".") || strings.Contains(s, ".."):
+		return "", "Has an empty label: two dots follow each other, or it begins with one"
+	case strings.ContainsAny(s, "/:@?#"):
+		return "", "Must be a name alone, like example.com, without a protocol, path or port"
+	case strings.Contains(s, "_"):
+		return "", "Must not contain an underscore"
+	}
+	if _, err := netip.ParseAddr(s); err == nil {
+		return "", "Must be a name, not an address"
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if utf8.RuneCountInString(label) > 63 {
+			return "", "Has a label of more than 63 characters"
+		}
+		if strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
+			return "", "Has a label that begins or ends with a hyphen"
+		}
+	}
+	ascii, err := names.ToASCII(s)
+	if err != nil {
+		return "", refusedName(s)
+	}
+	shown, err := names.ToUnicode(ascii)
+	if err != nil {
+		return "", refusedName(s)
+	}
+	for label := range strings.SplitSeq(shown, ".") {
+		if mixed(label) {
+			return "", "Mixes letters of different scripts in one label"
+		}
+	}
+	if last := ascii[strings.LastIndexByte(ascii, '.')+1:]; strings.Trim(last, "0123456789") == "" {
+		return "", "Must not end with a number"
+	}
+	return ascii, ""
+}
+
+// refusedName says why IDNA does not take a name.
+func refusedName(s string) string {
+	lower := strings.ToLower(s)
+	long := len(lower) > 253
+	for label := range strings.SplitSeq(lower, ".") {
+		if strings.HasPrefix(label, "xn--") {
+			if _, err := names.ToUnicode(label); err != nil {
+				return "Has a label that begins with xn-- and stands for nothing"
+			}
+		}
+		if a, err := idna.Punycode.ToASCII(label); err == nil && len(a) > 63 {
+			return "Has a label of more than 63 characters in its xn-- form"
+		}
+	}
+	if long {
+		return "Must not be longer than 253 characters"
+	}
+	return "Is not a valid host name; write it like example.com"
+}
+
+// together are scripts that one language writes beside each other.
+var together = [][]*unicode.RangeTable{
+	{unicode.Han, unicode.Hiragana, unicode.Katakana},
+	{unicode.Han, unicode.Hangul},
+	{unicode.Han, unicode.Bopomofo},
+}
+
+// mixed reports whether a label has letters of scripts that no one language
+// writes together: that is how one name is made to look like another.
+func mixed(label string) bool {
+	found := map[*unicode.RangeTable]bool{}
+	for _, r := range label {
+		if r < utf8.RuneSelf {
+			if unicode.IsLetter(r) {
+				found[unicode.Latin] = true
+			}
+			continue
+		}
+		if unicode.In(r, unicode.Common, unicode.Inherited) {
+			continue
+		}
+		for _, t := range unicode.Scripts {
+			if unicode.Is(t, r) {
+				found[t] = true
+				break
+			}
+		}
+	}
+	if len(found) < 2 {
+		return false
+	}
+	for _, set := range together {
+		n := 0
+		for _, t := range append(set, unicode.Latin) { // Latin letters stand among them in names
+			if found[t] {
+				n++
+			}
+		}
+		if n == len(found) && (found[set[0]] || found[set[1]]) {
+			return false
+		}
+	}
+	return true
+}
+
+// parents are the names above one, the nearest first, without the last label.
+func parents(name string) (out []string) {
+	for {
+		_, rest, ok := strings.Cut(name, ".")
+		if !ok || !strings.Contains(rest, ".") {
+			return out
+		}
+		out, name = append(out, rest), rest
+	}
+}
+
+// ending is what follows the first label.
+func ending(name string) string {
+	_, rest, _ := strings.Cut(name, ".")
+	return rest
+}

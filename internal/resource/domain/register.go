@@ -1,0 +1,242 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+)
+
+const registerOrder = "domain.register"
+
+type registration struct {
+	Domain         string           `json:"domain" min:"1" max:"1000" doc:"one label and an ending that is offered"`
+	PeriodYears    int              `json:"periodYears" default:"1" min:"1" max:"10"`
+	MaxAmountCents int64            `json:"maxAmountCents" min:"0" doc:"cents of a US dollar; at least the quote's amountCents"`
+	AutoRenew      bool             `json:"autoRenew" default:"true"`
+	Contact        *registrantInput `json:"contact" doc:"the registrant; or give contactId"`
+	ContactID      *id.ID           `json:"contactId" doc:"a saved domain contact, in place of contact"`
+
+	ascii string
+}
+
+type registrantInput struct {
+	Registrant
+	Label *string `json:"label" doc:"kept here alone"`
+}
+
+func (in *registration) Prepare(context.Context, *op.Call) error {
+	var tree *fault.Tree
+	name, issue := registrable(in.Domain)
+	if issue != "" {
+		tree = tree.At([]any{"domain"}, issue)
+	}
+	in.ascii = name
+	switch {
+	case in.Contact == nil && in.ContactID == nil:
+		tree = tree.At([]any{"contact"}, "Required")
+	case in.Contact != nil && in.ContactID != nil:
+		tree = tree.At([]any{"contactId"}, "Give contact or contactId, not both")
+	case in.Contact != nil:
+		tree = tree.Set("contact", in.Contact.issues())
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+// register orders a name. Its checks are in the order that callers rely on.
+func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*Accepted, error) {
+	fresh := func(ctx context.Context) (*Operation, error) {
+		w := Order{Years: in.PeriodYears, AutoRenew: in.AutoRenew, ContactID: in.ContactID}
+		if in.Contact != nil {
+			w.Registrant, w.Label = &in.Contact.Registrant, in.Contact.Label
+		} else if err := d.savedRegistrant(ctx, c, &w); err != nil {
+			return nil, err
+		}
+		if err := organizationRule(in.ascii, w.Registrant); err != nil {
+			return nil, err
+		}
+		offer, err := d.offer(ctx, in.ascii)
+		if err != nil {
+			return nil, err
+		}
+		switch w.AmountCents = offer.total(in.PeriodYears); {
+		case offer.Premium:
+			return nil, PremiumUnsupported.New()
+		case !offer.Available:
+			return nil, Unavailable.Say("%s is taken.", in.ascii)
+		case w.AmountCents > in.MaxAmountCents:
+			return nil, exceeds(w.AmountCents, in.MaxAmountCents)
+		}
+		card, err := d.card(ctx, c.Org)
+		if err != nil {
+			return nil, err
+		}
+		w.pays(card)
+		return d.newOrder(c.Org, registrationType, in.ascii, id.New(), w), nil
+	}
+	return d.order(ctx, c, fresh, func(ctx context.Context, tx *db.Tx, o *Operation) error {
+		// The organization is the root, as it is for adding a domain by hand.
+		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
+			return err
+		}
+		rows, err := db.All[id.ID](ctx, tx, "SELECT id FROM domains WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL", c.Org, o.ResourceName)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			f := Exists.Say("The organization has %s as an external domain. Delete that first.", o.ResourceName)
+			f.Details = map[string]id.ID{"domainId": rows[0]}
+			return f
+		}
+		return hold(ctx, tx, c.Org, o.ResourceName, o.DomainID, o.CreatedAt)
+	})
+}
+
+func exceeds(amount, limit int64) error {
+	f := PriceExceeds.Say("The price is %s, above the maximum of %s. Nothing was charged.", dollars(amount), dollars(limit))
+	f.Details = map[string]int64{"amountCents": amount, "maxAmountCents": limit}
+	return f
+}
+
+// savedRegistrant fills in the contact that an order names.
+func (d *Domains) savedRegistrant(ctx context.Context, c *op.Call, w *Order) error {
+	return c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err := domainContacts.Get(ctx, tx, c.Org, *w.ContactID)
+		if fault.Has(err, fault.NotFound) {
+			return op.Unseen("contactId")
+		}
+		w.Registrant = &v.Registrant
+		return err
+	})
+}
+
+// needsOrganization are the endings whose registries take companies only.
+var needsOrganization = []string{"ai", "co", "io", "me"}
+
+func organizationRule(name string, r *Registrant) error {
+	if slices.Contains(needsOrganization, ending(name)) && r.OrganizationName == nil {
+		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.", ending(name))
+	}
+	return nil
+}
+
+// provision registers a paid name and makes it a domain.
+func (d *Domains) provision(ctx context.Context, j job.Job, a work) (job.Outcome, error) {
+	w, err := d.begin(ctx, j, a)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	o := w.o
+	for {
+		switch o.Step {
+		case "":
+			err = w.step(ctx, stepRegistering)
+		case stepRegistering:
+			err = w.register(ctx)
+		case stepRegistered:
+			if err = d.DNS.CreateZone(ctx, o.ResourceName); err == nil {
+				err = w.step(ctx, stepZone)
+			}
+		case stepZone:
+			if err = d.Mail.Provision(ctx, o.OrganizationID, o.DomainID, o.ResourceName); err == nil {
+				err = w.step(ctx, stepRecords)
+			}
+		case stepRecords:
+			err = w.turnLockOn(ctx)
+		case stepLocked:
+			return w.add, nil
+		case stepRefunding:
+			return w.refund(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// register makes the registration, or finds the one that an earlier run made.
+func (w *carry) register(ctx context.Context) error {
+	d, o := w.d, w.o
+	var held *Held
+	err := ErrNothing
+	a := Application{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant}
+	if w.resumed {
+		held, err = d.Registrar.Registered(ctx, o.workKey(), a)
+	}
+	if errors.Is(err, ErrNothing) {
+		held, err = d.Registrar.Register(ctx, o.workKey(), a)
+	}
+	d.pause("register-called")
+	var no *Refusal
+	if errors.As(err, &no) {
+		return w.fail(ctx, "REGISTRATION_FAILED", no)
+	}
+	if err != nil {
+		return err
+	}
+	o.Wanted.Held = held
+	return w.step(ctx, stepRegistered)
+}
+
+func (w *carry) turnLockOn(ctx context.Context) error {
+	err := w.d.Registrar.SetLock(ctx, w.o.ResourceName, true)
+	var no *Refusal
+	var cannot *UnsupportedError
+	if err != nil && !errors.As(err, &no) && !errors.As(err, &cannot) {
+		return err
+	}
+	w.o.Wanted.Locked = err == nil // some registries know no lock
+	return w.step(ctx, stepLocked)
+}
+
+// add writes the domain of a registration and ends its order.
+func (w *carry) add(ctx context.Context, tx *db.Tx) error {
+	d, o := w.d, w.o
+	now := d.Clock.Now()
+	record := op.Record{ID: o.DomainID, CreatedAt: now, UpdatedAt: now, OrganizationID: o.OrganizationID}
+	contact := o.Wanted.ContactID
+	if contact != nil {
+		// It may have been deleted meanwhile; the registrant has not changed.
+		_, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *contact)
+		if fault.Has(err, fault.NotFound) {
+			contact, err = nil, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if contact == nil {
+		v := &DomainContact{Record: record, Registrant: *o.Wanted.Registrant, Label: o.Wanted.Label}
+		v.ID = id.New()
+		if err := domainContacts.Insert(ctx, tx, v); err != nil {
+			return err
+		}
+		contact = &v.ID
+		if err := d.emit(ctx, tx, o.OrganizationID, "domain_contact.created", v.ID, v); err != nil {
+			return err
+		}
+	}
+	registrar, verification := d.Registrar.Name(), "pending"
+	held := o.Wanted.Held
+	if held.Verified {
+		verification = "verified"
+	}
+	v := &Domain{Record: record, Name: o.ResourceName, Kind: "apex", Purpose: "general", Status: "active", Source: "registered",
+		Registrar: &registrar, RegisteredAt: &held.RegisteredAt, ExpiresAt: &held.ExpiresAt, AutoRenew: &o.Wanted.AutoRenew,
+		TransferLock: &o.Wanted.Locked, ContactID: contact, ContactVerification: &verification}
+	if err := domains.Insert(ctx, tx, v); err != nil {
+		return err
+	}
+	if err := d.show(ctx, tx, v.OrganizationID, v); err != nil {
+		return err
+	}
+	if err := d.emit(ctx, tx, v.OrganizationID, "domain.created", v.ID, v); err != nil {
+		return err
+	}
+	return w.succeed(ctx, tx)
+}

@@ -1,0 +1,103 @@
+package domain
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/clock"
+)
+
+// A call to a provider has three outcomes. A result is success. A *Refusal is
+// definitive: nothing happened and nothing will. Every other error means that
+// nobody knows; the caller then asks (Registered, Renewed, Charged, Refunded)
+// before it calls again, with the same key.
+
+// Refusal is a provider's definitive no.
+type Refusal struct {
+	Code    string // the provider's, for the operator
+	Message string // a sentence that the caller may read
+}
+
+func (e *Refusal) Error() string { return e.Code + ": " + e.Message }
+
+// ErrNothing is the answer of a provider that was asked about a key and has
+// never heard of it.
+var ErrNothing = errors.New("domain: the provider knows nothing of it")
+
+// UnsupportedError is a registrar's answer to what it cannot do for a name.
+type UnsupportedError struct{ Operation string }
+
+func (e *UnsupportedError) Error() string { return "the registrar does not support " + e.Operation }
+
+// Registrar is whoever names are registered with. Names are lower-case ASCII.
+type Registrar interface {
+	// Name is how answers name it.
+	Name() string
+	// Endings are those that it offers, in the order of search results.
+	Endings() []string
+	// Check tells whether a name could be registered now, and its prices. An
+	// ending that is not offered is a nil offer.
+	Check(ctx context.Context, name string) (*Offer, error)
+
+	// Register registers a name. The same key twice is one registration.
+	Register(ctx context.Context, key string, r Application) (*Held, error)
+	// Registered asks what came of a Register: the registration, or ErrNothing
+	// when it was not made, or not wholly.
+	Registered(ctx context.Context, key string, r Application) (*Held, error)
+	// Renew adds years to a registration that ends at until.
+	Renew(ctx context.Context, key, name string, years int, until clock.Time) (*Held, error)
+	// Renewed asks what came of a Renew: the registration, or ErrNothing.
+	Renewed(ctx context.Context, key, name string, until clock.Time) (*Held, error)
+
+	// SetLock turns the transfer lock on or off.
+	SetLock(ctx context.Context, name string, on bool) error
+	// ChangeContact replaces the registrant. Names for which it cannot are an
+	// *UnsupportedError.
+	ChangeContact(ctx context.Context, name string, r Registrant) error
+	// BeginTransfer prepares a name for another registrar and returns the
+	// code that this one asks for, or nothing when it is mailed to the
+	// registrant.
+	BeginTransfer(ctx context.Context, name string) (authCode string, err error)
+	// EndTransfer withdraws what BeginTransfer began.
+	EndTransfer(ctx context.Context, name string) error
+	// Left reports whether a name is at another registrar now.
+	Left(ctx context.Context, name string) (bool, error)
+}
+
+// Offer is what a registrar says about a name.
+type Offer struct {
+	Available    bool
+	Premium      bool
+	FirstYear    int64 // cents of a US dollar, all in
+	RenewalPrice int64 // per year
+}
+
+// Application is what a name is registered with. WHOIS privacy is always on.
+type Application struct {
+	Name       string
+	Years      int
+	Registrant Registrant
+}
+
+// Held is a registration as the registrar has it, in whole seconds.
+type Held struct {
+	RegisteredAt clock.Time `json:"registeredAt"`
+	ExpiresAt    clock.Time `json:"expiresAt"`
+	Verified     bool       `json:"verified"` // the registrant's address was confirmed
+}
+
+// Registrant is who a name is registered for.
+type Registrant struct {
+	FirstName        string  `json:"firstName" min:"1"`
+	LastName         string  `json:"lastName" min:"1"`
+	OrganizationName *string `json:"organizationName" doc:"required for names under .ai, .co, .io and .me"`
+	JobTitle         *string `json:"jobTitle" doc:"required with organizationName"`
+	Address1         string  `json:"address1" min:"1" doc:"street address"`
+	Address2         *string `json:"address2"`
+	City             string  `json:"city" min:"1"`
+	StateProvince    string  `json:"stateProvince" min:"1"`
+	PostalCode       string  `json:"postalCode" min:"1" max:"20"`
+	Country          string  `json:"country" format:"country" doc:"two letters of ISO 3166"`
+	Email            string  `json:"email" format:"email"`
+	Phone            string  `json:"phone" min:"3" max:"32" doc:"E.164 recommended"`
+}

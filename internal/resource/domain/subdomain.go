@@ -1,0 +1,132 @@
+package domain
+
+import (
+	"context"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+var subdomains = op.Nested[Domain]{Rows: domains, Parent: "domains", Noun: "domain", Column: "parent_domain_id"}
+
+func (d *Domains) subdomainOperations() []*op.Op {
+	const ref = `{"id": ` + exampleID + `, "subdomainId": "7d2a9c10-4b5e-4f6a-8c3d-9e1f0a2b3c4d"}`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "domains.subdomains.list", Route: "GET /v1/domains/{id}/subdomains", Summary: "List a domain's subdomains, newest first.",
+			Example: `{"id": ` + exampleID + `}`}, d.listSubdomains),
+		op.Write(op.Spec{Name: "domains.subdomains.create", Route: "POST /v1/domains/{id}/subdomains", Summary: "Add a subdomain.",
+			Description: "It is active at once: the domain above it is verified already.",
+			Errors:      []*fault.Kind{Exists, NotVerified, TransferInFlight, Unavailable}, Events: []string{"domain.subdomain.created"},
+			Example: `{"id": ` + exampleID + `, "name": "mail.example.com", "purpose": "transactional"}`}, d.createSubdomain),
+		op.Read(op.Spec{Name: "domains.subdomains.get", Route: "GET /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Get a subdomain.", Example: ref}, d.getSubdomain),
+		op.Write(op.Spec{Name: "domains.subdomains.delete", Route: "DELETE /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Remove a subdomain.",
+			Events: []string{"domain.subdomain.deleted"}, Example: ref}, d.deleteSubdomain),
+	}
+}
+
+type subdomainList struct {
+	op.Page
+	domainRef
+}
+
+func (d *Domains) listSubdomains(ctx context.Context, c *op.Call, in subdomainList) (*op.List[Domain], error) {
+	l, err := subdomains.List(ctx, c, in.ID, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	return l, d.showAll(ctx, c, l.Data)
+}
+
+type subdomainCreate struct {
+	domainRef
+	Name    string `json:"name" min:"1" max:"1000" doc:"the full name, one label under the domain"`
+	Purpose string `json:"purpose" default:"general" enum:"general,transactional,marketing" doc:"general sends and receives mail; the others only send"`
+
+	ascii string
+}
+
+func (in *subdomainCreate) Prepare(context.Context, *op.Call) error {
+	name, issue := ParseName(in.Name)
+	if issue != "" {
+		return fault.Field("name", issue)
+	}
+	in.ascii = name
+	return nil
+}
+
+func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainCreate) (*Domain, error) {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, err
+	}
+	parent, err := domains.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case parent.Kind != "apex" || ending(in.ascii) != parent.Name:
+		return nil, fault.Field("name", "Must be one label under "+parent.Name+", like mail."+parent.Name)
+	case parent.TransferRequestedAt != nil:
+		return nil, TransferInFlight.New()
+	case parent.Status == "pending_verification":
+		return nil, NotVerified.Say("Verify %s first.", parent.Name)
+	case parent.Status != "active":
+		return nil, Unavailable.Say("%s is %s.", parent.Name, parent.Status)
+	}
+	v := &Domain{Record: c.NewRecord(), Name: in.ascii, Kind: "subdomain", ParentDomainID: &parent.ID, Purpose: in.Purpose, Status: "active", Source: parent.Source}
+	if err := added(domains.TryInsert(ctx, c.Tx, v)); err != nil {
+		return nil, err
+	}
+	if err := hold(ctx, c.Tx, c.Org, v.Name, v.ID, c.Now); err != nil {
+		return nil, err
+	}
+	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("domain.subdomain.created", v.ID, v)
+}
+
+type subdomainRef struct {
+	domainRef
+	SubdomainID id.ID `path:"subdomainId"`
+}
+
+func (d *Domains) getSubdomain(ctx context.Context, c *op.Call, in subdomainRef) (*Domain, error) {
+	v, err := subdomains.Get(ctx, c, in.ID, in.SubdomainID)
+	if err != nil {
+		return nil, err
+	}
+	return v, d.show(ctx, c.Tx, c.Org, v)
+}
+
+func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainRef) (op.Nothing, error) {
+	v, err := subdomains.Remove(ctx, c, in.ID, in.SubdomainID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
+		return op.Nothing{}, err
+	}
+	if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("domain.subdomain.deleted", v.ID, v)
+}
+
+// subdomainNames lists what stands under a domain, for a refusal.
+func subdomainNames(ctx context.Context, tx *db.Tx, org, parent id.ID) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT name FROM domains WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT 100", org, parent)
+}
+
+// noSubdomains refuses what a domain with subdomains cannot do.
+func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
+	names, err := subdomainNames(ctx, tx, org, parent)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	f := SubdomainsExist.Say("The domain has subdomains: %s. Remove them first.", strings.Join(names[:min(len(names), 5)], ", "))
+	f.Details = map[string][]string{"subdomains": names}
+	return f
+}

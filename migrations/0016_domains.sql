@@ -1,0 +1,112 @@
+-- Names that an organization is reached by, who registered them, and the work
+-- that registers and renews them.
+
+-- A saved card may belong to a customer at its provider.
+ALTER TABLE payment_methods ADD COLUMN provider_customer TEXT;
+
+CREATE TABLE domain_contacts (
+  seq SEQ,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
+  created_at TIME NOT NULL,
+  updated_at TIME NOT NULL,
+  deleted_at TIME,
+  label TEXT,
+  first_name TEXT NOT NULL,
+  last_name TEXT NOT NULL,
+  organization_name TEXT,
+  job_title TEXT,
+  address1 TEXT NOT NULL,
+  address2 TEXT,
+  city TEXT NOT NULL,
+  state_province TEXT NOT NULL,
+  postal_code TEXT NOT NULL,
+  country TEXT NOT NULL,
+  email TEXT NOT NULL,
+  phone TEXT NOT NULL
+);
+CREATE INDEX domain_contacts_list ON domain_contacts (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX domain_contacts_deleted ON domain_contacts (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- What a registration adds is null for external domains and subdomains.
+CREATE TABLE domains (
+  seq SEQ,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
+  created_at TIME NOT NULL,
+  updated_at TIME NOT NULL,
+  deleted_at TIME,
+-- lower-case ASCII
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  parent_domain_id ID REFERENCES domains (id),
+  purpose TEXT NOT NULL,
+  status TEXT NOT NULL,
+  source TEXT NOT NULL,
+  verification_value TEXT,
+  verified_at TIME,
+  registrar TEXT,
+  registered_at TIME,
+  expires_at TIME,
+  auto_renew BOOL,
+  transfer_lock BOOL,
+  contact_id ID,
+  contact_verification TEXT,
+  transfer_requested_at TIME,
+-- when an automatic renewal was last tried in vain
+  renewal_failed_at TIME
+);
+CREATE UNIQUE INDEX domains_name ON domains (organization_id, name) WHERE deleted_at IS NULL;
+CREATE INDEX domains_list ON domains (organization_id, kind, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX domains_under ON domains (organization_id, parent_domain_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX domains_contact ON domains (organization_id, contact_id) WHERE deleted_at IS NULL;
+CREATE INDEX domains_parent ON domains (parent_domain_id) WHERE parent_domain_id IS NOT NULL;
+CREATE INDEX domains_deleted ON domains (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX domains_expiring ON domains (expires_at) WHERE deleted_at IS NULL AND status = 'active' AND expires_at IS NOT NULL;
+CREATE INDEX domains_leaving ON domains (transfer_requested_at) WHERE deleted_at IS NULL AND transfer_requested_at IS NOT NULL;
+
+-- Who has a name in the whole service: one row per name that is verified, is a
+-- subdomain, or is being registered. It is taken before anything is charged.
+CREATE TABLE domain_holds (
+  seq SEQ,
+  organization_id ID NOT NULL REFERENCES organizations (id),
+  created_at TIME NOT NULL,
+  name TEXT NOT NULL,
+-- the domain, which a registration has named before there is one
+  domain_id ID NOT NULL
+);
+CREATE UNIQUE INDEX domain_holds_name ON domain_holds (name);
+CREATE INDEX domain_holds_domain ON domain_holds (organization_id, domain_id);
+
+-- Asynchronous work that was paid for. A row is written before the charge, as
+-- its intent, and callers see it once it is paid.
+CREATE TABLE operations (
+  seq SEQ,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
+  created_at TIME NOT NULL,
+  updated_at TIME NOT NULL,
+  deleted_at TIME,
+  type TEXT NOT NULL,
+-- paying, refused and abandoned are not seen; then queued, running, succeeded, failed
+  status TEXT NOT NULL,
+  resource_type TEXT,
+  resource_id ID,
+  resource_name TEXT NOT NULL,
+  workflow_id TEXT NOT NULL,
+  payment_intent_id TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  completed_at TIME,
+  domain_id ID NOT NULL,
+-- the last step that is done
+  step TEXT NOT NULL,
+-- what was ordered: period, price, card, contact
+  wanted JSON NOT NULL,
+-- when the charge was last tried; whoever waits for it longer asks the provider
+  charged_at TIME NOT NULL,
+  automatic BOOL NOT NULL
+);
+CREATE INDEX operations_list ON operations (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX operations_deleted ON operations (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE UNIQUE INDEX operations_renewal ON operations (organization_id, domain_id) WHERE type = 'domain_renewal' AND status IN ('paying', 'queued', 'running');
