@@ -50,7 +50,7 @@ func TestTools(t *testing.T) {
 		if len(v.Name) > 64 || !strings.HasPrefix(v.Description, strings.ReplaceAll(o.Summary, ", newest first", "")) || v.OutputSchema != nil {
 			t.Errorf("%s: %s: %q", o.Name, v.Name, v.Description)
 		}
-		if v.Annotations["readOnlyHint"] != (o.Method == http.MethodGet) || v.Annotations["destructiveHint"] != (o.Method == http.MethodDelete) {
+		if v.Annotations["readOnlyHint"] != (o.Method == http.MethodGet || o.ReadOnly()) || v.Annotations["destructiveHint"] != (o.Method == http.MethodDelete) {
 			t.Errorf("%s: %v", o.Name, v.Annotations)
 		}
 		schema := compiled(t, o.Name, v.InputSchema)
