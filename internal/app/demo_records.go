@@ -23,7 +23,11 @@ func (a *App) seedRecords(ctx context.Context, caller *op.Caller) error {
 	var known []string
 	for _, r := range demoRecords {
 		input := strings.NewReplacer(known...).Replace(r.input)
-		answer, err := act.Do(ctx, action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), RequestID: "demo"})
+		key := ""
+		if a.Catalog.Named(r.operation).KeyRequired {
+			key = "demo/" + r.operation
+		}
+		answer, err := act.Do(ctx, action.Call{Caller: caller, Operation: r.operation, Input: []byte(input), Key: key, RequestID: "demo"})
 		if err != nil {
 			return fmt.Errorf("demo: %s: %w", r.operation, err)
 		}
@@ -65,5 +69,8 @@ var demoRecords = []demoRecord{
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$tier", "value": "gold"}`},
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$engines", "value": "12"}`},
 	{"", "customers.properties.create", `{"id": "$compilers", "definitionId": "$tier", "value": "silver", "status": "suggested", "sources": [{"url": "https://example.com/compilers", "title": "Their web site"}]}`},
+	{"office", "domain_contacts.create", `{"label": "Office", "firstName": "Ada", "lastName": "Lovelace", "organizationName": "Analytical Engines", "jobTitle": "Director", "address1": "12 St James's Square", "city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`},
+	{"", "domains.register", `{"domain": "analytical-engines.com", "periodYears": 2, "maxAmountCents": 2700, "contactId": "$office"}`},
+	{"", "domains.create", `{"name": "engines.example.org"}`},
 	{"", "contacts.properties.create", `{"id": "$charles", "definitionId": "$channel", "value": "letter"}`},
 }

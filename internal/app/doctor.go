@@ -63,6 +63,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.listener(ctx)
 	d.agentPort()
 	d.key(ctx)
+	d.providers(ctx)
 	d.time(ctx)
 	d.space()
 	return d.findings

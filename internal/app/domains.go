@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/adapter/dnsimple"
 	"frontdesk/internal/adapter/sandbox"
 	"frontdesk/internal/adapter/stripe"
@@ -37,6 +38,14 @@ func (a *App) payments() domain.Payments {
 		return stripe.New(s.SecretKey, s.URL)
 	}
 	return sandbox.NewPayments(a.DB, a.Clock)
+}
+
+// cardReader is the real payment provider, or nil.
+func (a *App) cardReader() account.CardReader {
+	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
+		return stripe.New(s.SecretKey, s.URL)
+	}
+	return nil
 }
 
 // resolver looks names up at one server, or as the machine does.

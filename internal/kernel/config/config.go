@@ -127,7 +127,7 @@ func (s *Settings) Settle(demo bool) error {
 			return fmt.Errorf("--rate-limit-%s: must be between 1 and 60000000", plan)
 		}
 	}
-	if err := s.Providers.settle(s.ClockOffset); err != nil {
+	if err := s.Providers.settle(demo, s.ClockOffset); err != nil {
 		return err
 	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
