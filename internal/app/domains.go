@@ -15,7 +15,7 @@ import (
 // answer for them.
 func (a *App) openDomains(extra []Extra) *domain.Domains {
 	c := domain.Config{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs,
-		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(), LookupTXT: resolver(a.Settings.DNSResolver).LookupTXT}
+		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(), LookupTXT: texts(a.Settings.DNSResolver)}
 	for _, e := range extra {
 		if e.Domains != nil {
 			e.Domains(&c)
@@ -48,12 +48,14 @@ func (a *App) cardReader() account.CardReader {
 	return nil
 }
 
-// resolver looks names up at one server, or as the machine does.
-func resolver(address string) *net.Resolver {
-	if address == "" {
-		return net.DefaultResolver
+// texts looks TXT records up at one DNS server, or as the machine does. The
+// dot keeps the machine's search domains out of it.
+func texts(address string) func(ctx context.Context, name string) ([]string, error) {
+	r := net.DefaultResolver
+	if address != "" {
+		r = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}}
 	}
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}}
+	return func(ctx context.Context, name string) ([]string, error) { return r.LookupTXT(ctx, name+".") }
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -98,10 +99,8 @@ func (f *fake) post(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	status, body, _ := strings.Cut(answer, " ")
-	if status == "402" {
-		w.WriteHeader(http.StatusPaymentRequired)
-	} else if status == "400" {
-		w.WriteHeader(http.StatusBadRequest)
+	if code, err := strconv.Atoi(status); err == nil {
+		w.WriteHeader(code)
 	}
 	fmt.Fprint(w, body)
 }
@@ -229,7 +228,7 @@ func TestService(t *testing.T) {
 	if err := save("payment_methods.create", `{"customer": "cus_1", "card": "pm_1"}`); err != nil {
 		t.Fatal(err)
 	}
-	f.lose = 1
+	f.lose = 2
 	order("one").Refused(t, 503, "SERVICE_UNAVAILABLE")
 	id := order("one").OK(t, 202).Text("operationId")
 	a.Send(t, a.Key, "GET", "/v1/operations/"+id, "").OK(t, 200).Same("paymentIntentId", "pi_1")

@@ -235,7 +235,7 @@ const watchTransfer = "domain.watch_transfer"
 
 // watchTransfers has every domain that is leaving looked after.
 func (d *Domains) watchTransfers(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
-	rows, err := due(ctx, tx, "d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred' ORDER BY d.transfer_requested_at LIMIT $1", sweepBatch)
+	rows, err := due(ctx, tx, "d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred' ORDER BY d.transfer_requested_at LIMIT $1", dueBatch)
 	if err != nil {
 		return err
 	}

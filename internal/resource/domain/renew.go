@@ -177,6 +177,7 @@ const (
 	renewAhead = 30 * 24 * time.Hour
 	renewAgain = 24 * time.Hour
 	sweepBatch = 100
+	dueBatch   = 1000 // domains that get a job of their own
 )
 
 type domainWork struct {
@@ -206,7 +207,7 @@ func (d *Domains) renewDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}
 		AND (d.renewal_failed_at IS NULL OR d.renewal_failed_at <= $2)
 		AND NOT EXISTS (SELECT 1 FROM operations p WHERE p.organization_id = d.organization_id AND p.domain_id = d.id
 			AND p.type = 'domain_renewal' AND p.status IN ('paying', 'queued', 'running'))
-		ORDER BY d.expires_at LIMIT $3`, now.Add(renewAhead), now.Add(-renewAgain), sweepBatch)
+		ORDER BY d.expires_at LIMIT $3`, now.Add(renewAhead), now.Add(-renewAgain), dueBatch)
 	if err != nil {
 		return err
 	}
