@@ -104,6 +104,42 @@ func TestUnknownCharge(t *testing.T) {
 	})
 }
 
+// A domain that renews itself and loses the answer to its charge is settled
+// like any other order, and not charged by the next sweep.
+func TestUnknownAutoRenewal(t *testing.T) {
+	u := &unreliable{}
+	each(t, func(w *world) {
+		t := w.t
+		u.lost.Store(0)
+		ref := w.registered("renewing.com")
+		soon := w.Clock.Now().Add(10*day) / 1e6 * 1e6
+		w.exec("UPDATE domains SET expires_at = $1 WHERE id = $2", soon, ref)
+		w.exec("UPDATE sandbox_registrations SET expires_at = $1", soon)
+		sweep := func() {
+			w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'domains.renew_due' AND state = 'ready'")
+			w.eventually("the sweep ran", func() bool {
+				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > 0") == 1
+			})
+		}
+		u.lost.Store(1)
+		sweep()
+		w.eventually("it is ordered", func() bool { return w.count("SELECT count(*) FROM sandbox_charges") == 2 })
+		sweep()
+		w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'operations.settle' AND state = 'ready'")
+		w.eventually("it is renewed", func() bool { return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewed'") == 1 })
+		sweep()
+		if n := w.count("SELECT count(*) FROM operations WHERE automatic"); n != 1 || w.count("SELECT count(*) FROM sandbox_charges") != 2 || w.count("SELECT count(*) FROM sandbox_renewals") != 1 {
+			t.Errorf("%d renewals were ordered, %d charges", n, w.count("SELECT count(*) FROM sandbox_charges"))
+		}
+		if got, want := w.Events(t, "domain.r"), "domain.renewed"; got != want {
+			t.Errorf("events %s", got)
+		}
+	}, func(c *domain.Config) {
+		u.Payments = c.Payments
+		c.Payments = u
+	})
+}
+
 // Twenty requests with one key are one order.
 func TestOneKey(t *testing.T) {
 	each(t, func(w *world) {
