@@ -71,7 +71,9 @@ func TestResolver(t *testing.T) {
 	server.name, server.value = "_frontdesk.proved.example.", d.Text("verification.recordValue")
 	server.mu.Unlock()
 	a.Send(t, a.Key, "POST", path, "").OK(t, 200).Same("status", "active")
-	conn.Close()
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
 	other := a.Send(t, a.Key, "POST", "/v1/domains", `{"name": "dark.example"}`).OK(t, 201).Text("id")
 	a.Send(t, a.Key, "POST", "/v1/domains/"+other+"/verify", "").Refused(t, 503, "SERVICE_UNAVAILABLE")
 }
