@@ -41,7 +41,7 @@ type adminCommand struct {
 		Revoke keyRevoke `cmd:"" help:"Revoke an API key."`
 	} `cmd:"" help:"API keys."`
 	Card struct {
-		Add cardAdd `cmd:"" help:"Save a sandbox card and make it the default."`
+		Add cardAdd `cmd:"" help:"Save a sandbox card, or one that the payment provider knows, and make it the default."`
 	} `cmd:"" help:"Payment cards."`
 	Agent struct {
 		Create     agentCreate     `cmd:"" help:"Create an agent."`
@@ -294,10 +294,16 @@ func (c *keyRevoke) Run(s *config.Settings, out *streams) error {
 
 type cardAdd struct {
 	Org  string `required:"" help:"The organization."`
-	Test string `required:"" enum:"visa,declined,insufficient,slow" help:"Which sandbox card: visa, declined, insufficient or slow."`
+	Test string `help:"Which sandbox card: visa, declined, insufficient or slow." xor:"card" required:""`
+	Card string `help:"A card that the payment provider knows, by its id there." xor:"card" required:"" placeholder:"pm_…"`
+
+	Customer string `help:"Whose card it is, by the provider's id." placeholder:"cus_…"`
 }
 
 func (c *cardAdd) Run(s *config.Settings, out *streams) error {
+	if c.Card != "" {
+		return do(s, out, admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: c.Org}, map[string]any{"customer": c.Customer, "card": c.Card})
+	}
 	return do(s, out, admin.Request{Operation: "payment_methods.create_test", Noun: "organization", Ref: c.Org}, map[string]any{"test": c.Test})
 }
 

@@ -22,6 +22,9 @@ type Config struct {
 	// one needs acceptance again.
 	BusinessAgreement string
 	DomainAgreement   string
+	// Cards looks saved cards up at a real payment provider; nil means that
+	// sandbox cards are charged.
+	Cards CardReader
 	// BaseURL is where the console is, for the links in refusals.
 	BaseURL string
 }

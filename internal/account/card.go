@@ -29,11 +29,20 @@ var cards = db.NewTable[Card]("payment_methods", "payment method")
 // each does when it is charged is its name.
 var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insufficient": "9995", "slow": "0077"}
 
+// CardReader is the payment provider, as far as saving a card needs it.
+type CardReader interface {
+	// Card reads what is known of a card that a customer saved there.
+	Card(ctx context.Context, customer, card string) (*Card, error)
+}
+
 func (a *Accounts) cardOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
 		op.Write(op.Spec{Name: "payment_methods.create_test", Summary: "Save a sandbox card and make it the default.",
 			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"payment_method.created"}, Example: `{"test": "visa"}`}, a.addTestCard),
+		op.Flow(op.Spec{Name: "payment_methods.create", Summary: "Save a card that the payment provider knows, and make it the default.",
+			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"payment_method.created"},
+			Example: `{"customer": "cus_NffrFeUfNV2Hib", "card": "pm_1MqLiJLkdIwHu7ixUEgbFdYF"}`}, a.addCard),
 		op.Read(op.Spec{Name: "payment_methods.list", Summary: "List the saved cards.",
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listCards),
 		op.Write(op.Spec{Name: "payment_methods.set_default", Summary: "Make a saved card the one that is charged.",
@@ -48,15 +57,45 @@ type cardTest struct {
 }
 
 func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*Card, error) {
+	if a.config.Cards != nil {
+		return nil, fault.Field("test", "Sandbox cards are not charged here; a real payment provider is set")
+	}
 	if err := noDefaultCard(ctx, c); err != nil {
 		return nil, err
 	}
 	card := &Card{Record: c.NewRecord(), Brand: "visa", Last4: sandboxCards[in.Test], ExpMonth: 12, ExpYear: c.Now.Std().Year() + 3,
 		IsDefault: true, Provider: "sandbox", ProviderID: "card_" + in.Test}
+	return a.insertCard(ctx, c, card)
+}
+
+func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Card, error) {
 	if err := cards.Insert(ctx, c.Tx, card); err != nil {
 		return nil, err
 	}
 	return card, c.Emit("payment_method.created", card.ID, card)
+}
+
+type cardAdd struct {
+	Customer string `json:"customer" min:"1" doc:"the provider's id of the card's owner"`
+	Card     string `json:"card" min:"1" doc:"the provider's id of the card"`
+}
+
+func (a *Accounts) addCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, error) {
+	if a.config.Cards == nil {
+		return nil, fault.Field("card", "No payment provider is set that knows it; set one with --payments-provider")
+	}
+	found, err := a.config.Cards.Card(ctx, in.Customer, in.Card)
+	if err != nil {
+		return nil, err
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Card, error) {
+		if err := noDefaultCard(ctx, c); err != nil {
+			return nil, err
+		}
+		card := *found
+		card.Record, card.IsDefault = c.NewRecord(), true
+		return a.insertCard(ctx, c, &card)
+	})
 }
 
 // noDefaultCard makes room for another default card. The organization is the

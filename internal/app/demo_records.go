@@ -116,6 +116,9 @@ var demoRecords = []demoRecord{
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$tier", "value": "gold"}`},
 	{"", "customers.properties.create", `{"id": "$weavers", "definitionId": "$engines", "value": "12"}`},
 	{"", "customers.properties.create", `{"id": "$compilers", "definitionId": "$tier", "value": "silver", "status": "suggested", "sources": [{"url": "https://example.com/compilers", "title": "Their web site"}]}`},
+	{"office", "domain_contacts.create", `{"label": "Office", "firstName": "Ada", "lastName": "Lovelace", "organizationName": "Analytical Engines", "jobTitle": "Director", "address1": "12 St James's Square", "city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`},
+	{"", "domains.register", `{"domain": "analytical-engines.com", "periodYears": 2, "maxAmountCents": 2700, "contactId": "$office"}`},
+	{"", "domains.create", `{"name": "engines.example.org"}`},
 	{"", "contacts.properties.create", `{"id": "$charles", "definitionId": "$channel", "value": "letter"}`},
 
 	{"drawings", "tasks.create", `{"title": "Send the drawings of the larger engine", "description": "The set with the new carry mechanism.", "priority": "high", "contactId": "$charles", "businessId": "$business"}`},

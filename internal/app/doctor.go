@@ -65,6 +65,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.agentPort()
 	d.dns(ctx)
 	d.key(ctx)
+	d.providers(ctx)
 	d.time(ctx)
 	d.space()
 	return d.findings

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/adapter/dnsimple"
 	"frontdesk/internal/adapter/sandbox"
 	"frontdesk/internal/adapter/stripe"
@@ -14,7 +15,7 @@ import (
 // answer for them.
 func (a *App) openDomains(extra []Extra) *domain.Domains {
 	c := domain.Config{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs,
-		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(), LookupTXT: resolver(a.Settings.DNSResolver).LookupTXT}
+		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(), LookupTXT: texts(a.Settings.DNSResolver)}
 	for _, e := range extra {
 		if e.Domains != nil {
 			e.Domains(&c)
@@ -41,12 +42,22 @@ func (a *App) payments() domain.Payments {
 	return sandbox.NewPayments(a.DB, a.Clock)
 }
 
-// resolver looks names up at one server, or as the machine does.
-func resolver(address string) *net.Resolver {
-	if address == "" {
-		return net.DefaultResolver
+// cardReader is the real payment provider, or nil.
+func (a *App) cardReader() account.CardReader {
+	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
+		return stripe.New(s.SecretKey, s.URL)
 	}
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}}
+	return nil
+}
+
+// texts looks TXT records up at one DNS server, or as the machine does. The
+// dot keeps the machine's search domains out of it.
+func texts(address string) func(ctx context.Context, name string) ([]string, error) {
+	r := net.DefaultResolver
+	if address != "" {
+		r = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}}
+	}
+	return func(ctx context.Context, name string) ([]string, error) { return r.LookupTXT(ctx, name+".") }
 }

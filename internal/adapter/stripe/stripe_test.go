@@ -6,11 +6,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"frontdesk/internal/adapter/stripe"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/domain/domaintest"
 )
@@ -60,6 +66,13 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			list(nil)
 		}
+	case "GET /v1/payment_methods/pm_1":
+		fmt.Fprint(w, `{"id": "pm_1", "object": "payment_method", "type": "card", "customer": "cus_1", "card": {"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}}`)
+	case "GET /v1/payment_methods/pm_bank":
+		fmt.Fprint(w, `{"id": "pm_bank", "object": "payment_method", "type": "sepa_debit", "customer": "cus_1"}`)
+	case "GET /v1/payment_methods/pm_gone":
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such PaymentMethod"}}`)
 	case "POST /v1/payment_intents", "POST /v1/refunds":
 		f.post(w, r)
 	default:
@@ -86,10 +99,8 @@ func (f *fake) post(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	status, body, _ := strings.Cut(answer, " ")
-	if status == "402" {
-		w.WriteHeader(http.StatusPaymentRequired)
-	} else if status == "400" {
-		w.WriteHeader(http.StatusBadRequest)
+	if code, err := strconv.Atoi(status); err == nil {
+		w.WriteHeader(code)
 	}
 	fmt.Fprint(w, body)
 }
@@ -184,6 +195,45 @@ func TestRefusals(t *testing.T) {
 	defer s.Close()
 	if _, err := stripe.New("sk_wrong", s.URL).Charge(t.Context(), "x", domain.Charge{}); err == nil || errors.As(err, &no) {
 		t.Errorf("a wrong key: %v", err)
+	}
+}
+
+// The service with Stripe: an operator saves a card that Stripe knows, and a
+// registration charges it.
+func TestService(t *testing.T) {
+	f := &fake{t: t, refunds: map[string]string{}, answers: map[string]string{}}
+	server := httptest.NewServer(f)
+	defer server.Close()
+	s := apptest.Settings(t, db.SQLite)
+	s.PaymentsProvider, s.Stripe = stripe.Name, config.Stripe{SecretKey: "sk_test_123", URL: server.URL}
+	a := apptest.StartWith(t, s)
+	a.Operate(t, "agreements.accept", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
+	save := func(operation, input string) error {
+		_, err := a.Admin.Do(t.Context(), admin.Request{Operation: operation, Noun: "organization", Ref: string(a.Org), Input: []byte(input)})
+		return err
+	}
+	for _, input := range []string{`{"customer": "cus_2", "card": "pm_1"}`, `{"customer": "cus_1", "card": "pm_gone"}`, `{"customer": "cus_1", "card": "pm_bank"}`} {
+		if err := save("payment_methods.create", input); !fault.Has(err, fault.Invalid) {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+	if err := save("payment_methods.create_test", `{"test": "visa"}`); !fault.Has(err, fault.Invalid) {
+		t.Errorf("a sandbox card: %v", err)
+	}
+	order := func(key string) apptest.Result {
+		return a.Send(t, a.Key, "POST", "/v1/domain-registrations", `{"domain": "a.com", "maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace", "address1": "1", "city": "London",
+			"stateProvince": "London", "postalCode": "1", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`, "Idempotency-Key", key)
+	}
+	order("none").Refused(t, 402, "PAYMENT_METHOD_REQUIRED")
+	if err := save("payment_methods.create", `{"customer": "cus_1", "card": "pm_1"}`); err != nil {
+		t.Fatal(err)
+	}
+	f.lose = 2
+	order("one").Refused(t, 503, "SERVICE_UNAVAILABLE")
+	id := order("one").OK(t, 202).Text("operationId")
+	a.Send(t, a.Key, "GET", "/v1/operations/"+id, "").OK(t, 200).Same("paymentIntentId", "pi_1")
+	if f.charges != 1 {
+		t.Errorf("%d charges", f.charges)
 	}
 }
 

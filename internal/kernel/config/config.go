@@ -154,7 +154,7 @@ func (s *Settings) Settle(demo bool) error {
 	if err := s.Files.settle(); err != nil {
 		return err
 	}
-	if err := s.Providers.settle(s.ClockOffset); err != nil {
+	if err := s.Providers.settle(demo, s.ClockOffset); err != nil {
 		return err
 	}
 	if err := s.settleDNS(); err != nil {

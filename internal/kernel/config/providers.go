@@ -35,7 +35,7 @@ type DNSimple struct {
 const sandbox = "sandbox"
 
 // settle refuses providers that cannot be used.
-func (p *Providers) settle(offset time.Duration) error {
+func (p *Providers) settle(demo bool, offset time.Duration) error {
 	for value, choice := range map[*string][]string{&p.PaymentsProvider: {"payments-provider", "stripe"}, &p.RegistrarProvider: {"registrar-provider", "dnsimple"}} {
 		if *value == "" {
 			*value = sandbox
@@ -65,7 +65,11 @@ func (p *Providers) settle(offset time.Duration) error {
 			return err
 		}
 	}
-	if offset != 0 && (p.PaymentsProvider != sandbox || p.RegistrarProvider != sandbox) {
+	live := p.PaymentsProvider != sandbox || p.RegistrarProvider != sandbox
+	if demo && live {
+		return errors.New("--demo charges and registers in the sandboxes only; leave --payments-provider and --registrar-provider out")
+	}
+	if offset != 0 && live {
 		return errors.New("--clock-offset is for rehearsals, so it does not go with a real payment or registrar provider")
 	}
 	return nil

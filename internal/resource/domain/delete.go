@@ -58,8 +58,7 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 			}
 		}
 		v.DeletedAt, v.UpdatedAt = &c.Now, c.Now
-		kind := "domain.deleted"
-		return op.Nothing{}, c.Emit(kind, v.ID, v)
+		return op.Nothing{}, c.Emit("domain.deleted", v.ID, v)
 	})
 }
 

@@ -44,14 +44,34 @@ type Config struct {
 }
 
 // Domains is everything that can be done with names.
-type Domains struct{ Config }
+type Domains struct {
+	Config
+	asking, ordering chan struct{} // bound the requests that wait for a provider
+}
+
+// How many requests may wait for a provider at once. Those that pay have
+// places of their own.
+const (
+	askingPlaces   = 32
+	orderingPlaces = 64
+)
+
+// enter takes a place, or refuses at once when there is none.
+func enter(places chan struct{}) (leave func(), err error) {
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	default:
+		return nil, fault.Unavailable.Say("Too many requests wait for the registrar. Retry in a moment.")
+	}
+}
 
 // New joins the ports. Handle declares the jobs.
 func New(c Config) *Domains {
 	if c.Mail == nil {
 		c.Mail = noMail{}
 	}
-	return &Domains{c}
+	return &Domains{Config: c, asking: make(chan struct{}, askingPlaces), ordering: make(chan struct{}, orderingPlaces)}
 }
 
 // Domain is a name that the organization uses.
@@ -295,16 +315,19 @@ func nested(ctx context.Context, c *op.Call, name string) error {
 	if err != nil {
 		return err
 	}
+	var refusal *fault.Fault
 	for _, r := range rows {
 		switch {
 		case r.Name == name:
 			return Exists.With(map[string]id.ID{"domainId": r.ID})
-		case r.Name == ancestors[0] && r.Kind == "apex" && len(rows) == 1:
-			return ParentExists.With(map[string]id.ID{"parentDomainId": r.ID})
+		case r.Name == ancestors[0] && r.Kind == "apex":
+			refusal = ParentExists.With(map[string]id.ID{"parentDomainId": r.ID})
+		case refusal == nil:
+			refusal = NestingUnsupported.New()
 		}
 	}
-	if len(rows) > 0 {
-		return NestingUnsupported.New()
+	if refusal != nil {
+		return refusal
 	}
 	holder, err := heldBy(ctx, c.Tx, name)
 	if err == nil && holder == c.Org {

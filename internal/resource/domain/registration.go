@@ -173,7 +173,7 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 	if err := d.registrarFault(err, v); err != nil {
 		return nil, err
 	}
-	return op.Finish(ctx, c, func(ctx context.Context) (*TransferStarted, error) {
+	out, err := op.Finish(ctx, c, func(ctx context.Context) (*TransferStarted, error) {
 		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
 		if err != nil {
 			return nil, err
@@ -191,6 +191,15 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 		}
 		return out, c.Emit("domain.transfer_requested", v.ID, v)
 	})
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Kind != TransferInFlight {
+		// Something came in between, a renewal for one: what was begun at the
+		// registrar ends, unless it is somebody else's by now.
+		if e := d.Registrar.EndTransfer(ctx, v.Name); e != nil {
+			d.Log.WarnContext(ctx, "a transfer that was refused is still begun at the registrar", "name", v.Name, "err", e)
+		}
+	}
+	return out, err
 }
 
 // leavable refuses a domain that cannot leave for another registrar now.
@@ -235,7 +244,7 @@ const watchTransfer = "domain.watch_transfer"
 
 // watchTransfers has every domain that is leaving looked after.
 func (d *Domains) watchTransfers(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
-	rows, err := due(ctx, tx, "d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred' ORDER BY d.transfer_requested_at LIMIT $1", sweepBatch)
+	rows, err := due(ctx, tx, "d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred' ORDER BY d.transfer_requested_at LIMIT $1", dueBatch)
 	if err != nil {
 		return err
 	}

@@ -119,6 +119,11 @@ func (in *searchInput) Prepare(context.Context, *op.Call) error {
 const searches = 4
 
 func (d *Domains) search(ctx context.Context, _ *op.Call, in searchInput) (*Search, error) {
+	leave, err := enter(d.asking)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	endings := slices.Clone(d.Registrar.Endings())
 	if in.ending != "" {
 		endings = append([]string{in.ending}, slices.DeleteFunc(endings, func(s string) bool { return s == in.ending })...)
@@ -181,6 +186,11 @@ func (in *quoteInput) Prepare(context.Context, *op.Call) error {
 }
 
 func (d *Domains) quote(ctx context.Context, _ *op.Call, in quoteInput) (*Quote, error) {
+	leave, err := enter(d.asking)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	o, err := d.offer(ctx, in.ascii)
 	if err != nil {
 		return nil, err

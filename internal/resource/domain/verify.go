@@ -43,7 +43,7 @@ func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain
 	}
 	seen, err := d.LookupTXT(ctx, v.Verification.RecordName)
 	var none *net.DNSError
-	if err != nil && !(errors.As(err, &none) && none.IsNotFound) {
+	if err != nil && (!errors.As(err, &none) || !none.IsNotFound) {
 		return nil, fault.Unavailable.Because(err)
 	}
 	if !slices.Contains(seen, *v.VerificationValue) {

@@ -115,7 +115,7 @@ func (w *carry) refund(ctx context.Context) (job.Outcome, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
-		done := *o
+		done := o.over()
 		now := d.Clock.Now()
 		done.Status, done.ErrorMessage, done.CompletedAt, done.UpdatedAt = "failed", &said, &now, now
 		if err := operations.Save(ctx, tx, &done); err != nil {
@@ -137,13 +137,21 @@ func (w *carry) refund(ctx context.Context) (job.Outcome, error) {
 
 // succeed ends the order well; the caller has written the domain.
 func (w *carry) succeed(ctx context.Context, tx *db.Tx) error {
-	done := *w.o
+	done := w.o.over()
 	now, kind := w.d.Clock.Now(), "domain"
 	done.Status, done.ResourceType, done.ResourceID, done.CompletedAt, done.UpdatedAt = "succeeded", &kind, &done.DomainID, &now, now
 	if err := operations.Save(ctx, tx, &done); err != nil {
 		return err
 	}
 	return w.d.emit(ctx, tx, done.OrganizationID, "operation.succeeded", done.ID, &done)
+}
+
+// over is an order that has ended: it no longer needs to know the person, who
+// is a domain contact by now or nobody's business.
+func (o *Operation) over() Operation {
+	done := *o
+	done.Wanted.Registrant, done.Wanted.Label = nil, nil
+	return done
 }
 
 func dollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }

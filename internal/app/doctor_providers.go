@@ -1,0 +1,31 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/internal/adapter/dnsimple"
+	"frontdesk/internal/adapter/stripe"
+)
+
+// providers checks that the companies outside know us.
+func (d *doctor) providers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	s := &d.settings
+	check := func(name, provider, remedy string, ask func() error) {
+		if provider == "sandbox" {
+			d.note(name, fine, "", "The built-in sandbox; nothing real is charged or registered.")
+			return
+		}
+		if err := ask(); err != nil {
+			d.note(name, fail, remedy, "%s does not answer as it should: %v.", provider, err)
+			return
+		}
+		d.note(name, fine, "", "%s answers.", provider)
+	}
+	check("payments", s.PaymentsProvider, "Check --stripe-secret-key.", func() error { return stripe.New(s.Stripe.SecretKey, s.Stripe.URL).Check(ctx) })
+	check("registrar", s.RegistrarProvider, "Check --dnsimple-token, --dnsimple-account and --dnsimple-url.", func() error {
+		return dnsimple.New(s.DNSimple.URL, s.DNSimple.Account, s.DNSimple.Token, s.DNSimple.Endings).CheckAccount(ctx)
+	})
+}

@@ -1,0 +1,42 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/kernel/config"
+)
+
+// Providers that cannot be used are refused at start, and so is a rehearsal
+// with a real one.
+func TestProviders(t *testing.T) {
+	stripe := config.Stripe{SecretKey: "sk_test", URL: "https://api.stripe.com"}
+	dnsimple := config.DNSimple{Token: "t", Account: "1", URL: "https://api.dnsimple.com", Endings: []string{"com"}}
+	for _, c := range []struct {
+		providers config.Providers
+		demo      bool
+		offset    time.Duration
+		want      string // of the refusal; empty for none
+	}{
+		{config.Providers{}, true, time.Hour, ""},
+		{config.Providers{PaymentsProvider: "stripe", RegistrarProvider: "dnsimple", Stripe: stripe, DNSimple: dnsimple}, false, 0, ""},
+		{config.Providers{PaymentsProvider: "stripe", Stripe: stripe}, false, time.Hour, "--clock-offset"},
+		{config.Providers{RegistrarProvider: "dnsimple", DNSimple: dnsimple}, false, -time.Hour, "--clock-offset"},
+		{config.Providers{PaymentsProvider: "stripe", Stripe: stripe}, true, 0, "--demo"},
+		{config.Providers{PaymentsProvider: "cash"}, false, 0, "--payments-provider"},
+		{config.Providers{RegistrarProvider: "nobody"}, false, 0, "--registrar-provider"},
+		{config.Providers{PaymentsProvider: "stripe"}, false, 0, "--stripe-secret-key"},
+		{config.Providers{PaymentsProvider: "stripe", Stripe: config.Stripe{SecretKey: "k", URL: "stripe"}}, false, 0, "--stripe-url"},
+		{config.Providers{RegistrarProvider: "dnsimple"}, false, 0, "--dnsimple-token"},
+		{config.Providers{DNSResolver: "nowhere"}, false, 0, "--dns-resolver"},
+	} {
+		s := config.Settings{Listen: "127.0.0.1:0", ClockOffset: c.offset, Providers: c.providers, Agreement: config.Agreement{Business: "1", Domain: "1"},
+			RateLimit:  config.RateLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1},
+			AgentLimit: config.AgentLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Transport: 1}, OAuth: config.OAuth{RegisterLimit: 1, TokenLimit: 1}}
+		err := s.Settle(c.demo)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want %q", c, err, c.want)
+		}
+	}
+}
