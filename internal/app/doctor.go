@@ -63,6 +63,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.files(ctx)
 	d.listener(ctx)
 	d.agentPort()
+	d.mail(ctx)
 	d.key(ctx)
 	d.time(ctx)
 	d.space()
