@@ -58,6 +58,9 @@ type adminCommand struct {
 	Domain struct {
 		Zone domainZone `cmd:"" help:"Print the zone of a domain as a zone file."`
 	} `cmd:"" help:"Domains."`
+	Mail struct {
+		DNS mailDNS `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
+	} `cmd:"" help:"Mail."`
 	Secrets struct {
 		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`
 	} `cmd:"" help:"The sealing key."`

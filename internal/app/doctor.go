@@ -64,6 +64,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.listener(ctx)
 	d.agentPort()
 	d.dns(ctx)
+	d.mail(ctx)
 	d.key(ctx)
 	d.providers(ctx)
 	d.time(ctx)

@@ -1,7 +1,10 @@
 package app
 
 import (
+	"slices"
+
 	"frontdesk/internal/account"
+	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
@@ -10,6 +13,7 @@ import (
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
+	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
@@ -26,6 +30,8 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Files.Operations(),
 		property.Operations(),
 		eventlog.Operations(),
+		a.Messages.Operations(),
+		mailbox.Operations(),
 		task.Operations(),
 		template.Operations(),
 		a.Links.Operations(),
@@ -33,7 +39,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Domains.Operations(),
 		a.Zones.Operations(),
 		more,
-	).Also(happenings...)
+	).Also(slices.Concat(happenings, message.Happenings)...)
 }
 
 // happenings are the events that no operation emits.
@@ -63,5 +69,6 @@ func Describe() *op.Catalog {
 		Files:    file.New(nil, nil, nil, nil, file.Config{}),
 		Domains:  domain.New(domain.Config{}),
 		Zones:    domain.NewZones(domain.ZonesConfig{}),
+		Messages: &message.Messages{},
 	}).operations(nil)
 }
