@@ -148,6 +148,7 @@ var demoRecords = []demoRecord{
 	{"", "invoices.record_payment", `{"id": "$late", "amountCents": 20000, "method": "check"}`},
 	{"open", "invoices.create", `{"customerId": "$compilers", "dueAt": "2099-12-31T00:00:00Z", "lineItems": [{"description": "Difference engine, hire for one month", "unitAmountCents": 125000}, {"description": "Instruction of the staff, by the hour", "quantity": "3", "unitAmountCents": 7500}]}`},
 	{"", "invoices.issue", `{"id": "$open"}`},
+	{"", "invoices.send", `{"id": "$open"}`},
 	{"", "invoices.record_payment", `{"id": "$open", "amountCents": 50000, "method": "card", "note": "First instalment"}`},
 	{"wrong", "invoices.create", `{"customerId": "$compilers", "lineItems": [{"description": "Analytical engine", "unitAmountCents": 99500000}]}`},
 	{"", "invoices.issue", `{"id": "$wrong"}`},

@@ -35,7 +35,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		task.Operations(),
 		template.Operations(),
 		a.Links.Operations(),
-		invoice.Operations(),
+		invoice.Operations(invoice.Post{Files: a.Files, Messages: a.Messages}),
 		a.Domains.Operations(),
 		a.Zones.Operations(),
 		more,

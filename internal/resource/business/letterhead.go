@@ -13,6 +13,9 @@ import (
 type Letterhead struct {
 	Name     string
 	Lines    []string // legal name, address, and how to reach it
+	Phone    *string
+	Email    *string
+	Website  *string
 	Locale   string
 	Timezone string
 }
@@ -42,6 +45,7 @@ func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterh
 	if err != nil {
 		return nil, err
 	}
+	l.Phone, l.Email, l.Website = p.Phone, p.Email, p.Website
 	for _, line := range []*string{p.Phone, p.Email, p.Website} {
 		if line != nil {
 			l.Lines = append(l.Lines, *line)

@@ -64,8 +64,8 @@ var NotDraft = fault.Define("INVOICE_NOT_DRAFT", 409, "Only a draft can be chang
 const exampleID = `"c2b7a7de-2f0e-4f0b-8d5c-9a4b1f6e7d20"`
 
 // Operations lists everything that can be done with invoices.
-func Operations() []*op.Op {
-	return slices.Concat(invoiceOperations(), moveOperations(), paymentOperations(), pdfOperations())
+func Operations(post Post) []*op.Op {
+	return slices.Concat(invoiceOperations(), moveOperations(), post.operations(), paymentOperations(), pdfOperations())
 }
 
 func invoiceOperations() []*op.Op {

@@ -39,7 +39,6 @@ var (
 )
 
 // standing is the status of an issued invoice as what happened to it says.
-// Whoever sends one sets SentAt and asks here.
 func (v *Invoice) standing() string {
 	switch {
 	case v.AmountPaidCents == v.TotalAmountCents:

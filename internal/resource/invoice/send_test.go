@@ -1,0 +1,113 @@
+package invoice_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+)
+
+func TestInvoiceSend(t *testing.T) {
+	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+		call(t, "businesses.profile.update", fmt.Sprintf(`{"id": %q, "email": "office@example.com"}`, a.Business)).OK(t, 200)
+		customer := call(t, "customers.create", `{"name": "Grace Hopper", "email": "grace@example.com"}`).OK(t, 201).Text("id")
+		invoice := newInvoice(t, call, customer, 123456)
+		send := func(more ...string) apptest.Result { return call(t, "invoices.send", ref(invoice, more...)) }
+
+		send().Refused(t, 409, "INVOICE_TRANSITION_INVALID")
+		call(t, "invoices.issue", ref(invoice)).OK(t, 200)
+		send(`"to": "nobody"`).Issues(t, "to")
+		v := send().OK(t, 200)
+		v.Same("status", "sent")
+		if v.At("sentAt").Null() {
+			t.Errorf("sent: %s", v)
+		}
+
+		mail := call(t, "messages.list", fmt.Sprintf(`{"customerId": %q}`, customer)).OK(t, 200)
+		mail.Same("0.subject", "Invoice INV-000001 from "+call(t, "businesses.get", fmt.Sprintf(`{"id": %q}`, a.Business)).OK(t, 200).Text("name"))
+		mail.Same("0.to", "[grace@example.com]")
+		mail.Same("0.replyTo", "office@example.com")
+		for _, want := range []string{"INV-000001", "1,234.56", "Grace Hopper"} {
+			if !strings.Contains(mail.Text("0.text"), want) || !strings.Contains(mail.Text("0.html"), want) {
+				t.Errorf("the mail does not say %s: %s", want, mail.Text("0.text"))
+			}
+		}
+		files := call(t, "messages.attachments.list", fmt.Sprintf(`{"id": %q}`, mail.Text("0.id"))).OK(t, 200)
+		files.Same("0.fileName", "INV-000001.pdf")
+		files.Same("0.contentType", "application/pdf")
+
+		// Again, to somebody else and in words of one's own; the time stays that of the first.
+		first := v.Text("sentAt")
+		call(t, "email_templates.create", `{"name": "x", "templateKey": "invoice", "subject": "{{ invoice.number }}: {{ invoice.amountDue }}", "body": "Due {{ invoice.dueDate | default: \"now\" }}"}`).OK(t, 201)
+		pay(t, call, invoice, "part", 23456).OK(t, 201)
+		v = send(`"to": "boss@example.com"`).OK(t, 200)
+		v.Same("status", "partially_paid")
+		v.Same("sentAt", first)
+		again := call(t, "messages.list", `{"query": "boss@example.com"}`).OK(t, 200)
+		again.Same("0.subject", "INV-000001: $1,000.00")
+		if !strings.Contains(again.Text("0.text"), "Due now") {
+			t.Errorf("the mail says %s", again.Text("0.text"))
+		}
+
+		nobody := call(t, "customers.create", `{"name": "Nobody"}`).OK(t, 201).Text("id")
+		quiet := newInvoice(t, call, nobody, 5)
+		call(t, "invoices.issue", ref(quiet)).OK(t, 200)
+		call(t, "invoices.send", ref(quiet)).Refused(t, 422, "INVOICE_RECIPIENT_MISSING")
+		call(t, "invoices.void", ref(quiet)).OK(t, 200)
+		call(t, "invoices.send", ref(quiet, `"to": "a@example.com"`)).Refused(t, 409, "INVOICE_TRANSITION_INVALID")
+
+		// A template that wants more than there is sends nothing.
+		call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, "body": "{{ weather }}"}`, call(t, "email_templates.list", `{}`).OK(t, 200).Text("0.id"))).OK(t, 200)
+		send().Refused(t, 422, "EMAIL_TEMPLATE_VARIABLE_MISSING")
+		if n := call(t, "messages.list", `{}`).OK(t, 200).Len(); n != 2 {
+			t.Errorf("%d messages", n)
+		}
+		if n := call(t, "files.list", `{}`).OK(t, 200).Len(); n != 2 {
+			t.Errorf("%d files", n)
+		}
+		if got, want := a.Events(t, "invoice.sent", "message.created"), "message.created invoice.sent message.created invoice.sent"; got != want {
+			t.Errorf("events %q, want %q", got, want)
+		}
+	})
+}
+
+// A retry under the same key sends nothing twice, and payments that come in
+// meanwhile are in the document or after it.
+func TestInvoiceSendAtOnce(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("rest", a.Tenant)
+		customer := call(t, "customers.create", `{"name": "Grace", "email": "grace@example.com"}`).OK(t, 201).Text("id")
+		invoice := newInvoice(t, call, customer, 1000)
+		call(t, "invoices.issue", ref(invoice)).OK(t, 200)
+		apptest.AtOnce(8, func(i int) {
+			if i%2 == 1 {
+				pay(t, call, invoice, fmt.Sprintf("pay-%d", i), 10).OK(t, 201)
+				return
+			}
+			for range 200 {
+				r := call(t, "invoices.send", ref(invoice, `"idempotencyKey": "once"`))
+				if r.Status == 200 {
+					return
+				}
+				r.Refused(t, 409, "IDEMPOTENCY_KEY_IN_FLIGHT")
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Error("the key stays in flight")
+		})
+		if n := call(t, "messages.list", `{}`).OK(t, 200).Len(); n != 1 {
+			t.Errorf("%d messages", n)
+		}
+		var strays int
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+			strays, err = db.One[int](ctx, tx, "SELECT count(*) FROM stray_blobs")
+			return err
+		})
+		if err != nil || strays != 0 {
+			t.Errorf("%d strays, %v", strays, err)
+		}
+	})
+}
