@@ -188,6 +188,8 @@ var (
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
 
 		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
+
+		"webhooks_rotated": "the purge of previous secrets is nobody's",
 	}
 )
 

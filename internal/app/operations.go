@@ -12,6 +12,7 @@ import (
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
 	"frontdesk/internal/resource/template"
+	"frontdesk/internal/resource/webhook"
 )
 
 // operations is everything the service can do.
@@ -27,6 +28,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		task.Operations(),
 		template.Operations(),
 		a.Links.Operations(),
+		a.Webhooks.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -36,6 +38,7 @@ var happenings = []op.Happening{
 	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
 	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
+	{Type: "webhook.disabled", When: "an endpoint answers 410, or nothing came through to it for three days"},
 }
 
 // Describe lists the operations without opening anything, for the documents
@@ -45,5 +48,6 @@ func Describe() *op.Catalog {
 		Accounts: account.New(nil, nil, account.Config{}),
 		Links:    optin.NewLinks(""),
 		Files:    file.New(nil, nil, nil, nil, file.Config{}),
+		Webhooks: webhook.New(nil, nil, nil, webhook.Config{}),
 	}).operations(nil)
 }

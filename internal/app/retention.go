@@ -10,6 +10,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/webhook"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
@@ -37,6 +38,7 @@ var purges = []string{
 	purgeUnder("business_profiles", "business_id", "businesses"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
 	purge("email_templates"), purge("email_opt_ins"),
+	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
@@ -66,6 +68,11 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
+	a.sweep("webhooks.expire", time.Hour, windows("webhook_deliveries", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Deliveries) }))
+	a.sweep("webhooks.forget_secrets", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return webhook.Purge(ctx, tx, now, purgeBatch)
+	})
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})
