@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -114,6 +116,7 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 			f[o.Path] = a.Send(t, v.Key, "POST", path, f.refer(t, a, v, o)).OK(t, 201).ID("id")
 		}
 	}
+	deliver(t, a, v, f)
 	// What no caller creates, such as events, came about meanwhile.
 	for _, o := range a.Catalog.All() {
 		if o.Doors&op.REST != 0 && o.Method == "GET" && len(o.PathFields()) == 0 && f[o.Path] == "" && o.Lists() {
@@ -123,6 +126,20 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 		}
 	}
 	return f
+}
+
+// deliver makes the one collection under a parent that no caller creates in.
+func deliver(t *testing.T, a *apptest.App, v apptest.Tenant, f fixtures) {
+	t.Helper()
+	f["/v1/webhooks/{id}/deliveries"] = id.New()
+	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `INSERT INTO webhook_deliveries (id, organization_id, created_at, updated_at, webhook_id, epoch, event_id, event_type, status, attempts, failures)
+			VALUES ($1, $2, $3, $3, $4, 0, $5, 'contact.created', 'failed', 1, 1)`, f["/v1/webhooks/{id}/deliveries"], v.Org, a.Clock.Now(), f["/v1/webhooks"], id.New())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Every operation answers for another organization's row exactly as for one

@@ -95,7 +95,7 @@ func sentence(err error) string {
 		return "The name of the endpoint could not be found."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "The endpoint refused the connection."
-	case strings.Contains(err.Error(), "tls:"), strings.Contains(err.Error(), "x509:"):
+	case strings.Contains(err.Error(), "tls:"), strings.Contains(err.Error(), "x509:"), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
 		return "The endpoint's certificate is not valid, or it does not speak TLS."
 	case strings.Contains(err.Error(), "server response headers exceeded"):
 		return "The endpoint answered with headers that are too large."

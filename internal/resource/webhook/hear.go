@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -57,8 +58,12 @@ type ended struct {
 }
 
 // cancel writes into the rows what is already so: nobody sends deliveries of
-// an older epoch. There may be too many for one transaction.
+// an older epoch. There may be too many for one transaction. A deleted webhook
+// cannot be locked, and has nobody left who writes.
 func (s *Service) cancel(ctx context.Context, tx *db.Tx, _ job.Job, a ended) error {
+	if err := db.Lock(ctx, tx, webhooks.Name(), a.Organization, a.Webhook); err != nil && !errors.Is(err, db.ErrNone) {
+		return err
+	}
 	for _, status := range []string{pending, retrying} {
 		n, err := db.Exec(ctx, tx, `UPDATE webhook_deliveries SET status = 'canceled', next_attempt_at = NULL, completed_at = $4, updated_at = $4 WHERE seq IN
 			(SELECT seq FROM webhook_deliveries WHERE organization_id = $1 AND webhook_id = $2 AND epoch < $3 AND status = '`+status+`' LIMIT $5)`,
