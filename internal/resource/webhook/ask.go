@@ -92,6 +92,9 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if err != nil {
 			return nil, err
 		}
-		return d, c.Emit("webhook.delivery.redelivered", d.ID, d)
+		// The log outlives the delivery, and what the endpoint says is none of its business.
+		told := *d
+		told.ResponseBody = nil
+		return d, c.Emit("webhook.delivery.redelivered", d.ID, &told)
 	})
 }

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -66,6 +67,28 @@ func TestOrder(t *testing.T) {
 			if got[i].id != id {
 				t.Fatalf("what arrived as number %d is not that of the log", i)
 			}
+		}
+	})
+}
+
+// Whoever sends goes home whenever nothing is left, and what comes at that
+// very moment is sent all the same.
+func TestNothingIsLeft(t *testing.T) {
+	each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		e := newEndpoint(t, nil)
+		subscribe(t, call, e.server.URL, "contact.created")
+		const writers, rounds = 4, 50
+		apptest.AtOnce(writers, func(int) {
+			for range rounds {
+				call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
+				time.Sleep(rand.N(20 * time.Millisecond))
+			}
+		})
+		e.wait(writers * rounds)
+		time.Sleep(100 * time.Millisecond)
+		if n := len(e.all()); n != writers*rounds {
+			t.Errorf("%d arrived of %d", n, writers*rounds)
 		}
 	})
 }
