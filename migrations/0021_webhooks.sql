@@ -19,7 +19,7 @@ CREATE TABLE webhooks (
   previous_secret_until TIME,
 -- grows when the endpoint is disabled: what is waiting from before is not sent any more
   epoch INT NOT NULL,
--- the last attempt took long, so the next ones wait among their like
+-- the last attempt took long, or there was none yet, so the next one waits among its like
   slow BOOL NOT NULL,
 -- Whose turn it is to make first attempts, and retries. A job with an older
 -- turn ends. The time is when that job is due, 0 while it works, and null

@@ -113,7 +113,9 @@ type webhookCreate struct {
 }
 
 func (s *Service) createWebhook(ctx context.Context, c *op.Call, in webhookCreate) (*Webhook, error) {
-	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status}
+	// An endpoint is taken for slow until it has answered: one that never does
+	// never takes a place from those that do.
+	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status, Slow: true}
 	if err := s.check(&v, true, true); err != nil {
 		return nil, err
 	}
@@ -176,6 +178,7 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 		return nil, err
 	}
 	v.UpdatedAt = c.Now
+	v.Slow = v.Slow || in.URL.Set
 	if v.Status != before {
 		v.DisabledReason = nil
 	}
