@@ -24,12 +24,13 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-
 	scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock, a mail server
+judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers
 	scripts/judge-openapi
 	scripts/judge-agents
 	scripts/judge-console
 	scripts/judge-stripe
 	scripts/judge-mail
+	scripts/judge-webhooks
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...
@@ -48,6 +49,7 @@ generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md
 verify: generate ## Fail when a generated file was not up to date
 	git diff --exit-code --stat api docs/guide/events.md
 
-bench: ## Load the service and print what it does; then the agent door's figures
+bench: ## Load the service and print what it does; then the figures of the agent door and of webhooks
 	cd bench && go run .
 	go test -run TestTools -bench Agent -v ./internal/door/mcp
+	go test -run '^$$' -bench Webhooks -benchtime 1x ./internal/resource/webhook

@@ -203,6 +203,8 @@ var (
 		"stray_blobs_due":          "the sweep of bytes without a file is nobody's",
 		"invoices_due":             "the clock moves everybody's invoices",
 		"dnsserver_records_record": "the records of a zone belong to the zone",
+
+		"webhooks_rotated": "the purge of previous secrets is nobody's",
 	}
 )
 

@@ -30,6 +30,7 @@ import (
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
+	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
 )
 
@@ -56,6 +57,7 @@ type App struct {
 	Messages *message.Messages
 	Home     *message.Home
 	Mailer   message.Mailer
+	Webhooks *webhook.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -110,7 +112,10 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files.Handle(a.Jobs)
 	a.Domains = a.openDomains(extra)
 	a.openMail()
+	a.Webhooks = webhook.New(a.DB, a.Clock, a.seal, webhook.Config{Insecure: s.AllowInsecureWebhooks})
+	a.Webhooks.Handle(a.Jobs, a.Events)
 	a.Catalog = a.operations(more)
+	a.Webhooks.Know(a.Catalog)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

@@ -137,6 +137,8 @@ var demoRecords = []demoRecord{
 	{"", "email_opt_ins.create", `{"email": "mary@example.org", "contactId": "$mary", "source": "Web shop"}`},
 	{"", "email_opt_ins.create", `{"email": "luigi@example.net", "contactId": "$luigi", "status": "opted_out", "source": "Asked by letter"}`},
 
+	{"", "webhooks.create", `{"url": "https://hooks.example.com/workshop", "events": ["contact.created", "task.updated"], "description": "The workshop's own ledger, not yet built", "status": "disabled"}`},
+
 	{"papers", "folders.create", `{"name": "Papers for customers"}`},
 	{"offers", "folders.create", `{"name": "Offers", "parentFolderId": "$papers"}`},
 

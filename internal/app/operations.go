@@ -18,6 +18,7 @@ import (
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
 	"frontdesk/internal/resource/template"
+	"frontdesk/internal/resource/webhook"
 )
 
 // operations is everything the service can do.
@@ -38,6 +39,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		invoice.Operations(invoice.Post{Files: a.Files, Messages: a.Messages}),
 		a.Domains.Operations(),
 		a.Zones.Operations(),
+		a.Webhooks.Operations(),
 		more,
 	).Also(slices.Concat(happenings, message.Happenings)...)
 }
@@ -58,6 +60,7 @@ var happenings = []op.Happening{
 	{Type: "operation.started", When: "the work on a registration or renewal begins"},
 	{Type: "operation.succeeded", When: "a registration or renewal succeeds"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
+	{Type: "webhook.disabled", When: "an endpoint answers 410, or nothing came through to it for three days"},
 }
 
 // Describe lists the operations without opening anything, for the documents
@@ -70,5 +73,6 @@ func Describe() *op.Catalog {
 		Domains:  domain.New(domain.Config{}),
 		Zones:    domain.NewZones(domain.ZonesConfig{}),
 		Messages: &message.Messages{},
+		Webhooks: webhook.New(nil, nil, nil, webhook.Config{}),
 	}).operations(nil)
 }

@@ -17,6 +17,8 @@ var sealedPlaces = []sealedPlace{
 	{"idempotency", "body", "sealed", "'idempotency/' || organization_id || '/' || key"},
 	{"link_signing_keys", "sealed", "TRUE", "'link_signing_keys/' || purpose"},
 	{"mail_keys", "sealed", "TRUE", "'mail_keys/' || domain || '/' || selector"},
+	{"webhooks", "secret", "TRUE", "'webhooks/' || id"},
+	{"webhooks", "previous_secret", "previous_secret IS NOT NULL", "'webhooks/' || id || '/previous'"},
 }
 
 // Rotated is what a rotation did.

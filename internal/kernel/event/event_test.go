@@ -111,3 +111,76 @@ func TestFanOut(t *testing.T) {
 		}
 	})
 }
+
+// An earlier event is behind from its change until its fan-out, and one whose
+// fan-out failed is not.
+func TestBehind(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+		d := dbtest.Open(t, engine, migrations.FS)
+		q := job.New(job.Options{DB: d, Clock: clock.New(0)})
+		log := event.New(q)
+		log.On("probe", func(context.Context, *db.Tx, event.Event, id.ID) error { return nil })
+		mine, theirs := id.New(), id.New()
+		behind := func(org id.ID) (n int) {
+			err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				last, err := db.One[int64](ctx, tx, "SELECT max(seq) FROM events")
+				if err != nil {
+					return err
+				}
+				for seq := range last + 1 {
+					b, err := event.Behind(ctx, tx, org, seq+1)
+					if err != nil {
+						return err
+					}
+					if b {
+						n++
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		write := func(fn db.Func) {
+			t.Helper()
+			if err := d.Write(t.Context(), fn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(func(ctx context.Context, tx *db.Tx) error {
+			if err := event.Listen(ctx, tx, mine, "probe", id.New(), []string{"thing.made"}); err != nil {
+				return err
+			}
+			for _, kind := range []string{"thing.made", "thing.lost", "thing.made"} { // nobody hears of the second
+				if err := log.Append(ctx, tx, event.Event{Organization: mine, Type: kind, ResourceID: id.New()}.BySystem()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if n := behind(mine); n != 3 { // the second, the third and one that is to come wait for the first
+			t.Errorf("%d are behind", n)
+		}
+		if n := behind(theirs); n != 0 {
+			t.Errorf("somebody else waits for %d", n)
+		}
+		write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE jobs SET attempt = 1 WHERE id IN (SELECT min(id) FROM jobs WHERE kind = 'event.fan_out')")
+			return err
+		})
+		if n := behind(mine); n != 1 { // what comes waits for the third
+			t.Errorf("%d are behind a fan-out that failed", n)
+		}
+		if err := q.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer q.Stop(context.Background()) //nolint:errcheck // the test is over
+		for deadline := time.Now().Add(10 * time.Second); behind(mine) > 0; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("behind for ever")
+			}
+		}
+	})
+}

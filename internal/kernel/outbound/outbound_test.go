@@ -70,6 +70,31 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// A client that cuts has the beginning of whatever comes, and its status.
+func TestCut(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+		w.Write([]byte(strings.Repeat("x", 1<<20))) //nolint:errcheck // the client leaves
+	}))
+	defer s.Close()
+	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, Cut: true, Insecure: true})
+	if a, err := c.Get(t.Context(), s.URL); err != nil || a.Status != 202 || len(a.Body) != 100 {
+		t.Errorf("%v %v", a, err)
+	}
+}
+
+// An address is judged by its look where it can be.
+func TestReaches(t *testing.T) {
+	public := outbound.New(outbound.Options{Timeout: time.Second})
+	here := outbound.New(outbound.Options{Timeout: time.Second, Insecure: true})
+	for host, want := range map[string][2]bool{"example.com": {true, true}, "localhost": {true, true}, "93.184.216.34": {true, true}, "2606:4700::1": {true, true},
+		"127.0.0.1": {false, true}, "::1": {false, true}, "10.0.0.1": {false, false}, "169.254.169.254": {false, false}, "fd00::1": {false, false}, "::ffff:10.0.0.1": {false, false}} {
+		if got := [2]bool{public.Reaches(host) == nil, here.Reaches(host) == nil}; got != want {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+	}
+}
+
 func TestNotInsideATransaction(t *testing.T) {
 	d := dbtest.Open(t, db.SQLite)
 	c := outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 1, Insecure: true})
