@@ -79,6 +79,13 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	return out, nil
 }
 
+// Clean is HTML that somebody wrote as a mail may hold it, and the same for
+// readers of plain text. It takes some milliseconds for a long text.
+func Clean(text string) *Rendered {
+	clean := strings.TrimSpace(policy.Sanitize(text))
+	return &Rendered{HTML: clean, Text: plainText(clean)}
+}
+
 // join names what subject and body lack together.
 func join(err error, body *placeholder.Missing) error {
 	var subject *placeholder.Missing
