@@ -166,6 +166,7 @@ var (
 		"sealing_keys":      "the key file is the server's",
 		"setup_links":       "there is no organization yet",
 		"link_signing_keys": "the links are the server's",
+		"mail_keys":         "the domain is the server's",
 		"oauth_clients":     "a client registers before it knows any user",
 		"oauth_requests":    "a client asks before anybody signs in",
 	}

@@ -26,6 +26,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/migrations"
 )
@@ -47,6 +48,9 @@ type App struct {
 	REST     *rest.Door
 	MCP      *mcp.Door
 	Files    *file.Store
+	Messages *message.Messages
+	Home     *message.Home
+	Mailer   message.Mailer
 
 	blobs    file.Blobs
 	seal     *seal
@@ -98,6 +102,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	}
 	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
 	a.Files.Handle(a.Jobs)
+	a.openMail()
 	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()

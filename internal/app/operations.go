@@ -1,13 +1,17 @@
 package app
 
 import (
+	"slices"
+
 	"frontdesk/internal/account"
+	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
@@ -24,11 +28,13 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Files.Operations(),
 		property.Operations(),
 		eventlog.Operations(),
+		a.Messages.Operations(),
+		mailbox.Operations(),
 		task.Operations(),
 		template.Operations(),
 		a.Links.Operations(),
 		more,
-	).Also(happenings...)
+	).Also(slices.Concat(happenings, message.Happenings)...)
 }
 
 // happenings are the events that no operation emits.
@@ -45,5 +51,6 @@ func Describe() *op.Catalog {
 		Accounts: account.New(nil, nil, account.Config{}),
 		Links:    optin.NewLinks(""),
 		Files:    file.New(nil, nil, nil, nil, file.Config{}),
+		Messages: &message.Messages{},
 	}).operations(nil)
 }

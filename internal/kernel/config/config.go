@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ type Settings struct {
 	TrustedProxies []string `help:"Addresses and networks of proxies whose X-Forwarded-For is believed." name:"trusted-proxies" placeholder:"NET,…"`
 
 	Files      Files      `embed:"" prefix:"files-"`
+	Mail       Mail       `embed:"" prefix:"mail-"`
+	SMTP       SMTP       `embed:"" prefix:"smtp-"`
 	RateLimit  RateLimit  `embed:"" prefix:"rate-limit-"`
 	AgentLimit AgentLimit `embed:"" prefix:"agent-limit-"`
 	OAuth      OAuth      `embed:"" prefix:"oauth-"`
@@ -70,6 +73,21 @@ type S3 struct {
 	Region    string `help:"Region of the bucket." env:"FRONTDESK_FILES_S3_REGION" default:"us-east-1"`
 	AccessKey string `help:"Access key of the store." env:"FRONTDESK_FILES_S3_ACCESS_KEY"`
 	SecretKey string `help:"Secret key of the store; better given by the environment or the file." env:"FRONTDESK_FILES_S3_SECRET_KEY"`
+}
+
+// Mail is how mail leaves.
+type Mail struct {
+	Domain   string `help:"The service's own domain: mail is sent from no-reply@ it unless a message says otherwise." default:"frontdesk.example"`
+	Provider string `help:"mailbox keeps what would be sent in the console; smtp hands it to the relay of --smtp-host." default:"mailbox" enum:"mailbox,smtp"`
+}
+
+// SMTP is the relay that carries mail on.
+type SMTP struct {
+	Host     string `help:"Relay for outgoing mail, with --mail-provider=smtp."`
+	Port     int    `help:"Port of the relay." default:"587"`
+	Username string `help:"User at the relay; empty for one that asks for none."`
+	Password string `help:"Password at the relay; better given by the environment or the file."`
+	TLS      string `help:"starttls, opportunistic (where it is offered), tls (from the first byte) or none." default:"starttls" enum:"starttls,opportunistic,tls,none" name:"tls" env:"FRONTDESK_SMTP_TLS"`
 }
 
 // AgentLimit is tool calls of agents per minute by plan.
@@ -151,11 +169,37 @@ func (s *Settings) Settle(demo bool) error {
 	if err := s.Files.settle(); err != nil {
 		return err
 	}
+	if err := s.settleMail(); err != nil {
+		return err
+	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
 		return errors.New("--agreement-business and --agreement-domain must not be empty")
 	}
 	return nil
 }
+
+func (s *Settings) settleMail() error {
+	s.Mail.Domain = strings.ToLower(s.Mail.Domain)
+	if d := s.Mail.Domain; !hostName.MatchString(d) || len(d) > 200 {
+		return fmt.Errorf("--mail-domain: %q is not a domain like mail.example.com", d)
+	}
+	if s.Mail.Provider == "smtp" {
+		switch {
+		case s.SMTP.Host == "":
+			return errors.New("--smtp-host: name the relay, or use --mail-provider=mailbox")
+		case s.SMTP.Port < 1 || s.SMTP.Port > 65535:
+			return errors.New("--smtp-port: must be between 1 and 65535")
+		case (s.SMTP.Username == "") != (s.SMTP.Password == ""):
+			return errors.New("--smtp-username and --smtp-password: give both or neither")
+		}
+	} else if s.SMTP.Host != "" {
+		return errors.New("--smtp-host: it is used only with --mail-provider=smtp")
+	}
+	return nil
+}
+
+// hostName is a domain in ASCII with a dot in it.
+var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 const maxFile = 32 << 30 // S3 takes 10,000 parts, which have 5 MiB
 

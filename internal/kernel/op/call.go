@@ -61,6 +61,12 @@ func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	return nil
 }
 
+// Cause is an event that another resource writes because of this call: for
+// whom, when and by whom.
+func (c *Call) Cause() event.Event {
+	return event.Event{Organization: c.Org, At: c.Now, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Door: c.Door.String(), RequestID: c.RequestID, Chain: c.Caller.Chain}
+}
+
 // Read opens a snapshot: in Prepare, and in a Flow between outside calls.
 func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
 	return c.runner.DB.Read(ctx, fn)
@@ -76,9 +82,9 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 				return fmt.Errorf("op: event %s: %w", e.kind, err)
 			}
 		}
-		err := c.runner.Events.Append(ctx, c.Tx, event.Event{Organization: e.org, At: c.Now, Type: e.kind, ResourceID: e.id,
-			ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Door: c.Door.String(), RequestID: c.RequestID, Data: text, Chain: c.Caller.Chain})
-		if err != nil {
+		about := c.Cause()
+		about.Organization, about.Type, about.ResourceID, about.Data = e.org, e.kind, e.id, text
+		if err := c.runner.Events.Append(ctx, c.Tx, about); err != nil {
 			return err
 		}
 	}

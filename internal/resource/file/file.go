@@ -77,6 +77,11 @@ func getFile(ctx context.Context, c *op.Call, in ref) (*File, error) {
 	return files.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
+// Find is a live file, or a 404.
+func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (*File, error) {
+	return files.Get(ctx, tx, org, ref)
+}
+
 type fileUpdate struct {
 	ref
 	Name     op.Maybe[string] `json:"name" min:"1"`

@@ -1,0 +1,99 @@
+// Package mailbox is the embedded mail system: it keeps what would have been
+// sent, and nothing leaves the machine. The console shows it.
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/message"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Mailbox keeps mail in the database, one row for each key.
+type Mailbox struct {
+	db    *db.DB
+	clock *clock.Clock
+}
+
+var _ message.Mailer = (*Mailbox)(nil)
+
+// New makes a mailbox.
+func New(d *db.DB, c *clock.Clock) *Mailbox { return &Mailbox{d, c} }
+
+// maxContent is how much of a mail is kept: the rest of it is attachments,
+// which are files of the organization anyway.
+const maxContent = 1 << 20
+
+// Send keeps the mail.
+func (m *Mailbox) Send(ctx context.Context, mail *message.Mail) ([]message.Refusal, error) {
+	to, err := json.Marshal(mail.To)
+	if err != nil {
+		return nil, err
+	}
+	return nil, m.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `INSERT INTO mailbox_mails (id, organization_id, created_at, mail_key, message_id, sender, recipients, size_bytes, content)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (organization_id, mail_key) DO NOTHING`,
+			id.New(), mail.Organization, m.clock.Now(), mail.Key, mail.Message, mail.From, db.JSON(to), len(mail.Content), mail.Content[:min(len(mail.Content), maxContent)])
+		return err
+	})
+}
+
+// Check has nothing to try.
+func (m *Mailbox) Check(context.Context) error { return nil }
+
+// MailboxMail is a mail that would have been sent.
+type MailboxMail struct {
+	ID         id.ID      `json:"id"`
+	CreatedAt  clock.Time `json:"createdAt"`
+	MessageID  id.ID      `json:"messageId"`
+	Sender     string     `json:"sender"`
+	Recipients []string   `json:"recipients" max:"1000"`
+	SizeBytes  int64      `json:"sizeBytes"`
+}
+
+// MailboxContent is a mail with its words.
+type MailboxContent struct {
+	MailboxMail
+	Content string `json:"content" max:"-1" doc:"headers and body as they would have travelled; at most the first mebibyte"`
+}
+
+// Operations show the mailbox in the console.
+func Operations() []*op.Op {
+	const doors = op.Console | op.Admin
+	return []*op.Op{
+		op.Read(op.Spec{Name: "mailbox.list", Summary: "List what would have been sent, newest first.", Resource: "messages", Doors: doors, Example: `{"limit": 20}`}, listMails),
+		op.Read(op.Spec{Name: "mailbox.get", Summary: "Get a mail that would have been sent.", Resource: "messages", Doors: doors,
+			Example: `{"id": "7b2d9c41-5e8f-4a06-8d13-9f4b6e2a1c75"}`}, getMail),
+	}
+}
+
+const columns = "id, created_at, message_id, sender, recipients, size_bytes"
+
+func listMails(ctx context.Context, c *op.Call, in op.Page) (*op.List[MailboxMail], error) {
+	rows, err := db.ListLog[MailboxMail](ctx, c.Tx, "mailbox_mails", columns, db.In(c.Org), in.DB())
+	return op.ListOf(in, rows), err
+}
+
+type mailRef struct {
+	ID id.ID `json:"id"`
+}
+
+func getMail(ctx context.Context, c *op.Call, in mailRef) (*MailboxContent, error) {
+	type row struct {
+		MailboxMail
+		Content []byte `db:"content"`
+	}
+	v, err := db.One[row](ctx, c.Tx, "SELECT "+columns+", content FROM mailbox_mails WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.NotFound.Say("There is no such mail.")
+	}
+	return &MailboxContent{v.MailboxMail, strings.ToValidUTF8(string(v.Content), "\uFFFD")}, err
+}

@@ -1,0 +1,187 @@
+// Package smtp hands mail to a relay that speaks SMTP (RFC 5321). It makes one
+// connection for each mail and signs nothing: what it gets is ready to travel.
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/textproto"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/resource/message"
+
+	"github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
+)
+
+// How the connection is protected.
+const (
+	StartTLS      = "starttls"      // or not at all
+	Opportunistic = "opportunistic" // where the relay offers it
+	Implicit      = "tls"           // from the first byte
+	Plain         = "none"
+)
+
+// Config says which relay.
+type Config struct {
+	Host               string
+	Port               int
+	Username, Password string // empty for a relay that asks for none
+	TLS                string
+	Helo               string      // how we name ourselves
+	Trust              *tls.Config // nil for the machine's own; tests have theirs
+}
+
+// Relay is an SMTP server that carries our mail on.
+type Relay struct{ config Config }
+
+var _ message.Mailer = (*Relay)(nil)
+
+// New names a relay; nothing is tried yet.
+func New(c Config) *Relay { return &Relay{c} }
+
+// What a step may take. The end of the content is waited for longest: a relay
+// may scan before it answers, and to give up then means to send twice
+// (RFC 5321 §4.5.3.2.6).
+const (
+	dialTime = 30 * time.Second
+	stepTime = 2 * time.Minute
+	dataTime = 6 * time.Minute
+)
+
+// Send makes one transaction: recipients that the relay refuses are left out,
+// and the others get the mail.
+func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, error) {
+	if db.Inside(ctx) {
+		panic("smtp: the network waits for the commit")
+	}
+	c, hangUp, err := r.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp()
+	c.SkipSMTPUTF8(isASCII(append(m.To, m.From)))
+	if err := errors.Join(c.UpdateDeadline(stepTime)); err != nil {
+		return nil, err
+	}
+	if err := c.Mail("<" + m.From + ">"); err != nil {
+		return nil, refusal("", err)
+	}
+	var refused []message.Refusal
+	for _, to := range m.To {
+		err := c.Rcpt("<" + to + ">")
+		if err == nil {
+			continue
+		}
+		var answer *message.Refusal
+		if !errors.As(refusal(to, err), &answer) {
+			return nil, err
+		}
+		refused = append(refused, *answer)
+	}
+	if len(refused) == len(m.To) {
+		return refused, nil
+	}
+	if err := c.UpdateDeadline(dataTime); err != nil {
+		return nil, err
+	}
+	w, err := c.Data()
+	if err != nil {
+		return nil, refusal("", err)
+	}
+	if _, err := w.Write(m.Content); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil { // waits for the relay's word that it has the mail
+		return nil, refusal("", err)
+	}
+	return refused, nil
+}
+
+func isASCII(list []string) bool {
+	for _, s := range list {
+		if strings.ContainsFunc(s, func(r rune) bool { return r > '~' }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Check signs in to the relay and leaves.
+func (r *Relay) Check(ctx context.Context) error {
+	c, hangUp, err := r.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	return c.Noop()
+}
+
+// dial connects, protects the connection and signs in. hangUp ends it.
+func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
+	var conn net.Conn
+	options := []mail.Option{mail.WithPort(r.config.Port), mail.WithTimeout(dialTime), mail.WithHELO(r.config.Helo), mail.WithTLSConfig(r.trust()),
+		// Kept, because the library leaves a connection open that it cannot use.
+		mail.WithDialContextFunc(func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+			if r.config.TLS == Implicit {
+				conn, err = (&tls.Dialer{Config: r.trust()}).DialContext(ctx, network, address)
+			} else {
+				conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
+			}
+			return conn, err
+		})}
+	switch r.config.TLS {
+	case StartTLS:
+		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
+	case Opportunistic:
+		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
+	case Implicit:
+		options = append(options, mail.WithSSL())
+	default:
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+	}
+	if r.config.Username != "" {
+		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(r.config.Username), mail.WithPassword(r.config.Password))
+	}
+	client, err := mail.NewClient(r.config.Host, options...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("smtp: %w", err)
+	}
+	c, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		if conn != nil {
+			conn.Close() //nolint:errcheck // it is of no use
+		}
+		return nil, nil, fmt.Errorf("smtp: %s: %w", client.ServerAddr(), err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) //nolint:errcheck // the attempt is over
+	return c, func() {
+		if stop() {
+			c.UpdateDeadline(5 * time.Second) //nolint:errcheck // it is closed in any case
+			c.Quit()                          //nolint:errcheck // the mail was answered already
+		}
+		conn.Close() //nolint:errcheck // Quit has closed it
+	}, nil
+}
+
+func (r *Relay) trust() *tls.Config {
+	if r.config.Trust != nil {
+		return r.config.Trust
+	}
+	return &tls.Config{ServerName: r.config.Host, MinVersion: tls.VersionTLS12}
+}
+
+// refusal is an answer of the relay: 4yz may be tried again, 5yz not. Anything
+// else is no answer, and is returned as it is.
+func refusal(recipient string, err error) error {
+	var answer *textproto.Error
+	if !errors.As(err, &answer) || answer.Code < 400 {
+		return err
+	}
+	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500, Reason: fmt.Sprintf("%d %s", answer.Code, strings.ToValidUTF8(answer.Msg, "?"))}
+}

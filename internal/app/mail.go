@@ -1,0 +1,25 @@
+package app
+
+import (
+	"frontdesk/internal/adapter/mailbox"
+	"frontdesk/internal/adapter/smtp"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/resource/message"
+)
+
+// openMail joins what sends mail: by the provider that the settings name, and
+// from the service's own domain.
+func (a *App) openMail() {
+	s := &a.Settings
+	a.Mailer = mailbox.New(a.DB, a.Clock)
+	if s.Mail.Provider == "smtp" {
+		a.Mailer = relay(s)
+	}
+	a.Home = message.NewHome(s.Mail.Domain, a.DB, a.Clock, a.seal)
+	a.Messages = message.New(a.DB, a.Clock, a.Jobs, a.Events, a.Files, a.Links, a.Home, a.Mailer)
+	a.Messages.Handle(a.Jobs)
+}
+
+func relay(s *config.Settings) *smtp.Relay {
+	return smtp.New(smtp.Config{Host: s.SMTP.Host, Port: s.SMTP.Port, Username: s.SMTP.Username, Password: s.SMTP.Password, TLS: s.SMTP.TLS, Helo: s.Mail.Domain})
+}

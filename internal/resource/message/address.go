@@ -1,0 +1,87 @@
+package message
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/net/idna"
+)
+
+// maxRecipients bounds to, cc and bcc, each.
+const maxRecipients = 50
+
+const badAddress = "Invalid email address; write it like name@example.com, without the person's name"
+
+// addresses reads one address or an array of them. The schema has seen to it
+// that it is a string or an array. An address that is given twice counts once.
+func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
+	out = []string{}
+	if len(raw) == 0 {
+		return out, nil
+	}
+	if raw.Kind() == '"' {
+		var one string
+		if err := json.Unmarshal(raw, &one); err != nil || !op.IsEmail(one) {
+			return out, tree.Add(badAddress)
+		}
+		return append(out, one), nil
+	}
+	var list []jsontext.Value
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return out, tree.Add("Must be an address or an array of addresses")
+	}
+	if len(list) > maxRecipients {
+		return out, tree.Add("Too many: expected at most 50")
+	}
+	seen := map[string]bool{}
+	for i, item := range list {
+		var one string
+		if err := json.Unmarshal(item, &one); err != nil || !op.IsEmail(one) {
+			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(badAddress))
+			continue
+		}
+		if f := db.Fold(one); !seen[f] {
+			seen[f] = true
+			out = append(out, one)
+		}
+	}
+	return out, tree.Sized(len(list))
+}
+
+// DomainOf is what follows the @ of an address, in lower case.
+func DomainOf(address string) string {
+	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+}
+
+// onTheWire is an address with its domain as DNS knows it.
+func onTheWire(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	ascii, err := idna.Lookup.ToASCII(address[at+1:])
+	if at < 0 || err != nil {
+		return address
+	}
+	return address[:at+1] + ascii
+}
+
+// unseen reports whether a text holds what would end or hide a line of a header.
+func unseen(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
+}
+
+// clip is the beginning of a text, of at most n bytes.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

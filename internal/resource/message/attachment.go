@@ -1,0 +1,247 @@
+package message
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/file"
+)
+
+// Many mail systems refuse more than 25 MB, and bytes grow by a third on the way.
+const (
+	maxAttached    = 18 << 20 // bytes of all attachments
+	maxAttachments = 100
+)
+
+// MessageAttachment is a file that goes with a message, or came with it.
+type MessageAttachment struct {
+	op.Record
+	MessageID   id.ID  `json:"messageId"`
+	FileID      *id.ID `json:"fileId" doc:"null once the file is gone for good"`
+	FileName    string `json:"fileName"`
+	ContentType string `json:"contentType"`
+	SizeBytes   int64  `json:"sizeBytes"`
+}
+
+var attachments = op.Nested[MessageAttachment]{Rows: db.NewTable[MessageAttachment]("message_attachments", "attachment"), Parent: "messages", Noun: "message", Column: "message_id"}
+
+func (m *Messages) attachmentOperations() []*op.Op {
+	const ref = exampleID + `, "attachmentId": "0c7f4a92-3b1e-4d85-9a6f-5e2d8c1b7f43"`
+	return []*op.Op{
+		op.Read(op.Spec{Name: "messages.attachments.list", Route: "GET /v1/messages/{id}/attachments", Summary: "List a message's attachments, newest first.",
+			Example: `{` + exampleID + `}`}, listAttachments),
+		op.Write(op.Spec{Name: "messages.attachments.create", Route: "POST /v1/messages/{id}/attachments", Summary: "Attach a file to a draft.",
+			Description: "All attachments of a message may have 18 MiB together.",
+			Errors:      []*fault.Kind{NotDraft, TooLarge}, Events: []string{"message.attachment.created"},
+			Example: `{` + exampleID + `, "fileId": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"}`}, addAttachment),
+		op.Read(op.Spec{Name: "messages.attachments.get", Route: "GET /v1/messages/{id}/attachments/{attachmentId}", Summary: "Get an attachment of a message.",
+			Description: "Its bytes are those of its file.", Example: `{` + ref + `}`}, getAttachment),
+		op.Write(op.Spec{Name: "messages.attachments.delete", Route: "DELETE /v1/messages/{id}/attachments/{attachmentId}", Summary: "Take an attachment from a draft.",
+			Description: "The file stays.", Errors: []*fault.Kind{NotDraft}, Events: []string{"message.attachment.deleted"},
+			Example: `{` + ref + `}`}, removeAttachment),
+	}
+}
+
+type attachmentList struct {
+	op.Page
+	messageRef
+}
+
+func listAttachments(ctx context.Context, c *op.Call, in attachmentList) (*op.List[MessageAttachment], error) {
+	return attachments.List(ctx, c, in.ID, in.Page)
+}
+
+type attachmentRef struct {
+	messageRef
+	AttachmentID id.ID `path:"attachmentId"`
+}
+
+func getAttachment(ctx context.Context, c *op.Call, in attachmentRef) (*MessageAttachment, error) {
+	return attachments.Get(ctx, c, in.ID, in.AttachmentID)
+}
+
+type attachmentAdd struct {
+	messageRef
+	FileID   id.ID   `json:"fileId"`
+	FileName *string `json:"fileName" min:"1" doc:"what the recipient sees; by default the file's name"`
+}
+
+func (in *attachmentAdd) Prepare(context.Context, *op.Call) error {
+	if in.FileName == nil {
+		return nil
+	}
+	name, err := file.CleanName("fileName", *in.FileName)
+	in.FileName = &name
+	return err
+}
+
+func addAttachment(ctx context.Context, c *op.Call, in attachmentAdd) (*MessageAttachment, error) {
+	v, err := lockDraft(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	f, err := file.Find(ctx, c.Tx, c.Org, in.FileID)
+	if fault.Has(err, fault.NotFound) {
+		return nil, op.Unseen("fileId")
+	}
+	if err != nil {
+		return nil, err
+	}
+	size, err := db.One[int64](ctx, c.Tx, "SELECT coalesce(sum(size_bytes), 0) FROM message_attachments WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL", c.Org, v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(v.Attachments+1, size+f.SizeBytes); err != nil {
+		return nil, err
+	}
+	row := attachment(v, f)
+	row.CreatedAt, row.UpdatedAt = c.Now, c.Now
+	if in.FileName != nil {
+		row.FileName = *in.FileName
+	}
+	if err := attachments.Rows.Insert(ctx, c.Tx, row); err != nil {
+		return nil, err
+	}
+	if err := countAttachments(ctx, c, v, 1); err != nil {
+		return nil, err
+	}
+	return row, c.Emit("message.attachment.created", row.ID, row)
+}
+
+func removeAttachment(ctx context.Context, c *op.Call, in attachmentRef) (op.Nothing, error) {
+	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if _, err := attachments.Get(ctx, c, in.ID, in.AttachmentID); err != nil {
+		return op.Nothing{}, err
+	}
+	if v.Status != Draft {
+		return op.Nothing{}, NotDraft.New()
+	}
+	row, err := attachments.Remove(ctx, c, in.ID, in.AttachmentID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := countAttachments(ctx, c, v, -1); err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("message.attachment.deleted", row.ID, row)
+}
+
+func countAttachments(ctx context.Context, c *op.Call, v *Message, by int) error {
+	v.Attachments += by
+	v.UpdatedAt = c.Now
+	return messages.Save(ctx, c.Tx, v)
+}
+
+// fits refuses more than a mail can carry.
+func fits(n int, size int64) error {
+	if n > maxAttachments {
+		return TooLarge.Say("A message can have %d attachments. Put the files into one, or send a link to them.", maxAttachments)
+	}
+	if size > maxAttached {
+		return TooLarge.Say("The attachments have %d bytes together, and %d are possible. Send a link to the file instead.", size, int64(maxAttached))
+	}
+	return nil
+}
+
+// attachment is a file as a message carries it.
+func attachment(v *Message, f *file.File) *MessageAttachment {
+	return &MessageAttachment{Record: op.Record{ID: id.New(), CreatedAt: v.UpdatedAt, UpdatedAt: v.UpdatedAt, OrganizationID: v.OrganizationID},
+		MessageID: v.ID, FileID: &f.ID, FileName: f.Name, ContentType: f.ContentType, SizeBytes: f.SizeBytes}
+}
+
+// findFiles are the files that a caller names.
+func findFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, err error) {
+	var tree *fault.Tree
+	seen := map[id.ID]bool{}
+	for i, ref := range ids {
+		if seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		f, err := file.Find(ctx, c.Tx, c.Org, ref)
+		if fault.Has(err, fault.NotFound) {
+			tree = tree.At([]any{"fileIds", i}, "There is no such record in this organization")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, tree.Fault(fault.Invalid)
+}
+
+// attach hangs files under a message that has none yet.
+func attach(ctx context.Context, tx *db.Tx, v *Message, files []*file.File) error {
+	v.FileIDs = []id.ID{}
+	size := int64(0)
+	for _, f := range files {
+		size += f.SizeBytes
+		if err := attachments.Rows.Insert(ctx, tx, attachment(v, f)); err != nil {
+			return err
+		}
+		v.FileIDs = append(v.FileIDs, f.ID)
+	}
+	return fits(len(files), size)
+}
+
+// reattach puts the files that a message now names in the place of the others.
+func reattach(ctx context.Context, c *op.Call, v *Message) error {
+	files, err := findFiles(ctx, c, v.FileIDs)
+	if err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, c.Tx, "UPDATE message_attachments SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL", c.Org, v.ID, c.Now); err != nil {
+		return err
+	}
+	v.Attachments, v.UpdatedAt = len(files), c.Now
+	return attach(ctx, c.Tx, v, files)
+}
+
+// AttachmentsOf lists what goes with a message, in the order it was attached.
+func AttachmentsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]MessageAttachment, error) {
+	return attachments.Rows.List(ctx, tx, db.In(org).And("message_id = ?", message), db.Page{Limit: maxAttachments, Ascending: true})
+}
+
+// Attach hangs a file that was received under a message.
+func Attach(ctx context.Context, tx *db.Tx, v *Message, f *file.File) error {
+	return attachments.Rows.Insert(ctx, tx, attachment(v, f))
+}
+
+// fillFiles tells which files messages have.
+func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error {
+	var with []id.ID
+	at := map[id.ID]*Message{}
+	for i := range rows {
+		v := &rows[i]
+		v.FileIDs = []id.ID{}
+		if at[v.ID] = v; v.Attachments > 0 {
+			with = append(with, v.ID)
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	type row struct {
+		MessageID id.ID `db:"message_id"`
+		FileID    id.ID `db:"file_id"`
+	}
+	found, err := db.All[row](ctx, tx, "SELECT message_id, file_id FROM message_attachments WHERE organization_id = $1 AND message_id = ANY($2) AND file_id IS NOT NULL AND deleted_at IS NULL ORDER BY seq", org, with)
+	for _, r := range found {
+		at[r.MessageID].FileIDs = append(at[r.MessageID].FileIDs, r.FileID)
+	}
+	return err
+}
+
+func fillFile(ctx context.Context, tx *db.Tx, v *Message) error {
+	rows := []Message{*v}
+	err := fillFiles(ctx, tx, v.OrganizationID, rows)
+	v.FileIDs = rows[0].FileIDs
+	return err
+}

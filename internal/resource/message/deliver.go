@@ -1,0 +1,368 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/optin"
+)
+
+const deliverKind = "message.deliver"
+
+// delivery names a message that is to leave.
+type delivery struct {
+	Organization id.ID `json:"organization"`
+	Message      id.ID `json:"message"`
+}
+
+// How hard a message is tried: for a day and a half, the last hours once an
+// hour, as RFC 5321 §4.5.4.1 would have it for a relay that is away.
+const (
+	attempts     = 44
+	deliverTime  = 10 * time.Minute
+	deliverShare = 5 * time.Minute // of it, after which a long list makes room for others
+	workers      = 4               // letters in memory at a time
+)
+
+func retryAfter(attempt int) time.Duration { return min(15*time.Second<<min(attempt-1, 8), time.Hour) }
+
+// Handle declares the job that sends. Mail has a lane of its own: a relay that
+// is slow holds up nothing else.
+func (m *Messages) Handle(q *job.Queue) {
+	job.HandleFlow(q, deliverKind, m.deliver, job.Lane("mail", workers), job.Timeout(deliverTime), job.Attempts(attempts), job.Backoff(retryAfter))
+}
+
+// recipient is one address of a message that is being sent, and what came of it.
+type recipient struct {
+	ID             id.ID       `db:"id"`
+	OrganizationID id.ID       `db:"organization_id"`
+	MessageID      id.ID       `db:"message_id"`
+	Address        string      `db:"address"`
+	Status         string      `db:"status"`
+	ErrorMessage   *string     `db:"error_message"`
+	AnsweredAt     *clock.Time `db:"answered_at"`
+}
+
+// What a recipient can be, beside Sent, Bounced and Failed.
+const waiting = "waiting"
+
+// deliver makes one attempt at a message. Everything that must be known after
+// a crash is committed before the mail system is called: the recipients and
+// the Message-ID. What it answers is committed at once. A recipient without an
+// answer is tried again, so one who was taken while the process died before
+// the commit gets the mail twice, with the same Message-ID; no protocol tells
+// more. A mail system that knows keys, like the embedded mailbox, takes it once.
+func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
+	started := time.Now()
+	letters, v, err := m.begin(ctx, j, args)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	keys, err := m.senders.Keys(ctx, args.Organization, v.From)
+	if err != nil {
+		return m.outcome(args, j, err.Error()), err
+	}
+	var last error
+	for _, l := range letters {
+		if time.Since(started) > deliverShare {
+			return m.outcome(args, j, ""), job.Later(0)
+		}
+		l.keys = keys
+		rows, err := m.hand(ctx, l)
+		if err != nil {
+			last = err
+		}
+		if err := m.record(ctx, j, rows); err != nil {
+			return nil, err
+		}
+	}
+	if last != nil && !j.Last() {
+		return m.outcome(args, j, last.Error()), last
+	}
+	return m.outcome(args, j, ""), nil
+}
+
+// envelope is a letter and those of its recipients who wait.
+type envelope struct {
+	letter
+	to []recipient
+}
+
+// begin says that the message is being sent, and makes its letters: one for
+// all, or for marketing one for each. No message means that it is not to be
+// sent any more.
+func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*envelope, v *Message, err error) {
+	err = m.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		out, v = nil, nil
+		if err := j.Keep(ctx, tx); err != nil {
+			return err
+		}
+		now := m.clock.Now()
+		found, err := messages.Lock(ctx, tx, args.Organization, args.Message)
+		if fault.Has(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if found.Status != Queued && found.Status != Scheduled && found.Status != Sending {
+			return nil
+		}
+		found.Status, found.UpdatedAt = Sending, now
+		if err := messages.Save(ctx, tx, found); err != nil {
+			return err
+		}
+		to, err := m.waitingFor(ctx, tx, found, now)
+		if err != nil {
+			return err
+		}
+		attached, err := AttachmentsOf(ctx, tx, args.Organization, args.Message)
+		if err != nil {
+			return err
+		}
+		v = found
+		one := letter{message: v, attachments: attached, now: now}
+		if v.Purpose != Marketing {
+			if len(to) > 0 {
+				out = append(out, &envelope{one, to})
+			}
+			return nil
+		}
+		for i := range to {
+			alone := one
+			alone.only = to[i].Address
+			if alone.unsubscribe, err = m.links.Link(ctx, tx, args.Organization, to[i].Address); err != nil {
+				return err
+			}
+			out = append(out, &envelope{alone, to[i : i+1]})
+		}
+		return nil
+	})
+	return out, v, err
+}
+
+// waitingFor are the recipients who have not got the message. Those whose yes
+// to marketing mail is gone since it was written never do.
+func (m *Messages) waitingFor(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) ([]recipient, error) {
+	for _, a := range v.recipients() {
+		_, err := db.Exec(ctx, tx, `INSERT INTO message_recipients (id, organization_id, message_id, address, address_folded, status) VALUES ($1, $2, $3, $4, $5, 'waiting')
+			ON CONFLICT (organization_id, message_id, address_folded) DO NOTHING`, id.New(), v.OrganizationID, v.ID, a, db.Fold(a))
+		if err != nil {
+			return nil, err
+		}
+	}
+	rows, err := db.All[recipient](ctx, tx, "SELECT "+recipientColumns+" FROM message_recipients WHERE organization_id = $1 AND message_id = $2 AND status = 'waiting' ORDER BY seq", v.OrganizationID, v.ID)
+	if err != nil || v.Purpose != Marketing {
+		return rows, err
+	}
+	var list []string
+	for _, r := range rows {
+		list = append(list, r.Address)
+	}
+	refused, err := optin.Refused(ctx, tx, v.OrganizationID, list)
+	if err != nil {
+		return nil, err
+	}
+	no := map[string]bool{}
+	for _, a := range refused {
+		no[a] = true
+	}
+	var wanted []recipient
+	for _, r := range rows {
+		if !no[r.Address] {
+			wanted = append(wanted, r)
+			continue
+		}
+		r.end(Failed, "The address is no longer opted in.", now)
+		if err := r.save(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return wanted, nil
+}
+
+const recipientColumns = "id, organization_id, message_id, address, status, error_message, answered_at"
+
+func (r *recipient) end(status, reason string, now clock.Time) {
+	r.Status, r.ErrorMessage, r.AnsweredAt = status, nil, &now
+	if reason != "" {
+		r.ErrorMessage = &reason
+	}
+}
+
+func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
+	_, err := db.Exec(ctx, tx, "UPDATE message_recipients SET status = $3, error_message = $4, answered_at = $5 WHERE organization_id = $1 AND id = $2",
+		r.OrganizationID, r.ID, r.Status, r.ErrorMessage, r.AnsweredAt)
+	return err
+}
+
+// hand gives a letter to the mail system and says what came of each recipient.
+// An error means that some of them are to be tried again.
+func (m *Messages) hand(ctx context.Context, l *envelope) ([]recipient, error) {
+	content, err := l.content(ctx, m.files)
+	var gone *goneError
+	if errors.As(err, &gone) {
+		return l.all(Failed, gone.Error(), m.clock.Now()), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	mail := &Mail{Key: string(l.to[0].ID), Organization: l.message.OrganizationID, Message: l.message.ID, From: onTheWire(l.message.From), Content: content}
+	at := map[string]int{}
+	for i, r := range l.to {
+		mail.To = append(mail.To, onTheWire(r.Address))
+		at[mail.To[i]] = i
+	}
+	refusals, err := m.mailer.Send(ctx, mail)
+	now := m.clock.Now()
+	var refused *Refusal
+	if errors.As(err, &refused) && !refused.Temporary {
+		return l.all(Failed, refused.Reason, now), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows := l.all(Sent, "", now)
+	var again error
+	for _, r := range refusals {
+		row := &rows[at[r.Recipient]]
+		if r.Temporary {
+			row.Status, row.ErrorMessage, row.AnsweredAt = waiting, &r.Reason, nil
+			again = &r
+			continue
+		}
+		row.end(Bounced, r.Reason, now)
+	}
+	return rows, again
+}
+
+// all gives every recipient of the letter the same end.
+func (l *envelope) all(status, reason string, now clock.Time) []recipient {
+	rows := append([]recipient(nil), l.to...)
+	for i := range rows {
+		rows[i].end(status, reason, now)
+	}
+	return rows
+}
+
+// record commits what the mail system answered, before anything else is done.
+func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return m.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
+		// The answer counts even when the lease was lost meanwhile.
+		for i := range rows {
+			if err := rows[i].save(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if err := j.Keep(ctx, tx); err != nil && !errors.Is(err, job.ErrStale) {
+			return err
+		}
+		return nil
+	})
+}
+
+// outcome says what the recipients' answers mean for the message. again is
+// why it will be tried again, or nothing.
+func (m *Messages) outcome(args delivery, j job.Job, again string) job.Outcome {
+	return func(ctx context.Context, tx *db.Tx) error {
+		now := m.clock.Now()
+		v, err := messages.Lock(ctx, tx, args.Organization, args.Message)
+		if fault.Has(err, fault.NotFound) {
+			return nil // erased meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := db.All[recipient](ctx, tx, "SELECT "+recipientColumns+" FROM message_recipients WHERE organization_id = $1 AND message_id = $2 ORDER BY seq", args.Organization, args.Message)
+		if err != nil {
+			return err
+		}
+		count := map[string]int{}
+		for i := range rows {
+			r := &rows[i]
+			if r.Status == waiting && j.Last() {
+				r.end(Failed, "It could not be sent for too long. "+text(r.ErrorMessage)+again, now)
+				if err := r.save(ctx, tx); err != nil {
+					return err
+				}
+			}
+			count[r.Status]++
+		}
+		v.settle(rows, count, again, now)
+		v.UpdatedAt = now
+		if err := messages.Save(ctx, tx, v); err != nil {
+			return err
+		}
+		if v.Status == Queued || v.Status == Sending {
+			return nil
+		}
+		if err := fillFile(ctx, tx, v); err != nil {
+			return err
+		}
+		return m.Tell(ctx, tx, event.Event{Organization: v.OrganizationID, At: now}.BySystem(), "message."+v.Status, v)
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// settle gives the message the status that follows from its recipients.
+func (v *Message) settle(rows []recipient, count map[string]int, again string, now clock.Time) {
+	why := reasons(rows)
+	switch {
+	case count[waiting] > 0 && count[Sent] > 0:
+		v.Status = Sending // too late to cancel
+	case count[waiting] > 0:
+		v.Status = Queued
+	case count[Sent] > 0:
+		v.Status, v.SentAt = Sent, &now
+	case count[Failed] == 0:
+		v.Status = Bounced
+	default:
+		v.Status = Failed
+	}
+	if count[waiting] > 0 && why == "" && again != "" {
+		why = again
+	}
+	if v.ErrorMessage = nil; why != "" {
+		why = clip(why, maxReason)
+		v.ErrorMessage = &why
+	}
+}
+
+const maxReason = 5000 // bytes
+
+// reasons says who did not get the message, and why.
+func reasons(rows []recipient) string {
+	var lines []string
+	for _, r := range rows {
+		if r.ErrorMessage != nil {
+			lines = append(lines, fmt.Sprintf("%s: %s", r.Address, *r.ErrorMessage))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Happenings are the events that sending brings about.
+var Happenings = []op.Happening{
+	{Type: "message.sent", When: "a message left, for one of its recipients at least"},
+	{Type: "message.failed", When: "a message could not be sent, and is not tried again"},
+	{Type: "message.bounced", When: "the mail systems of all recipients refused a message"},
+}

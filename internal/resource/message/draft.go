@@ -1,0 +1,290 @@
+package message
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/placeholder"
+	"frontdesk/internal/resource/template"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var variableMissing = template.VariableMissing
+
+// maxAhead is how far ahead a message can be scheduled.
+const maxAhead = 366 * 24 * time.Hour
+
+type messageCreate struct {
+	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
+	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
+	BCC         *jsontext.Value `json:"bcc" kinds:"string,array"`
+	From        *string         `json:"from" format:"email" doc:"an address that the organization may send from; by default no-reply@ the service's own domain"`
+	ReplyTo     *string         `json:"replyTo" format:"email"`
+	Subject     *string         `json:"subject" min:"1" doc:"required unless a template gives it"`
+	Text        *string         `json:"text" max:"500000"`
+	HTML        *string         `json:"html" max:"500000" doc:"sanitized; the text is made from it when there is none"`
+	TemplateID  *id.ID          `json:"templateId" doc:"an email template to render in place of text and html"`
+	Variables   jsontext.Value  `json:"variables,omitempty" kinds:"object" doc:"values for the template, objects within objects"`
+	FileIDs     []id.ID         `json:"fileIds,omitempty" doc:"files to attach"`
+	Purpose     string          `json:"purpose" default:"transactional" enum:"transactional,marketing"`
+	ScheduledAt *clock.Time     `json:"scheduledAt" doc:"when to send it; within a year"`
+	InReplyToID *id.ID          `json:"inReplyToId" doc:"the message that it answers"`
+	ContactID   *id.ID          `json:"contactId"`
+	CustomerID  *id.ID          `json:"customerId"`
+	Draft       bool            `json:"draft" default:"false" doc:"true keeps it unsent"`
+
+	message Message // made by Prepare
+}
+
+// Prepare does what takes time: it renders and sanitizes, and reads addresses.
+func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
+	v := &in.message
+	v.Purpose, v.ReplyTo, v.ScheduledAt = in.Purpose, in.ReplyTo, in.ScheduledAt
+	v.InReplyToID, v.ContactID, v.CustomerID, v.TemplateID = in.InReplyToID, in.ContactID, in.CustomerID, in.TemplateID
+	var tree *fault.Tree
+	for _, f := range []struct {
+		name string
+		raw  *jsontext.Value
+		to   *[]string
+	}{{"to", &in.To, &v.To}, {"cc", in.CC, &v.CC}, {"bcc", in.BCC, &v.BCC}} {
+		var issues *fault.Tree
+		if *f.to, issues = given(f.raw); issues != nil {
+			tree = tree.Set(f.name, issues)
+		} else if f.name == "to" && len(v.To) == 0 {
+			tree = tree.At([]any{"to"}, needsRecipient)
+		}
+	}
+	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables}
+	tree = w.check(tree)
+	tree = checkTime(tree, in.ScheduledAt, c.Now)
+	if in.TemplateID == nil && in.Subject == nil {
+		tree = tree.At([]any{"subject"}, "Required, unless a template gives it")
+	}
+	if err := tree.Fault(fault.Invalid); err != nil {
+		return err
+	}
+	if in.From != nil {
+		v.From = *in.From
+	}
+	return w.apply(ctx, c, v)
+}
+
+const needsRecipient = "Too few: expected at least 1"
+
+func given(raw *jsontext.Value) ([]string, *fault.Tree) {
+	if raw == nil {
+		return []string{}, nil
+	}
+	return addresses(*raw)
+}
+
+func checkTime(tree *fault.Tree, at *clock.Time, now clock.Time) *fault.Tree {
+	if at != nil && *at > now.Add(maxAhead) {
+		return tree.At([]any{"scheduledAt"}, "Too far ahead: expected a time within a year")
+	}
+	return tree
+}
+
+// wording is what a caller said about the content of a message.
+type wording struct {
+	Subject, Text, HTML *string
+	TemplateID          *id.ID
+	Variables           jsontext.Value
+}
+
+func (w *wording) check(tree *fault.Tree) *fault.Tree {
+	if w.Subject != nil && unseen(*w.Subject) {
+		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
+	}
+	if w.TemplateID != nil && (w.Text != nil || w.HTML != nil) {
+		tree = tree.At([]any{"templateId"}, "Give either a template, or text and html")
+	}
+	if w.TemplateID == nil && len(w.Variables) > 0 {
+		tree = tree.At([]any{"variables"}, "Variables need a templateId")
+	}
+	return tree
+}
+
+// apply makes the content. A subject of the caller's own wins over the template's.
+func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
+	switch {
+	case w.TemplateID != nil:
+		made, err := w.render(ctx, c)
+		if err != nil {
+			return err
+		}
+		v.Subject, v.Text, v.HTML = made.Subject, &made.Text, &made.HTML
+	case w.HTML != nil:
+		made := template.Clean(*w.HTML)
+		v.HTML, v.Text = &made.HTML, &made.Text
+	}
+	if w.Text != nil {
+		v.Text = w.Text
+	}
+	if w.Subject != nil {
+		v.Subject = strings.TrimSpace(*w.Subject)
+	}
+	return nil
+}
+
+func (w *wording) render(ctx context.Context, c *op.Call) (*template.Rendered, error) {
+	values, err := placeholder.JSON(w.Variables)
+	if err != nil {
+		return nil, fault.Field("variables", "Must be an object")
+	}
+	var content template.Content
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		content, err = template.Find(ctx, tx, c.Org, *w.TemplateID)
+		return err
+	})
+	if fault.Has(err, fault.NotFound) {
+		return nil, op.Unseen("templateId")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content.Render(values)
+}
+
+type messageUpdate struct {
+	messageRef
+	To          op.Maybe[jsontext.Value] `json:"to" kinds:"string,array"`
+	CC          op.Opt[jsontext.Value]   `json:"cc" kinds:"string,array"`
+	BCC         op.Opt[jsontext.Value]   `json:"bcc" kinds:"string,array"`
+	From        op.Maybe[string]         `json:"from" format:"email"`
+	ReplyTo     op.Opt[string]           `json:"replyTo" format:"email"`
+	Subject     op.Maybe[string]         `json:"subject" min:"1"`
+	Text        op.Opt[string]           `json:"text" max:"500000"`
+	HTML        op.Opt[string]           `json:"html" max:"500000"`
+	TemplateID  op.Opt[id.ID]            `json:"templateId"`
+	Variables   jsontext.Value           `json:"variables,omitempty" kinds:"object"`
+	FileIDs     op.Opt[[]id.ID]          `json:"fileIds"`
+	Purpose     op.Maybe[string]         `json:"purpose" enum:"transactional,marketing"`
+	ScheduledAt op.Opt[clock.Time]       `json:"scheduledAt"`
+	InReplyToID op.Opt[id.ID]            `json:"inReplyToId"`
+	ContactID   op.Opt[id.ID]            `json:"contactId"`
+	CustomerID  op.Opt[id.ID]            `json:"customerId"`
+
+	made  Message   // the content that was sent, as Prepare made it
+	plain patchRest // what is copied as it is
+}
+
+// patchRest are the fields of a PATCH that need no thought.
+type patchRest struct {
+	To          op.Maybe[[]string] `json:"to"`
+	CC          op.Maybe[[]string] `json:"cc"`
+	BCC         op.Maybe[[]string] `json:"bcc"`
+	From        op.Maybe[string]   `json:"from"`
+	ReplyTo     op.Opt[string]     `json:"replyTo"`
+	Subject     op.Maybe[string]   `json:"subject"`
+	Text        op.Opt[string]     `json:"text"`
+	HTML        op.Opt[string]     `json:"html"`
+	TemplateID  op.Opt[id.ID]      `json:"templateId"`
+	Purpose     op.Maybe[string]   `json:"purpose"`
+	ScheduledAt op.Opt[clock.Time] `json:"scheduledAt"`
+	InReplyToID op.Opt[id.ID]      `json:"inReplyToId"`
+	ContactID   op.Opt[id.ID]      `json:"contactId"`
+	CustomerID  op.Opt[id.ID]      `json:"customerId"`
+	FileIDs     op.Maybe[[]id.ID]  `json:"fileIds"`
+}
+
+// Prepare turns what was sent into the values to store.
+func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
+	p := &in.plain
+	*p = patchRest{From: in.From, ReplyTo: in.ReplyTo, Purpose: in.Purpose, ScheduledAt: in.ScheduledAt, InReplyToID: in.InReplyToID,
+		ContactID: in.ContactID, CustomerID: in.CustomerID, TemplateID: in.TemplateID, Text: in.Text, HTML: in.HTML}
+	var tree *fault.Tree
+	for _, f := range []struct {
+		name string
+		set  bool
+		raw  jsontext.Value
+		to   *op.Maybe[[]string]
+	}{{"to", in.To.Set, in.To.Value, &p.To}, {"cc", in.CC.Set, in.CC.Value, &p.CC}, {"bcc", in.BCC.Set, in.BCC.Value, &p.BCC}} {
+		if !f.set {
+			continue
+		}
+		list, issues := addresses(f.raw)
+		tree = tree.Set(f.name, issues)
+		if f.name == "to" && issues == nil && len(list) == 0 {
+			tree = tree.At([]any{"to"}, needsRecipient)
+		}
+		*f.to = op.Maybe[[]string]{Set: true, Value: list}
+	}
+	if in.FileIDs.Set {
+		p.FileIDs = op.Maybe[[]id.ID]{Set: true, Value: append([]id.ID{}, in.FileIDs.Value...)}
+	}
+	w := wording{Text: in.Text.Ptr(), HTML: in.HTML.Ptr(), TemplateID: in.TemplateID.Ptr(), Variables: in.Variables}
+	if in.Subject.Set {
+		w.Subject = &in.Subject.Value
+	}
+	tree = w.check(tree)
+	tree = checkTime(tree, in.ScheduledAt.Ptr(), c.Now)
+	if err := tree.Fault(fault.Invalid); err != nil {
+		return err
+	}
+	v := &in.made
+	if err := w.apply(ctx, c, v); err != nil {
+		return err
+	}
+	if v.HTML != nil {
+		p.HTML = op.Opt[string]{Set: true, Value: *v.HTML}
+	}
+	if v.Text != nil {
+		p.Text = op.Opt[string]{Set: true, Value: *v.Text}
+	}
+	if v.Subject != "" {
+		p.Subject = op.Maybe[string]{Set: true, Value: v.Subject}
+	}
+	return nil
+}
+
+func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpdate) (*Message, error) {
+	v, err := lockDraft(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	before := *v
+	if !op.Apply(v, &in.plain) {
+		return v, nil
+	}
+	if err := op.References(ctx, c, v.references(&before)...); err != nil {
+		return nil, err
+	}
+	if v.From != before.From {
+		if err := m.maySend(ctx, c.Tx, v); err != nil {
+			return nil, err
+		}
+		v.InternetID = internetID(v)
+	}
+	if in.plain.InReplyToID.Set && !same(v.InReplyToID, before.InReplyToID) {
+		if err := v.join(ctx, c.Tx); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Equal(v.FileIDs, before.FileIDs) {
+		if err := reattach(ctx, c, v); err != nil {
+			return nil, err
+		}
+	}
+	v.UpdatedAt = c.Now
+	if v.Search = v.words(); v.Search != before.Search {
+		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
+	}
+	if err := messages.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := relink(ctx, c, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("message.updated", v.ID, v)
+}
+
+func same(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -1,0 +1,149 @@
+package message
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/resource/file"
+
+	"github.com/emersion/go-msgauth/dkim"
+	"github.com/wneessen/go-mail"
+)
+
+// letter is a message on its way to one recipient or all of them.
+type letter struct {
+	message     *Message
+	attachments []MessageAttachment
+	keys        []Key
+	now         clock.Time
+
+	only        string // of marketing mail: the one who gets it
+	unsubscribe string // and the link by which that one ends it
+}
+
+// content writes the letter with its signatures. It is held in memory, and
+// bounded by maxAttached and the lengths of text and HTML. Headers are set one
+// by one and encoded by the library; nothing is put together by hand.
+func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error) {
+	v := l.message
+	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	to, cc := onWire(v.To), onWire(v.CC)
+	if l.only != "" {
+		to, cc = []string{onTheWire(l.only)}, nil
+	}
+	if err := msg.From(onTheWire(v.From)); err != nil {
+		return nil, err
+	}
+	if err := msg.To(to...); err != nil {
+		return nil, err
+	}
+	if len(cc) > 0 {
+		if err := msg.Cc(cc...); err != nil {
+			return nil, err
+		}
+	}
+	if v.ReplyTo != nil {
+		if err := msg.ReplyTo(onTheWire(*v.ReplyTo)); err != nil {
+			return nil, err
+		}
+	}
+	msg.Subject(v.Subject)
+	msg.SetDateWithValue(l.now.Std())
+	msg.SetMessageIDWithValue(v.InternetID)
+	if named := fitIDs(v.References); len(named) > 0 {
+		msg.SetGenHeader(mail.HeaderInReplyTo, named[len(named)-1])
+		msg.SetGenHeader(mail.HeaderReferences, strings.Join(named, " "))
+	}
+	if l.unsubscribe != "" { // RFC 8058 §3.1
+		msg.SetGenHeader(mail.HeaderListUnsubscribe, "<"+l.unsubscribe+">")
+		msg.SetGenHeader(mail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
+	}
+	text := ""
+	if v.Text != nil {
+		text = *v.Text
+	}
+	msg.SetBodyString(mail.TypeTextPlain, text)
+	if v.HTML != nil {
+		msg.AddAlternativeString(mail.TypeTextHTML, *v.HTML)
+	}
+	var attached []*mail.File
+	for i := range l.attachments {
+		a := &l.attachments[i]
+		attached = append(attached, &mail.File{Name: a.FileName, ContentType: mail.ContentType(a.ContentType), Header: map[string][]string{},
+			Writer: func(w io.Writer) (int64, error) { return copyFile(ctx, files, a, w) }})
+	}
+	msg.SetAttachments(attached)
+	var b bytes.Buffer
+	if _, err := msg.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("message: write the mail: %w", err)
+	}
+	return sign(b.Bytes(), l.keys)
+}
+
+func onWire(list []string) []string {
+	out := make([]string, len(list))
+	for i, a := range list {
+		out[i] = onTheWire(a)
+	}
+	return out
+}
+
+// fitIDs are the Message-IDs that may stand in a header. Those of received
+// mail are whatever somebody wrote.
+func fitIDs(ids []string) (out []string) {
+	for _, s := range ids {
+		if s != "" && len(s) < 250 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' || r == ',' }) {
+			out = append(out, "<"+s+">")
+		}
+	}
+	return out
+}
+
+func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io.Writer) (int64, error) {
+	if a.FileID == nil {
+		return 0, &goneError{a.FileName}
+	}
+	_, content, err := files.Open(ctx, a.OrganizationID, *a.FileID)
+	if err != nil {
+		return 0, &goneError{a.FileName}
+	}
+	defer content.Close() //nolint:errcheck // it was only read
+	return io.Copy(w, content)
+}
+
+// goneError says that an attachment's file was deleted before it was sent.
+type goneError struct{ name string }
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("The attached file %q was deleted before the message was sent.", e.name)
+}
+
+// signed are the headers that a signature covers, there or not: none of them
+// can be added on the way (RFC 6376 §5.4).
+var signed = []string{"From", "To", "Cc", "Reply-To", "Subject", "Date", "Message-ID", "In-Reply-To", "References", "MIME-Version", "Content-Type",
+	"Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post"}
+
+// sign puts a signature of each key before a mail.
+func sign(content []byte, keys []Key) ([]byte, error) {
+	var heads []byte
+	for _, k := range keys {
+		s, err := dkim.NewSigner(&dkim.SignOptions{Domain: k.Domain, Selector: k.Selector, Signer: k.Signer, HeaderKeys: signed,
+			HeaderCanonicalization: dkim.CanonicalizationRelaxed, BodyCanonicalization: dkim.CanonicalizationRelaxed})
+		if err != nil {
+			return nil, fmt.Errorf("message: sign for %s: %w", k.Domain, err)
+		}
+		if _, err := s.Write(content); err != nil {
+			return nil, fmt.Errorf("message: sign for %s: %w", k.Domain, err)
+		}
+		if err := s.Close(); err != nil {
+			return nil, fmt.Errorf("message: sign for %s: %w", k.Domain, err)
+		}
+		heads = append(heads, s.Signature()...)
+	}
+	return slices.Concat(heads, content), nil
+}
