@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/textproto"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, e
 	}
 	defer hangUp()
 	c.SkipSMTPUTF8(isASCII(append(m.To, m.From)))
-	if err := errors.Join(c.UpdateDeadline(stepTime)); err != nil {
+	if err := c.UpdateDeadline(stepTime); err != nil {
 		return nil, err
 	}
 	if err := c.Mail("<" + m.From + ">"); err != nil {
@@ -145,14 +146,14 @@ func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
 	default:
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	}
-	if r.config.Username != "" {
-		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(r.config.Username), mail.WithPassword(r.config.Password))
-	}
 	client, err := mail.NewClient(r.config.Host, options...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("smtp: %w", err)
 	}
 	c, err := client.DialToSMTPClientWithContext(ctx)
+	if err == nil {
+		err = r.signIn(c)
+	}
 	if err != nil {
 		if conn != nil {
 			conn.Close() //nolint:errcheck // it is of no use
@@ -167,6 +168,30 @@ func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
 		}
 		conn.Close() //nolint:errcheck // Quit has closed it
 	}, nil
+}
+
+// signIn uses the best way that the relay offers. The library's own choice
+// takes a connection of ours for an open one; each way itself knows better, and
+// none gives a password to a connection without TLS.
+func (r *Relay) signIn(c *smtp.Client) error {
+	user, password := r.config.Username, r.config.Password
+	if user == "" {
+		return nil
+	}
+	_, offered := c.Extension("AUTH")
+	for _, way := range []struct {
+		name string
+		auth smtp.Auth
+	}{
+		{"SCRAM-SHA-256", smtp.ScramSHA256Auth(user, password)},
+		{"PLAIN", smtp.PlainAuth("", user, password, r.config.Host, false)},
+		{"LOGIN", smtp.LoginAuth(user, password, r.config.Host, false)},
+	} {
+		if slices.Contains(strings.Fields(offered), way.name) {
+			return c.Auth(way.auth)
+		}
+	}
+	return fmt.Errorf("the relay offers no way to sign in that we know: %q", offered)
 }
 
 func (r *Relay) trust() *tls.Config {

@@ -1,0 +1,172 @@
+// Package messagetest holds what tests of mail need: a relay that speaks real
+// SMTP and remembers what it took, and the suite that every Mailer passes.
+package messagetest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// Got is a mail that a relay took.
+type Got struct {
+	At      time.Time
+	From    string
+	To      []string
+	Content []byte
+}
+
+// Header is one of its headers as it travelled.
+func (g *Got) Header(t testing.TB, name string) string {
+	t.Helper()
+	m, err := mail.ReadMessage(bytes.NewReader(g.Content))
+	if err != nil {
+		t.Fatalf("%v in %s", err, g.Content)
+	}
+	return m.Header.Get(name)
+}
+
+// Relay is an SMTP server of the test's own.
+type Relay struct {
+	Host string
+	Port int
+	// Answer refuses: at MAIL, RCPT or DATA, by the address, or at DATA the
+	// content. It may take its time. Nil takes everything.
+	Answer func(step, what string) error
+	// User and Password must be given when they are set.
+	User, Password string
+
+	mu  sync.Mutex
+	got []Got
+}
+
+// NewRelay runs a relay until the test ends, with STARTTLS when a certificate
+// is given.
+func NewRelay(t testing.TB, certificate *tls.Config) *Relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, l, certificate)
+}
+
+// NewTLSRelay is one that speaks TLS from the first byte.
+func NewTLSRelay(t testing.TB, certificate *tls.Config) *Relay {
+	t.Helper()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, l, nil)
+}
+
+func serve(t testing.TB, l net.Listener, certificate *tls.Config) *Relay {
+	t.Helper()
+	r := &Relay{Host: "127.0.0.1"}
+	s := smtp.NewServer(r)
+	s.Domain, s.AllowInsecureAuth, s.TLSConfig, s.MaxRecipients = "relay.example", true, certificate, 1000
+	s.ReadTimeout, s.WriteTimeout = time.Minute, time.Minute
+	r.Port = l.Addr().(*net.TCPAddr).Port
+	done := make(chan struct{})
+	go func() { defer close(done); s.Serve(l) }() //nolint:errcheck // it ends with the test
+	t.Cleanup(func() { s.Close(); <-done })       //nolint:errcheck // the same
+	return r
+}
+
+// Refuse is an answer of a relay.
+func Refuse(code int, text string) error {
+	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.NoEnhancedCode, Message: text}
+}
+
+// Got is all that was taken so far.
+func (r *Relay) Got() []Got {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Got(nil), r.got...)
+}
+
+// NewSession begins a connection.
+func (r *Relay) NewSession(*smtp.Conn) (smtp.Session, error) {
+	return &session{relay: r, known: r.User == ""}, nil
+}
+
+type session struct {
+	relay *Relay
+	known bool
+	mail  Got
+}
+
+func (s *session) answer(step, what string) error {
+	if s.relay.Answer == nil {
+		return nil
+	}
+	return s.relay.Answer(step, what)
+}
+
+func (s *session) AuthMechanisms() []string {
+	if s.relay.User == "" {
+		return nil
+	}
+	return []string{sasl.Plain}
+}
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != s.relay.User || password != s.relay.Password {
+			return errors.New("wrong password")
+		}
+		s.known = true
+		return nil
+	}), nil
+}
+
+func (s *session) Reset()        { s.mail = Got{} }
+func (s *session) Logout() error { return nil }
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	if !s.known {
+		return Refuse(530, "Authentication required")
+	}
+	s.mail = Got{From: from}
+	return s.answer("MAIL", from)
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	if err := s.answer("RCPT", to); err != nil {
+		return err
+	}
+	s.mail.To = append(s.mail.To, to)
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := s.answer("DATA", string(content)); err != nil {
+		return err
+	}
+	s.mail.At, s.mail.Content = time.Now(), content
+	s.relay.mu.Lock()
+	defer s.relay.mu.Unlock()
+	s.relay.got = append(s.relay.got, s.mail)
+	return nil
+}
+
+// ID is the Message-ID, without its brackets.
+func (g *Got) ID(t testing.TB) string {
+	t.Helper()
+	return strings.Trim(g.Header(t, "Message-ID"), "<>")
+}
