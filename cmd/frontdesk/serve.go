@@ -57,7 +57,7 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 			// Only here, never in the log: whoever has the link owns the server.
 			fmt.Fprintln(io.out, setup)
 		}
-		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "database", a.DB.Engine(), "data", s.Data)
+		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "smtp_listen", s.MailServer.Listen, "database", a.DB.Engine(), "data", s.Data)
 	})
 }
 
@@ -67,6 +67,9 @@ func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup s
 		s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
 	if s.MCPListen != "" {
 		fmt.Fprintf(w, "  agents   %s/mcp\n", s.MCPURL)
+	}
+	if s.MailServer.Listen != "" {
+		fmt.Fprintf(w, "  mail in  %s, for @%s\n", s.MailServer.Listen, s.Mail.Domain)
 	}
 	switch {
 	case demo != nil:

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -51,6 +52,9 @@ type App struct {
 	Messages *message.Messages
 	Home     *message.Home
 	Mailer   message.Mailer
+	Inbox    *message.Inbox
+
+	MailServer *mailserver.Server
 
 	blobs    file.Blobs
 	seal     *seal
@@ -103,6 +107,9 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
 	a.Files.Handle(a.Jobs)
 	a.openMail()
+	if err := a.openMailServer(); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
+	}
 	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()

@@ -62,7 +62,9 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.data(ctx)
 	d.files(ctx)
 	d.listener(ctx)
-	d.agentPort()
+	d.port("agent port", "--mcp-listen", d.settings.MCPListen)
+	d.port("mail port", "--smtp-listen", d.settings.MailServer.Listen)
+	d.certificate()
 	d.key(ctx)
 	d.time(ctx)
 	d.space()
@@ -214,9 +216,8 @@ func (d *doctor) listener(ctx context.Context) {
 	}
 }
 
-// agentPort checks that the agents' address is free, or a server of ours runs.
-func (d *doctor) agentPort() {
-	addr := d.settings.MCPListen
+// port checks that another listener's address is free, or a server of ours runs.
+func (d *doctor) port(check, flag, addr string) {
 	if addr == "" {
 		return
 	}
@@ -224,13 +225,13 @@ func (d *doctor) agentPort() {
 	switch {
 	case err == nil:
 		l.Close()
-		d.note("agent port", fine, "", "%s is free.", addr)
+		d.note(check, fine, "", "%s is free.", addr)
 	case errors.Is(err, syscall.EADDRINUSE) && d.running():
-		d.note("agent port", fine, "", "%s is in use, and a server runs on this database.", addr)
+		d.note(check, fine, "", "%s is in use, and a server runs on this database.", addr)
 	case errors.Is(err, syscall.EADDRINUSE):
-		d.note("agent port", fail, "Stop it, or give another --mcp-listen.", "Another program has %s.", addr)
+		d.note(check, fail, "Stop it, or give another "+flag+".", "Another program has %s.", addr)
 	default:
-		d.note("agent port", fail, "Give an --mcp-listen that this machine has and this user may use.", "%s: %v.", addr, err)
+		d.note(check, fail, "Give a "+flag+" that this machine has and this user may use.", "%s: %v.", addr, err)
 	}
 }
 

@@ -48,6 +48,7 @@ func (a *App) newMetrics() *metrics {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.MustRegister(a.REST.Collectors()...)
 	r.MustRegister(a.MCP.Collectors()...)
+	r.MustRegister(a.MailServer.Collectors()...)
 	r.MustRegister(&gauges{a})
 	return &metrics{r}
 }

@@ -375,7 +375,9 @@ func TestSmuggling(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	s := &shelf{}
-	_, addr := start(t, s, func(c *Config) { c.Idle, c.Transfer, c.Session = 150*time.Millisecond, 500*time.Millisecond, 2*time.Second })
+	_, addr := start(t, s, func(c *Config) {
+		c.Idle, c.Transfer, c.Session = 150*time.Millisecond, 500*time.Millisecond, 2*time.Second
+	})
 	k := dial(t, addr) // says nothing
 	k.hear("220")
 	k.hear("421 4.4.2")
@@ -494,7 +496,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-func certificate(t *testing.T) *tls.Config {
+func selfSigned(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -510,7 +512,7 @@ func certificate(t *testing.T) *tls.Config {
 
 func TestTLS(t *testing.T) {
 	s := &shelf{}
-	config := certificate(t)
+	config := selfSigned(t)
 	_, addr := start(t, s, func(c *Config) { c.TLS = config })
 	pool := x509.NewCertPool()
 	leaf, _ := x509.ParseCertificate(config.Certificates[0].Certificate[0])

@@ -37,9 +37,14 @@ var _ Hosts = (*Home)(nil)
 
 const replyPrefix = "reply+"
 
-// Answers is where answers to a message that was sent from here arrive, and
-// the reports of those who could not deliver it.
-func (h *Home) Answers(message id.ID) string { return replyPrefix + string(message) + "@" + h.domain }
+// Answers is an address of the message's own: the one that everybody sends
+// from does not tell whose it is.
+func (h *Home) Answers(_ string, message id.ID) string {
+	if !h.TakesMail {
+		return ""
+	}
+	return replyPrefix + string(message) + "@" + h.domain
+}
 
 // Host knows three kinds of addresses: one for each message, which answers to
 // it go to; one for each business, its id; and the one that everybody sends

@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -29,7 +29,6 @@ type Arrived struct {
 type Inbox struct {
 	*Messages
 	hosts []Hosts
-	log   *slog.Logger
 	room  *semaphore.Weighted
 }
 
@@ -37,9 +36,13 @@ type Inbox struct {
 // ten times as much memory.
 const parseRoom = 32 << 20
 
+// RepetitionTime is how long a mail is known when it comes again. Senders try
+// for some five days (RFC 5321 §4.5.4.1).
+const RepetitionTime = 30 * 24 * time.Hour
+
 // NewInbox takes mail for those domains.
-func NewInbox(m *Messages, log *slog.Logger, hosts ...Hosts) *Inbox {
-	return &Inbox{Messages: m, hosts: hosts, log: log, room: semaphore.NewWeighted(parseRoom)}
+func NewInbox(m *Messages, hosts ...Hosts) *Inbox {
+	return &Inbox{Messages: m, hosts: hosts, room: semaphore.NewWeighted(parseRoom)}
 }
 
 // Takes tells whether anybody receives mail at an address: ErrNotHosted,
