@@ -25,8 +25,8 @@ type delivery struct {
 	Message      id.ID `json:"message"`
 }
 
-// How hard a message is tried: for a day and a half, the last hours once an
-// hour, as RFC 5321 §4.5.4.1 would have it for a relay that is away.
+// How hard a message is tried: at first again after seconds, then hours long
+// once an hour, and for a day and a half.
 const (
 	attempts     = 44
 	deliverTime  = 10 * time.Minute
@@ -34,12 +34,10 @@ const (
 	workers      = 4               // letters in memory at a time
 )
 
-func retryAfter(attempt int) time.Duration { return min(15*time.Second<<min(attempt-1, 8), time.Hour) }
-
 // Handle declares the job that sends. Mail has a lane of its own: a relay that
 // is slow holds up nothing else.
 func (m *Messages) Handle(q *job.Queue) {
-	job.HandleFlow(q, deliverKind, m.deliver, job.Lane("mail", workers), job.Timeout(deliverTime), job.Attempts(attempts), job.Backoff(retryAfter))
+	job.HandleFlow(q, deliverKind, m.deliver, job.Lane("mail", workers), job.Timeout(deliverTime), job.Attempts(attempts))
 }
 
 // recipient is one address of a message that is being sent, and what came of it.
