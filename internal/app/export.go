@@ -21,7 +21,7 @@ import (
 
 // exportOmits are columns that an export leaves out: secrets, and what the
 // service makes for itself. Bytes are left out everywhere, for all of them
-// are hashes, fingerprints or sealed.
+// are hashes, fingerprints, sealed, or of mail whose message is exported.
 var exportOmits = []string{
 	"users.password_hash",
 	"idempotency.step",
@@ -33,6 +33,7 @@ var exportOmits = []string{
 	"email_templates.search",
 	"email_opt_ins.search", "email_opt_ins.link_id",
 	"files.search", "files.blob_key",
+	"messages.search", "messages.attachment_count",
 }
 
 // exportHow says which rows of a table without organization_id are exported.

@@ -26,20 +26,23 @@ var purges = []string{
 	purge("property_values"),
 	purgeUnder("property_values", "definition_id", "property_definitions"), purge("property_definitions"),
 	purge("task_assignees"), purgeUnder("task_assignees", "task_id", "tasks"), purgeUnder("task_activity", "task_id", "tasks"), purge("tasks"),
+	purge("message_attachments"), purgeUnder("message_attachments", "message_id", "messages"), purge("message_contacts"), purgeUnder("message_contacts", "message_id", "messages"),
+	purgeUnder("message_recipients", "message_id", "messages"), forget("messages", "in_reply_to_id", "messages"), purge("messages"),
 	purgeUnder("property_values", "object_id", "contacts"),
+	forget("messages", "contact_id", "contacts"), purgeUnder("message_contacts", "contact_id", "contacts"),
 	forget("customers", "contact_id", "contacts"),
 	forget("tasks", "contact_id", "contacts"),
 	forget("email_opt_ins", "contact_id", "contacts"),
 	purge("contact_emails"), purge("contact_phone_numbers"), purge("contact_addresses"), purge("contacts"),
-	purgeUnder("property_values", "object_id", "customers"), forget("tasks", "customer_id", "customers"), purge("customers"),
+	purgeUnder("property_values", "object_id", "customers"), forget("tasks", "customer_id", "customers"), forget("messages", "customer_id", "customers"), purge("customers"),
 	purge("business_offerings"), purgeUnder("business_offerings", "business_id", "businesses"),
 	purge("business_online_presences"), purgeUnder("business_online_presences", "business_id", "businesses"),
 	purge("business_physical_presences"), purgeUnder("business_physical_presences", "business_id", "businesses"),
 	purgeUnder("business_profiles", "business_id", "businesses"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
-	purge("email_templates"), purge("email_opt_ins"),
+	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
-	forget("businesses", "logo_file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
+	forget("businesses", "logo_file_id", "files"), forget("message_attachments", "file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
 
 func purge(table string) string {
@@ -72,6 +75,8 @@ func (a *App) retention() {
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})
+	a.sweep("mailbox.expire", time.Hour, windows("mailbox_mails", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Deleted) }))
 	a.sweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (more bool, err error) {
 		for _, statement := range purges {
 			n, err := db.Exec(ctx, tx, statement, now.Add(-a.Settings.Retention.Deleted), purgeBatch)

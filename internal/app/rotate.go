@@ -16,6 +16,7 @@ type sealedPlace struct{ table, column, where, place string }
 var sealedPlaces = []sealedPlace{
 	{"idempotency", "body", "sealed", "'idempotency/' || organization_id || '/' || key"},
 	{"link_signing_keys", "sealed", "TRUE", "'link_signing_keys/' || purpose"},
+	{"mail_keys", "sealed", "TRUE", "'mail_keys/' || domain || '/' || selector"},
 }
 
 // Rotated is what a rotation did.

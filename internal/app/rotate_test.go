@@ -171,10 +171,11 @@ func TestRotateSealingKey(t *testing.T) {
 	})
 }
 
-// Bytes in the database are hashes, or they are sealed and rotated.
+// Bytes in the database are hashes, the mailbox's mail, or they are sealed and
+// rotated.
 func TestEverySealedColumnIsRotated(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	plain := map[string]bool{"hash": true, "fingerprint": true, "proof": true}
+	plain := map[string]bool{"hash": true, "fingerprint": true, "proof": true, "content": true}
 	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
 		for _, r := range s.Tables {
 			for _, c := range r.Columns {

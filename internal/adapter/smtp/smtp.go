@@ -52,7 +52,7 @@ func New(c Config) *Relay { return &Relay{c} }
 const (
 	dialTime = 30 * time.Second
 	stepTime = 2 * time.Minute
-	dataTime = 6 * time.Minute
+	dataTime = 4 * time.Minute
 )
 
 // Send makes one transaction: recipients that the relay refuses are left out,

@@ -39,14 +39,16 @@ type Erased struct {
 	Jobs           int64 `json:"jobs"`
 	Customers      int64 `json:"customers" doc:"customers that no longer name the contact"`
 	Tasks          int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
+	Messages       int64 `json:"messages" doc:"messages that lost their words and the person's addresses"`
 	TaskActivity   int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
 }
 
 type contactErase struct {
 	ID id.ID `json:"id" doc:"the contact"`
 
-	traces []trace
-	looked []id.ID // whom the traces were looked through for: the contact and its opt-ins
+	traces   []trace
+	messages trace
+	looked   []id.ID // whom the traces were looked through for: the contact and its opt-ins
 }
 
 // trace is where a table without an index tells of a person: its rows are
@@ -126,7 +128,7 @@ func subjects(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]id.ID, []op
 // waits, and the order tells nothing.
 func (in *contactErase) Prepare(ctx context.Context, c *op.Call) error {
 	return c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		in.traces = mentions(tx.Engine())
+		in.traces, in.messages = mentions(tx.Engine()), messageTrace(tx.Engine())
 		if tx.Engine() == db.Postgres {
 			return nil
 		}
@@ -134,8 +136,11 @@ func (in *contactErase) Prepare(ctx context.Context, c *op.Call) error {
 		if err != nil {
 			return err
 		}
+		look := []*trace{&in.messages}
 		for i := range in.traces {
-			tr := &in.traces[i]
+			look = append(look, &in.traces[i])
+		}
+		for _, tr := range look {
 			last, err := db.One[int64](ctx, tx, "SELECT coalesce(max("+tr.key+"), 0) FROM "+tr.table)
 			if err != nil {
 				return err
@@ -194,6 +199,9 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 	}
 	who, optIns, err := subjects(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := eraseMessages(ctx, c, in.ID, &in.messages, in.looked, out); err != nil {
 		return nil, err
 	}
 	if out.EmailOptIns, err = optin.Erase(ctx, c.Tx, c.Org, optIns); err != nil {

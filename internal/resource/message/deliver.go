@@ -29,8 +29,8 @@ type delivery struct {
 // once an hour, and for a day and a half.
 const (
 	attempts     = 44
-	deliverTime  = 10 * time.Minute
-	deliverShare = 5 * time.Minute // of it, after which a long list makes room for others
+	deliverTime  = 5 * time.Minute // and so long a message waits on PostgreSQL when its server died
+	deliverShare = 2 * time.Minute // of it, after which a long list makes room for others
 	workers      = 4               // letters in memory at a time
 )
 
