@@ -21,7 +21,7 @@ import (
 
 // Killed between the content of a mail and its 250, the server has it once
 // after the sender's next try; what it said 250 to is there.
-func TestMailSIGKILL(t *testing.T) {
+func TestReceivingSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
