@@ -78,6 +78,9 @@ func eraseMessages(ctx context.Context, c *op.Call, contact id.ID, found *trace,
 		}
 	}
 	out.Messages = int64(len(rows))
+	if err := eraseReceived(ctx, c, ids); err != nil {
+		return err
+	}
 	return eraseAround(ctx, c, ids, out)
 }
 
