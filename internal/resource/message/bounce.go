@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"errors"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -33,18 +34,18 @@ func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
 
 // reported finds the message of ours that the report is about.
 func (a *arrival) reported(ctx context.Context, tx *db.Tx) (*Message, error) {
-	var names []string
-	if s := a.letter.Report.MessageID; s != "" {
-		names = append(names, s)
+	box, err := answered(ctx, tx, a.letter)
+	ref := box.Answers
+	if errors.Is(err, ErrNobody) || box.Organization != a.Organization {
+		ref, err = a.Answers, nil
 	}
-	v, err := Answered(ctx, tx, a.Organization, append(names, a.letter.References...))
-	if fault.Has(err, fault.NotFound) && a.Answers != nil {
-		v, err = messages.Get(ctx, tx, a.Organization, *a.Answers)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && v.Direction != Outbound {
+	if ref == nil {
 		return nil, fault.NotFound.New()
 	}
-	return v, err
+	return messages.Get(ctx, tx, a.Organization, *ref)
 }
 
 // comeBack gives the recipients that failed their end. A report that came

@@ -87,7 +87,7 @@ func (b *body) attach(p *enmime.Part) {
 	if name == "" {
 		name = "attachment"
 	}
-	l.Attachments = append(l.Attachments, Attachment{Name: name, Type: p.ContentType, ContentID: clip(printable(p.ContentID), maxName), Content: p.Content})
+	l.Attachments = append(l.Attachments, Attachment{name, p.Content})
 }
 
 // unnamed is what parts are called that have no name.

@@ -74,11 +74,6 @@ func (l *Letter) headers(text string) {
 	} else if d, err := time.Parse(time.RFC1123Z, f.first("date")); err == nil {
 		l.Date = d
 	}
-	// RFC 3834 §5; the others are older habits of machines.
-	auto := strings.ToLower(f.first("auto-submitted"))
-	precedence := strings.ToLower(f.first("precedence"))
-	l.Automatic = auto != "" && auto != "no" || f["list-id"] != nil || f["x-autoreply"] != nil || f["x-autorespond"] != nil ||
-		precedence == "bulk" || precedence == "list" || precedence == "junk" || precedence == "auto_reply"
 }
 
 var bracketed = regexp.MustCompile(`<[^<>\s]{1,995}>`)

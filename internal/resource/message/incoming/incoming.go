@@ -42,20 +42,15 @@ type Letter struct {
 	Attachments []Attachment
 	Report      *Report // of a mail that did not arrive
 
-	// Automatic says that no person wrote it, so that no machine answers.
-	Automatic bool
 	// Unread says why the original must be kept: part of it could not be read,
 	// or was too much. Empty when everything was read.
 	Unread string
 }
 
-// Attachment is a file that came with a mail. Its name and type are the
-// sender's words.
+// Attachment is a file that came with a mail. Its name is the sender's word.
 type Attachment struct {
-	Name      string
-	Type      string
-	ContentID string // by which the HTML shows it; empty for none
-	Content   []byte
+	Name    string
+	Content []byte
 }
 
 // Read reads a mail of any shape. An error is the reader's own; what the mail

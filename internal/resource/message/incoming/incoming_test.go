@@ -78,7 +78,7 @@ const bounce = "From: MAILER-DAEMON@relay.example\r\nTo: no-reply@mail.example\r
 func TestReport(t *testing.T) {
 	l := read(t, bounce)
 	r := l.Report
-	if r == nil || r.MessageID != "ours@mail.example" || len(r.Failed) != 1 || r.Failed[0].String() != "gone@example.com: 550 5.1.1 No such user" || !l.Automatic || len(l.Attachments) != 0 {
+	if r == nil || r.MessageID != "ours@mail.example" || len(r.Failed) != 1 || r.Failed[0].String() != "gone@example.com: 550 5.1.1 No such user" || len(l.Attachments) != 0 {
 		t.Errorf("%+v of %+v", r, l)
 	}
 	if r := read(t, "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n--b--\r\n").Report; r != nil {
