@@ -55,6 +55,9 @@ type adminCommand struct {
 	Contact struct {
 		Erase contactErase `cmd:"" help:"Remove a person from rows, events, stored answers, jobs and search, for good."`
 	} `cmd:"" help:"Contacts."`
+	Mail struct {
+		DNS mailDNS `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
+	} `cmd:"" help:"Mail."`
 	Secrets struct {
 		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`
 	} `cmd:"" help:"The sealing key."`

@@ -49,7 +49,7 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 	if err := print(out, data); err != nil {
 		return err
 	}
-	var erased struct{ Customers, Tasks int }
+	var erased struct{ Customers, Tasks, Messages int }
 	if err := json.Unmarshal(data, &erased); err != nil {
 		return err
 	}
@@ -58,6 +58,9 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 	}
 	if erased.Tasks > 0 {
 		out.say(fmt.Sprintf("%d tasks named this contact. They stay, without title, description and comments.", erased.Tasks))
+	}
+	if erased.Messages > 0 {
+		out.say(fmt.Sprintf("%d messages were to or from this contact. They stay, without their words and without its addresses; those that had not left are canceled.", erased.Messages))
 	}
 	out.say("Backups made before still hold the person.")
 	return nil

@@ -63,6 +63,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.files(ctx)
 	d.listener(ctx)
 	d.port("agent port", "--mcp-listen", d.settings.MCPListen)
+	d.mail(ctx)
 	d.port("mail port", "--smtp-listen", d.settings.MailServer.Listen)
 	d.certificate()
 	d.key(ctx)

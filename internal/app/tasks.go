@@ -36,6 +36,10 @@ func (a *App) tasks() map[string]admin.Task {
 		"organizations.export": taking(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
 			return a.export(ctx, in.ID, in.Out, say)
 		}),
+		"mail.dns": taking(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
+			records, err := a.Home.Records(ctx)
+			return map[string]any{"domain": a.Settings.Mail.Domain, "records": records}, err
+		}),
 		"secrets.rotate": taking(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
 			return a.rotate(ctx, in.Retire, say)
 		}),

@@ -2,6 +2,7 @@ package contact
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"frontdesk/internal/kernel/db"
@@ -62,22 +63,25 @@ func eraseMessages(ctx context.Context, c *op.Call, contact id.ID, found *trace,
 	if err != nil {
 		return err
 	}
-	text := "SELECT seq, id, deleted_at IS NOT NULL AS deleted, from_address, reply_to, to_addresses, cc_addresses, bcc_addresses FROM messages WHERE organization_id = $1 AND seq = ANY($2) ORDER BY seq"
+	text := "SELECT seq, id, deleted_at IS NOT NULL AS deleted, from_address, reply_to, to_addresses, cc_addresses, bcc_addresses FROM messages WHERE organization_id = $1 AND seq = $2"
 	if c.Tx.Engine() == db.Postgres {
 		text += " FOR UPDATE"
 	}
-	rows, err := db.All[correspondence](ctx, c.Tx, text, c.Org, seqs)
-	if err != nil {
-		return err
-	}
-	ids := make([]id.ID, len(rows))
-	for i := range rows {
-		ids[i] = rows[i].ID
-		if err := rows[i].erase(ctx, c, contact, folded); err != nil {
+	var ids []id.ID
+	for _, seq := range seqs {
+		v, err := db.One[correspondence](ctx, c.Tx, text, c.Org, seq)
+		if errors.Is(err, db.ErrNone) {
+			continue // purged meanwhile
+		}
+		if err != nil {
 			return err
 		}
+		if err := v.erase(ctx, c, contact, folded); err != nil {
+			return err
+		}
+		ids = append(ids, v.ID)
 	}
-	out.Messages = int64(len(rows))
+	out.Messages = int64(len(ids))
 	if err := eraseReceived(ctx, c, ids); err != nil {
 		return err
 	}
