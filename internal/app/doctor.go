@@ -74,8 +74,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 
 func (d *doctor) configuration() {
 	s := &d.settings
-	host, _, err := net.SplitHostPort(s.Listen)
-	local := err == nil && (host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback())
+	local := loopback(s.Listen)
 	base, err := url.Parse(s.BaseURL)
 	switch {
 	case err != nil:
@@ -85,6 +84,12 @@ func (d *doctor) configuration() {
 	default:
 		d.note("configuration", fine, "", "The API is %s, listening on %s.", s.BaseURL, s.Listen)
 	}
+}
+
+// loopback reports whether only this machine reaches an address.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	return err == nil && (host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback())
 }
 
 // folder checks that the data folder is ours and only ours.

@@ -15,6 +15,10 @@ func (d *doctor) certificate() {
 	if s.Listen == "" {
 		return
 	}
+	if s.TLSCert == "" && loopback(s.Listen) {
+		d.note("mail certificate", fine, "", "None is needed: only this machine reaches %s.", s.Listen)
+		return
+	}
 	if s.TLSCert == "" {
 		d.note("mail certificate", warn, "Give --smtp-tls-cert and --smtp-tls-key.", "There is none, so mail comes in the clear.")
 		return
