@@ -23,10 +23,11 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, then lint
 	scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser
+judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, a mail server
 	scripts/judge-openapi
 	scripts/judge-agents
 	scripts/judge-console
+	scripts/judge-mail
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

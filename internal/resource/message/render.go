@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"slices"
@@ -30,7 +31,7 @@ type letter struct {
 
 // content writes the letter with its signatures. It is held in memory, and
 // bounded by maxAttached and the lengths of text and HTML. Headers are set one
-// by one and encoded by the library; nothing is put together by hand.
+// by one; what is written as it is was encoded or checked before.
 func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error) {
 	v := l.message
 	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
@@ -58,15 +59,19 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 			return nil, err
 		}
 	}
-	msg.Subject(v.Subject)
+	if words := encodedWords(v.Subject); words == "" {
+		msg.Subject(v.Subject)
+	} else {
+		msg.SetGenHeaderPreformatted(mail.HeaderSubject, words)
+	}
 	msg.SetDateWithValue(l.now.Std())
 	msg.SetMessageIDWithValue(v.InternetID)
 	if named := fitIDs(v.References); len(named) > 0 {
-		msg.SetGenHeader(mail.HeaderInReplyTo, named[len(named)-1])
-		msg.SetGenHeader(mail.HeaderReferences, strings.Join(named, " "))
+		msg.SetGenHeaderPreformatted(mail.HeaderInReplyTo, named[len(named)-1])
+		msg.SetGenHeaderPreformatted(mail.HeaderReferences, strings.Join(named, "\r\n "))
 	}
 	if l.unsubscribe != "" { // RFC 8058 §3.1
-		msg.SetGenHeader(mail.HeaderListUnsubscribe, "<"+l.unsubscribe+">")
+		msg.SetGenHeaderPreformatted(mail.HeaderListUnsubscribe, "<"+l.unsubscribe+">")
 		msg.SetGenHeader(mail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
 	}
 	text := ""
@@ -88,7 +93,28 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("message: write the mail: %w", err)
 	}
-	return sign(b.Bytes(), l.keys)
+	// The library begins a long Message-ID on the next line, where some readers
+	// take the gap for a part of it.
+	return sign(bytes.Replace(b.Bytes(), []byte("\r\nMessage-ID:\r\n <"), []byte("\r\nMessage-ID: <"), 1), l.keys)
+}
+
+// wordBytes makes an encoded word short enough to stand behind the header's
+// name on a line of 76 characters (RFC 2047 §2). The library's own are longer;
+// it then begins the subject on the next line, and some readers show the gap.
+const wordBytes = 36
+
+// encodedWords is a text that is not all ASCII in words of base64, a line each.
+func encodedWords(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r > '~' || r < ' ' }) {
+		return ""
+	}
+	var words []string
+	for s != "" {
+		part := clip(s, wordBytes)
+		words = append(words, "=?UTF-8?b?"+base64.StdEncoding.EncodeToString([]byte(part))+"?=")
+		s = s[len(part):]
+	}
+	return strings.Join(words, "\r\n ")
 }
 
 func onWire(list []string) []string {
