@@ -129,6 +129,11 @@ var demoRecords = []demoRecord{
 	{"", "email_opt_ins.create", `{"email": "mary@example.org", "contactId": "$mary", "source": "Web shop"}`},
 	{"", "email_opt_ins.create", `{"email": "luigi@example.net", "contactId": "$luigi", "status": "opted_out", "source": "Asked by letter"}`},
 
+	{"plans", "messages.create", `{"to": "charles@example.com", "subject": "The larger engine", "text": "Dear Charles,\n\nthe drawings with the new carry mechanism are ready. Shall we send them?\n\nYours,\nthe workshop", "contactId": "$charles"}`},
+	{"", "messages.create", `{"to": "charles@example.com", "subject": "Re: The larger engine", "text": "Dear Charles,\n\nthey leave with tomorrow's post.", "contactId": "$charles", "inReplyToId": "$plans"}`},
+	{"", "messages.create", `{"to": "charles@example.com", "subject": "Spring in the workshop", "html": "<h1>Spring in the workshop</h1><p>A new engine is on the bench.</p>", "purpose": "marketing"}`},
+	{"", "messages.create", `{"to": "orders@example.net", "cc": "grace@example.com", "subject": "Service of your twelve engines", "text": "Seven are done. Number eight needs a new wheel.", "customerId": "$weavers", "draft": true}`},
+
 	{"papers", "folders.create", `{"name": "Papers for customers"}`},
 	{"offers", "folders.create", `{"name": "Offers", "parentFolderId": "$papers"}`},
 }
