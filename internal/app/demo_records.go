@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/door/action"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/message"
 
 	"github.com/go-json-experiment/json"
 )
@@ -48,8 +49,35 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 			return fmt.Errorf("demo: %s: %w", f.name, err)
 		}
 	}
+	known = append(known, "$domain", a.Settings.Mail.Domain)
+	to, text := strings.NewReplacer(known...).Replace("reply+$plans@$domain"), strings.NewReplacer(known...).Replace(demoMail)
+	if err := a.Inbox.Receive(ctx, message.Arrived{Sender: "charles@example.com", Recipients: []string{to}, Content: strings.NewReader(text), Size: int64(len(text))}); err != nil {
+		return fmt.Errorf("demo: the answer: %w", err)
+	}
 	return nil
 }
+
+// demoMail answers one of the sample messages.
+const demoMail = `From: Charles Babbage <charles@example.com>
+To: reply+$plans@$domain
+Subject: Re: The larger engine
+Message-ID: <1.charles@example.com>
+In-Reply-To: <$plans@$domain>
+Content-Type: multipart/mixed; boundary="page"
+
+--page
+
+Please do. I have marked on the list what I already have.
+
+--page
+Content-Type: text/plain; name="drawings.txt"
+Content-Disposition: attachment; filename="drawings.txt"
+
+Carry mechanism: wanted
+Number wheels: have them
+
+--page--
+`
 
 // seedFile uploads a sample file, as a form like any other.
 func (a *App) seedFile(ctx context.Context, caller *op.Caller, name, folder, text string) error {
