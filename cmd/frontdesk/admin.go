@@ -56,7 +56,9 @@ type adminCommand struct {
 		Erase contactErase `cmd:"" help:"Remove a person from rows, events, stored answers, jobs and search, for good."`
 	} `cmd:"" help:"Contacts."`
 	Mail struct {
-		DNS mailDNS `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
+		List mailList `cmd:"" help:"List what the embedded mailbox kept of an organization's mail."`
+		Show mailShow `cmd:"" help:"Show a mail of the embedded mailbox."`
+		DNS  mailDNS  `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
 	} `cmd:"" help:"Mail."`
 	Secrets struct {
 		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`

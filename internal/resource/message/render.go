@@ -93,9 +93,22 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("message: write the mail: %w", err)
 	}
-	// The library begins a long Message-ID on the next line, where some readers
-	// take the gap for a part of it.
-	return sign(bytes.Replace(b.Bytes(), []byte("\r\nMessage-ID:\r\n <"), []byte("\r\nMessage-ID: <"), 1), l.keys)
+	return sign(unfoldID(b.Bytes()), l.keys)
+}
+
+// unfoldID puts a Message-ID behind its name. The library begins a long one on
+// the next line, where some readers take the gap for a part of it. Only what
+// stands before it moves: the rest may be long.
+func unfoldID(content []byte) []byte {
+	const name, fold = "\r\nMessage-ID:", "\r\n"
+	head, _, _ := bytes.Cut(content, []byte("\r\n\r\n"))
+	at := bytes.Index(head, []byte(name+fold+" <"))
+	if at < 0 {
+		return content
+	}
+	end := at + len(name)
+	copy(content[len(fold):], content[:end])
+	return content[len(fold):]
 }
 
 // wordBytes makes an encoded word short enough to stand behind the header's
