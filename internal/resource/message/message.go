@@ -3,7 +3,8 @@
 // or to.
 //
 // Start reading at Message. Messages.insert is how every outgoing message comes
-// to be, draft.go is what a caller may say about one, deliver.go how it leaves.
+// to be, draft.go is what a caller may say about one, deliver.go how it leaves, and
+// receive.go how mail comes in.
 // The mail system is behind the port Mailer; nothing here speaks SMTP, and
 // nothing is sent inside of a transaction.
 package message
