@@ -63,4 +63,21 @@ def main():
     print(f"judge-mail: {len(raw)} bytes arrived whole, signed by {', '.join(sorted(records))}")
 
 
+def unsubscribe():
+    """What a mail program does for whoever presses its button (RFC 8058)."""
+    opt_in = call("POST", "/v1/email-opt-ins", {"email": "grace@example.com", "status": "opted_in"})
+    made = call("POST", "/v1/messages", {"to": "grace@example.com", "subject": "News", "text": "There is some.", "purpose": "marketing"})
+    mail = email.message_from_bytes(until("arrived", lambda: arrived(made["id"])), policy=email.policy.default)
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click", mail["List-Unsubscribe-Post"]
+    link = mail["List-Unsubscribe"].strip("<>")
+    with urllib.request.urlopen(link, timeout=10) as page:
+        assert "grace@example.com" in page.read().decode(), "the page does not name the address"
+    assert call("GET", "/v1/email-opt-ins/" + opt_in["id"])["status"] == "opted_in", "looking at the page changed something"
+    with urllib.request.urlopen(urllib.request.Request(link, method="POST", data=b"List-Unsubscribe=One-Click"), timeout=10) as answer:
+        assert answer.status == 200, answer.status
+    assert call("GET", "/v1/email-opt-ins/" + opt_in["id"])["status"] == "opted_out"
+    print("judge-mail: one click ends marketing mail")
+
+
 main()
+unsubscribe()

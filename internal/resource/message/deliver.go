@@ -61,7 +61,7 @@ const waiting = "waiting"
 // the commit gets the mail twice, with the same Message-ID; no protocol tells
 // more. A mail system that knows keys, like the embedded mailbox, takes it once.
 func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
-	started := time.Now()
+	started := m.clock.Now()
 	letters, v, err := m.begin(ctx, j, args)
 	if err != nil || v == nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 	}
 	var last error
 	for _, l := range letters {
-		if time.Since(started) > deliverShare {
+		if m.clock.Now().Sub(started) > deliverShare {
 			return m.outcome(args, false, ""), job.Later(0)
 		}
 		l.keys = keys

@@ -3,6 +3,7 @@ package message_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -76,7 +77,7 @@ func parts(t *testing.T, header mail.Header, body io.Reader) map[string]string {
 	r := multipart.NewReader(body, params["boundary"])
 	for {
 		p, err := r.NextPart() // decodes quoted-printable
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {

@@ -157,7 +157,7 @@ func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io
 	if err != nil {
 		return 0, &goneError{a.FileName}
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	return io.Copy(w, content)
 }
 
