@@ -54,7 +54,7 @@ func TestRepetitionExpires(t *testing.T) {
 }
 
 // The doctor tells what is wrong with taking mail.
-func TestDoctorMail(t *testing.T) {
+func TestDoctorMailServer(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	says := func(check string) string {
 		for _, f := range app.Doctor(t.Context(), s) {
