@@ -59,7 +59,9 @@ type adminCommand struct {
 		Zone domainZone `cmd:"" help:"Print the zone of a domain as a zone file."`
 	} `cmd:"" help:"Domains."`
 	Mail struct {
-		DNS mailDNS `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
+		List mailList `cmd:"" help:"List what the embedded mailbox kept of an organization's mail."`
+		Show mailShow `cmd:"" help:"Show a mail of the embedded mailbox."`
+		DNS  mailDNS  `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
 	} `cmd:"" help:"Mail."`
 	Secrets struct {
 		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`

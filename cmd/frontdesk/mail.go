@@ -8,6 +8,19 @@ import (
 	"frontdesk/internal/kernel/config"
 )
 
+type mailList struct{ ofOrg }
+
+func (c *mailList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "mailbox.list") }
+
+type mailShow struct {
+	ID string `arg:"" help:"The mail."`
+	ofOrg
+}
+
+func (c *mailShow) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: c.Org}, map[string]any{"id": c.ID})
+}
+
 type mailDNS struct{}
 
 func (c *mailDNS) Run(s *config.Settings, out *streams) error {

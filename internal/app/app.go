@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/dnsserver"
+	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -36,28 +37,30 @@ import (
 
 // App is the whole service, joined but not yet listening.
 type App struct {
-	Settings config.Settings
-	Log      *slog.Logger
-	DB       *db.DB
-	Clock    *clock.Clock
-	Accounts *account.Accounts
-	Grants   *grant.Grants
-	Links    *optin.Links
-	Domains  *domain.Domains
-	Zones    *domain.Zones
-	DNS      *dnsserver.Server // nil when another provider holds the zones
-	Catalog  *op.Catalog
-	Runner   *op.Runner
-	Jobs     *job.Queue
-	Events   *event.Log
-	Admin    *admin.Door
-	REST     *rest.Door
-	MCP      *mcp.Door
-	Files    *file.Store
-	Messages *message.Messages
-	Home     *message.Home
-	Mailer   message.Mailer
-	Webhooks *webhook.Service
+	Settings   config.Settings
+	Log        *slog.Logger
+	DB         *db.DB
+	Clock      *clock.Clock
+	Accounts   *account.Accounts
+	Grants     *grant.Grants
+	Links      *optin.Links
+	Domains    *domain.Domains
+	Zones      *domain.Zones
+	DNS        *dnsserver.Server // nil when another provider holds the zones
+	Catalog    *op.Catalog
+	Runner     *op.Runner
+	Jobs       *job.Queue
+	Events     *event.Log
+	Admin      *admin.Door
+	REST       *rest.Door
+	MCP        *mcp.Door
+	Files      *file.Store
+	Messages   *message.Messages
+	Home       *message.Home
+	Mailer     message.Mailer
+	Webhooks   *webhook.Service
+	Inbox      *message.Inbox
+	MailServer *mailserver.Server
 
 	blobs    file.Blobs
 	seal     *seal
@@ -114,6 +117,9 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.openMail()
 	a.Webhooks = webhook.New(a.DB, a.Clock, a.seal, webhook.Config{Insecure: s.AllowInsecureWebhooks})
 	a.Webhooks.Handle(a.Jobs, a.Events)
+	if err := a.openMailServer(); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
+	}
 	a.Catalog = a.operations(more)
 	a.Webhooks.Know(a.Catalog)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}

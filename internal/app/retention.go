@@ -12,6 +12,7 @@ import (
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/webhook"
+	"frontdesk/internal/resource/message"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
@@ -88,6 +89,8 @@ func (a *App) retention() {
 	a.sweep("webhooks.forget_secrets", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return webhook.Purge(ctx, tx, now, purgeBatch)
 	})
+	a.sweep("received_mails.expire", time.Hour, windows("received_mails", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-message.RepetitionTime) }))
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})

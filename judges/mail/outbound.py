@@ -4,21 +4,14 @@ import email
 import email.policy
 import json
 import os
-import time
 import urllib.request
 
 import dkim
 
+from api import arrived, call, until
+
 SUBJECT = "Żółw: die Zeichnungen für Ihre Maschine, mit einem Betreff, der umgebrochen werden muss"
 TEXT = "Grüße aus der Werkstatt.\n.\nEine Zeile, die mit einem Punkt beginnt:\n.so\n"
-
-
-def call(method, path, body=None):
-    request = urllib.request.Request(
-        os.environ["API_URL"] + path, method=method, data=json.dumps(body).encode() if body is not None else None,
-        headers={"Authorization": "Bearer " + os.environ["API_KEY"], "Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)["data"]
 
 
 def upload(name, content):
@@ -29,24 +22,6 @@ def upload(name, content):
         headers={"Authorization": "Bearer " + os.environ["API_KEY"], "Content-Type": "multipart/form-data; boundary=" + boundary})
     with urllib.request.urlopen(request, timeout=10) as answer:
         return json.load(answer)["data"]
-
-
-def until(what, look):
-    for _ in range(300):
-        found = look()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise SystemExit(f"not after 30 seconds: {what}")
-
-
-def arrived(message):
-    folder = os.path.join(os.environ["MAILDIR"], "new")
-    for name in os.listdir(folder) if os.path.isdir(folder) else []:
-        with open(os.path.join(folder, name), "rb") as f:
-            raw = f.read()
-        if message.encode() in raw:
-            return raw
 
 
 def main():
@@ -88,4 +63,21 @@ def main():
     print(f"judge-mail: {len(raw)} bytes arrived whole, signed by {', '.join(sorted(records))}")
 
 
+def unsubscribe():
+    """What a mail program does for whoever presses its button (RFC 8058)."""
+    opt_in = call("POST", "/v1/email-opt-ins", {"email": "grace@example.com", "status": "opted_in"})
+    made = call("POST", "/v1/messages", {"to": "grace@example.com", "subject": "News", "text": "There is some.", "purpose": "marketing"})
+    mail = email.message_from_bytes(until("arrived", lambda: arrived(made["id"])), policy=email.policy.default)
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click", mail["List-Unsubscribe-Post"]
+    link = mail["List-Unsubscribe"].strip("<>")
+    with urllib.request.urlopen(link, timeout=10) as page:
+        assert "grace@example.com" in page.read().decode(), "the page does not name the address"
+    assert call("GET", "/v1/email-opt-ins/" + opt_in["id"])["status"] == "opted_in", "looking at the page changed something"
+    with urllib.request.urlopen(urllib.request.Request(link, method="POST", data=b"List-Unsubscribe=One-Click"), timeout=10) as answer:
+        assert answer.status == 200, answer.status
+    assert call("GET", "/v1/email-opt-ins/" + opt_in["id"])["status"] == "opted_out"
+    print("judge-mail: one click ends marketing mail")
+
+
 main()
+unsubscribe()

@@ -61,19 +61,19 @@ const waiting = "waiting"
 // the commit gets the mail twice, with the same Message-ID; no protocol tells
 // more. A mail system that knows keys, like the embedded mailbox, takes it once.
 func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
-	started := time.Now()
+	started := m.clock.Now()
 	letters, v, err := m.begin(ctx, j, args)
 	if err != nil || v == nil {
 		return nil, err
 	}
 	keys, err := m.senders.Keys(ctx, args.Organization, v.From)
 	if err != nil {
-		return m.outcome(args, j, err.Error()), err
+		return m.outcome(args, j.Last(), reason(err)), err
 	}
 	var last error
 	for _, l := range letters {
-		if time.Since(started) > deliverShare {
-			return m.outcome(args, j, ""), job.Later(0)
+		if m.clock.Now().Sub(started) > deliverShare {
+			return m.outcome(args, false, ""), job.Later(0)
 		}
 		l.keys = keys
 		rows, err := m.hand(ctx, l)
@@ -85,9 +85,22 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 		}
 	}
 	if last != nil && !j.Last() {
-		return m.outcome(args, j, last.Error()), last
+		return m.outcome(args, false, reason(last)), last
 	}
-	return m.outcome(args, j, ""), nil
+	return m.outcome(args, j.Last(), reason(last)), nil
+}
+
+// reason is what a caller may know of an error: the mail system's words to us.
+// Whatever else went wrong is the operator's, and in the log.
+func reason(err error) string {
+	var refused *Refusal
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refused):
+		return refused.Reason
+	}
+	return "The mail system could not be reached."
 }
 
 // envelope is a letter and those of its recipients who wait.
@@ -129,7 +142,7 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		v = found
-		one := letter{message: v, attachments: attached, now: now}
+		one := letter{message: v, attachments: attached, now: now, answers: m.senders.Answers(v.From, v.ID)}
 		if v.Purpose != Marketing {
 			if len(to) > 0 {
 				out = append(out, &envelope{one, to})
@@ -216,6 +229,9 @@ func (m *Messages) hand(ctx context.Context, l *envelope) ([]recipient, error) {
 		return nil, err
 	}
 	mail := &Mail{Key: string(l.to[0].ID), Organization: l.message.OrganizationID, Message: l.message.ID, From: onTheWire(l.message.From), Content: content}
+	if l.answers != "" {
+		mail.From = l.answers // so that a report names the message, whatever it says
+	}
 	at := map[string]int{}
 	for i, r := range l.to {
 		mail.To = append(mail.To, onTheWire(r.Address))
@@ -272,16 +288,17 @@ func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) erro
 	})
 }
 
-// outcome says what the recipients' answers mean for the message. again is
-// why it will be tried again, or nothing.
-func (m *Messages) outcome(args delivery, j job.Job, again string) job.Outcome {
+// outcome says what the recipients' answers mean for the message. Who still
+// waits fails when the attempt was the last. why is what the whole mail was
+// refused with, or nothing.
+func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		now := m.clock.Now()
 		v, err := messages.Lock(ctx, tx, args.Organization, args.Message)
 		if fault.Has(err, fault.NotFound) {
 			return nil // erased meanwhile
 		}
-		if err != nil {
+		if err != nil || v.Status != Sending {
 			return err
 		}
 		rows, err := db.All[recipient](ctx, tx, "SELECT "+recipientColumns+" FROM message_recipients WHERE organization_id = $1 AND message_id = $2 ORDER BY seq", args.Organization, args.Message)
@@ -291,15 +308,19 @@ func (m *Messages) outcome(args delivery, j job.Job, again string) job.Outcome {
 		count := map[string]int{}
 		for i := range rows {
 			r := &rows[i]
-			if r.Status == waiting && j.Last() {
-				r.end(Failed, "It could not be sent for too long. "+text(r.ErrorMessage)+again, now)
+			if r.Status == waiting && last {
+				said := why
+				if r.ErrorMessage != nil {
+					said = *r.ErrorMessage
+				}
+				r.end(Failed, "It was tried for too long. "+said, now)
 				if err := r.save(ctx, tx); err != nil {
 					return err
 				}
 			}
 			count[r.Status]++
 		}
-		v.settle(rows, count, again, now)
+		v.settle(rows, count, why, now)
 		v.UpdatedAt = now
 		if err := messages.Save(ctx, tx, v); err != nil {
 			return err
@@ -314,15 +335,8 @@ func (m *Messages) outcome(args delivery, j job.Job, again string) job.Outcome {
 	}
 }
 
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // settle gives the message the status that follows from its recipients.
-func (v *Message) settle(rows []recipient, count map[string]int, again string, now clock.Time) {
+func (v *Message) settle(rows []recipient, count map[string]int, whole string, now clock.Time) {
 	why := reasons(rows)
 	switch {
 	case count[waiting] > 0 && count[Sent] > 0:
@@ -336,8 +350,8 @@ func (v *Message) settle(rows []recipient, count map[string]int, again string, n
 	default:
 		v.Status = Failed
 	}
-	if count[waiting] > 0 && why == "" && again != "" {
-		why = again
+	if count[waiting] > 0 && why == "" {
+		why = whole
 	}
 	if v.ErrorMessage = nil; why != "" {
 		why = clip(why, maxReason)
@@ -362,5 +376,6 @@ func reasons(rows []recipient) string {
 var Happenings = []op.Happening{
 	{Type: "message.sent", When: "a message left, for one of its recipients at least"},
 	{Type: "message.failed", When: "a message could not be sent, and is not tried again"},
-	{Type: "message.bounced", When: "the mail systems of all recipients refused a message"},
+	{Type: "message.bounced", When: "the mail systems of all recipients refused a message, or one sent it back later"},
+	{Type: "message.received", When: "a mail came in"},
 }

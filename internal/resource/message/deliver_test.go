@@ -3,6 +3,7 @@ package message_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -76,7 +77,7 @@ func parts(t *testing.T, header mail.Header, body io.Reader) map[string]string {
 	r := multipart.NewReader(body, params["boundary"])
 	for {
 		p, err := r.NextPart() // decodes quoted-printable
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {
@@ -117,7 +118,7 @@ func TestSending(t *testing.T) {
 			t.Errorf("sent: %s", sent)
 		}
 		got := r.Got()
-		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || got[0].From != "no-reply@frontdesk.example" {
+		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || got[0].From != "reply+"+v.Text("id")+"@frontdesk.example" {
 			t.Fatalf("the relay has %+v", got)
 		}
 		m, err := mail.ReadMessage(bytes.NewReader(got[0].Content))

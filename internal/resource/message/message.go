@@ -3,7 +3,8 @@
 // or to.
 //
 // Start reading at Message. Messages.insert is how every outgoing message comes
-// to be, draft.go is what a caller may say about one, deliver.go how it leaves.
+// to be, draft.go is what a caller may say about one, deliver.go how it leaves, and
+// receive.go how mail comes in.
 // The mail system is behind the port Mailer; nothing here speaks SMTP, and
 // nothing is sent inside of a transaction.
 package message
@@ -260,11 +261,11 @@ func (v *Message) words() string {
 }
 
 func deleteMessage(ctx context.Context, c *op.Call, in messageRef) (op.Nothing, error) {
-	v, err := lockDraft(ctx, c, in.ID)
-	if err != nil {
+	if _, err := lockDraft(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
-	if v, err = messages.Remove(ctx, c.Tx, c.Org, in.ID, c.Now); err != nil {
+	v, err := messages.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	if err != nil {
 		return op.Nothing{}, err
 	}
 	if err := fillFile(ctx, c.Tx, v); err != nil {

@@ -23,6 +23,8 @@ type letter struct {
 	keys        []Key
 	now         clock.Time
 
+	answers string // where answers go unless the message says; may be empty
+
 	only        string // of marketing mail: the one who gets it
 	unsubscribe string // and the link by which that one ends it
 }
@@ -48,8 +50,12 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 			return nil, err
 		}
 	}
+	replyTo := l.answers
 	if v.ReplyTo != nil {
-		if err := msg.ReplyTo(onTheWire(*v.ReplyTo)); err != nil {
+		replyTo = onTheWire(*v.ReplyTo)
+	}
+	if replyTo != "" {
+		if err := msg.ReplyTo(replyTo); err != nil {
 			return nil, err
 		}
 	}
@@ -87,9 +93,22 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("message: write the mail: %w", err)
 	}
-	// The library begins a long Message-ID on the next line, where some readers
-	// take the gap for a part of it.
-	return sign(bytes.Replace(b.Bytes(), []byte("\r\nMessage-ID:\r\n <"), []byte("\r\nMessage-ID: <"), 1), l.keys)
+	return sign(unfoldID(b.Bytes()), l.keys)
+}
+
+// unfoldID puts a Message-ID behind its name. The library begins a long one on
+// the next line, where some readers take the gap for a part of it. Only what
+// stands before it moves: the rest may be long.
+func unfoldID(content []byte) []byte {
+	const name, fold = "\r\nMessage-ID:", "\r\n"
+	head, _, _ := bytes.Cut(content, []byte("\r\n\r\n"))
+	at := bytes.Index(head, []byte(name+fold+" <"))
+	if at < 0 {
+		return content
+	}
+	end := at + len(name)
+	copy(content[len(fold):], content[:end])
+	return content[len(fold):]
 }
 
 // wordBytes makes an encoded word short enough to stand behind the header's
@@ -138,7 +157,7 @@ func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io
 	if err != nil {
 		return 0, &goneError{a.FileName}
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	return io.Copy(w, content)
 }
 

@@ -158,7 +158,7 @@ func (s *session) Data(r io.Reader) error {
 	if err := s.answer("DATA", string(content)); err != nil {
 		return err
 	}
-	s.mail.At, s.mail.Content = time.Now(), content
+	s.mail.At, s.mail.Content = time.Now(), content //nolint:forbidigo // compared with the times of kills, which are the machine's
 	s.relay.mu.Lock()
 	defer s.relay.mu.Unlock()
 	s.relay.got = append(s.relay.got, s.mail)

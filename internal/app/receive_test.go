@@ -1,0 +1,85 @@
+package app_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/message"
+)
+
+// What came in is known when it comes again, for long enough and no longer.
+func TestRepetitionExpires(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		now := a.Clock.Now()
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			for digest, age := range map[string]time.Duration{"old": message.RepetitionTime + time.Hour, "new": message.RepetitionTime - time.Hour} {
+				if _, err := db.Exec(ctx, tx, "INSERT INTO received_mails (organization_id, created_at, digest, message_id) VALUES ($1, $2, $3, $4)", a.Org, now.Add(-age), digest, id.New()); err != nil {
+					return err
+				}
+			}
+			_, err := a.Jobs.Enqueue(ctx, tx, "received_mails.expire", struct{}{})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Jobs.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := a.Jobs.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		var left []string
+		for end := time.Now().Add(20 * time.Second); len(left) != 1 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+				left, err = db.All[string](ctx, tx, "SELECT digest FROM received_mails WHERE organization_id = $1", a.Org)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.Join(left, " ") != "new" {
+			t.Errorf("left are %q", left)
+		}
+	})
+}
+
+// The doctor tells what is wrong with taking mail.
+func TestDoctorMailServer(t *testing.T) {
+	s := apptest.Settings(t, db.SQLite)
+	says := func(check string) string {
+		for _, f := range app.Doctor(t.Context(), s) {
+			if f.Check == check {
+				return f.Status + " " + f.Text
+			}
+		}
+		return ""
+	}
+	if got := says("mail certificate"); !strings.HasPrefix(got, "ok None is needed") {
+		t.Errorf("on this machine: %q", got)
+	}
+	s.MailServer.Listen = "0.0.0.0:0"
+	if got := says("mail certificate"); !strings.HasPrefix(got, "warn There is none") {
+		t.Errorf("on the network: %q", got)
+	}
+	s.MailServer.TLSCert, s.MailServer.TLSKey = "/nowhere/cert", "/nowhere/key"
+	if got := says("mail certificate"); !strings.HasPrefix(got, "fail ") {
+		t.Errorf("with one that is not there: %q", got)
+	}
+	if got := says("mail port"); !strings.HasPrefix(got, "ok ") {
+		t.Errorf("the port: %q", got)
+	}
+	s.MailServer.Listen = ""
+	if got := says("mail port") + says("mail certificate"); got != "" {
+		t.Errorf("without a server: %q", got)
+	}
+}
