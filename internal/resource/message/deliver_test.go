@@ -295,3 +295,43 @@ func TestMarketing(t *testing.T) {
 		}
 	})
 }
+
+// What could not be sent for too long fails, and says so; a retry under one key
+// sends nothing twice.
+func TestSendingEnds(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		r.Answer = func(_, what string) error {
+			if strings.Contains(what, "full@") {
+				return messagetest.Refuse(452, "Mailbox full")
+			}
+			return nil
+		}
+		v := call(t, "messages.create", fmt.Sprintf(`{"to": ["full@example.com"], "subject": "x", "scheduledAt": %q}`, a.Clock.Now().Add(time.Second))).OK(t, 201)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE jobs SET max_attempts = 1 WHERE kind = 'message.deliver'")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reaches(t, call, v, "failed").Same("errorMessage", "full@example.com: It was tried for too long. 452 Mailbox full")
+		const body = `{"to": "ada@example.com", "subject": "Once", "text": "x"}`
+		var first apptest.Value
+		for i := range 3 {
+			got := a.Send(t, a.Key, "POST", "/v1/messages", body, "Idempotency-Key", "once").OK(t, 201)
+			if i == 0 {
+				first = got
+			} else if got.String() != first.String() {
+				t.Errorf("another answer: %s", got)
+			}
+		}
+		reaches(t, call, first, "sent")
+		time.Sleep(100 * time.Millisecond)
+		if n := len(r.Got()); n != 1 {
+			t.Errorf("%d mails", n)
+		}
+		if events := a.Events(t, "message."); events != "message.created message.failed message.created message.sent" {
+			t.Errorf("events %q", events)
+		}
+	})
+}
