@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
-	"frontdesk/internal/resource/webhook"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/webhook"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
