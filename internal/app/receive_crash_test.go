@@ -75,7 +75,7 @@ func TestReceivingSIGKILL(t *testing.T) {
 
 // sendMail is smtp.SendMail with an end.
 func sendMail(addr string, to []string, text string) error {
-	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
 		return err
 	}

@@ -207,7 +207,9 @@ func TestChunks(t *testing.T) {
 	k.ask("MAIL FROM:<ada@example.com>", "250")
 	k.ask("RCPT TO:<desk@mail.example>", "250")
 	k.ask("BDAT 2\r\n", "250") // the line end is the chunk
-	k.Close()
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
 	k = dial(t, addr)
 	k.begin()
 	k.ask("BDAT 2\r\n", "250") // the line end is the chunk
@@ -433,7 +435,7 @@ func TestLongLines(t *testing.T) {
 	k.ask("MAIL FROM:<ada@example.com>", "250")
 	k.ask("RCPT TO:<desk@mail.example>", "250")
 	k.ask("DATA", "354")
-	go k.say("%s\r\n.", strings.Repeat("x", 2*maxLine))
+	go fmt.Fprintf(k, "%s\r\n.\r\n", strings.Repeat("x", 2*maxLine)) //nolint:errcheck // the server may hang up in the middle
 	k.hear("554 5.6.0")
 	k.hear("500")
 	k.ended()

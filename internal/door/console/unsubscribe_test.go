@@ -72,7 +72,9 @@ func TestUnsubscribe(t *testing.T) {
 		if err := form.WriteField("List-Unsubscribe", "One-Click"); err != nil {
 			t.Fatal(err)
 		}
-		form.Close()
+		if err := form.Close(); err != nil {
+			t.Fatal(err)
+		}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL+optOutLink(t, a, "alan@example.com"), &body)
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +84,9 @@ func TestUnsubscribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Body.Close()
+		if err := res.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if res.StatusCode != 200 || len(res.Cookies()) > 0 {
 			t.Errorf("multipart: %d, %v", res.StatusCode, res.Cookies())
 		}

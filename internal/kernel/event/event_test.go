@@ -41,7 +41,11 @@ func TestFanOut(t *testing.T) {
 		if err := q.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { q.Stop(context.Background()) })
+		t.Cleanup(func() {
+			if err := q.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
 
 		mine, theirs, all, some, silent := id.New(), id.New(), id.New(), id.New(), id.New()
 		write := func(fn db.Func) error { return d.Write(t.Context(), fn) }

@@ -42,7 +42,7 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	if err != nil {
 		return nil, err
 	}
-	at := time.Now() // the receiver compares it with its own clock, which no setting shifts
+	at := time.Now() //nolint:forbidigo // the receiver compares it with its own clock, which no setting shifts
 	signature, err := s.signature(l.webhook, s.clock.Now(), l.message.ID, at, body)
 	if err != nil {
 		return nil, err

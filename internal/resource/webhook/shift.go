@@ -68,7 +68,7 @@ func later(d time.Duration) *step { return &step{later: &d} }
 // process that dies during an attempt leaves the delivery as it is, and
 // whoever takes over sends it again under the same webhook-id.
 func (s *Service) work(ctx context.Context, j job.Job, e errand, slow bool, a shift) error {
-	began := time.Now()
+	began := time.Now() //nolint:forbidigo // how long a worker has been at it, not when
 	var last *result
 	for {
 		var next *step

@@ -21,7 +21,7 @@ const (
 // parts takes a mail apart. What cannot be taken apart is nil; why is told in
 // words. An error is the reader's.
 func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
-	in := &bounded{r: r, until: time.Now().Add(parseTime)}
+	in := &bounded{r: r, until: time.Now().Add(parseTime)} //nolint:forbidigo // how long reading may take, not when
 	defer func() {
 		if p := recover(); p != nil {
 			root, unread, err = nil, fmt.Sprintf("it cannot be parsed: %v", p), nil
@@ -114,7 +114,7 @@ type bounded struct {
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if time.Now().After(b.until) {
+	if time.Now().After(b.until) { //nolint:forbidigo // as above
 		return 0, os.ErrDeadlineExceeded
 	}
 	n, err := b.r.Read(p)
