@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/door/action"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -25,6 +26,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/migrations"
@@ -32,21 +34,22 @@ import (
 
 // App is the whole service, joined but not yet listening.
 type App struct {
-	Settings config.Settings
-	Log      *slog.Logger
-	DB       *db.DB
-	Clock    *clock.Clock
-	Accounts *account.Accounts
-	Grants   *grant.Grants
-	Links    *optin.Links
-	Catalog  *op.Catalog
-	Runner   *op.Runner
-	Jobs     *job.Queue
-	Events   *event.Log
-	Admin    *admin.Door
-	REST     *rest.Door
-	MCP      *mcp.Door
-	Files    *file.Store
+	Settings    config.Settings
+	Log         *slog.Logger
+	DB          *db.DB
+	Clock       *clock.Clock
+	Accounts    *account.Accounts
+	Grants      *grant.Grants
+	Links       *optin.Links
+	Catalog     *op.Catalog
+	Runner      *op.Runner
+	Jobs        *job.Queue
+	Events      *event.Log
+	Admin       *admin.Door
+	REST        *rest.Door
+	MCP         *mcp.Door
+	Files       *file.Store
+	Automations *automation.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -98,8 +101,11 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	}
 	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
 	a.Files.Handle(a.Jobs)
+	a.Automations = automation.New(a.DB, a.Clock, a.Jobs, a.Events, a.Accounts, log, s.AutomationLimit.ByPlan())
+	a.Automations.Handle(s.Workers)
 	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
+	a.Automations.Open(a.Catalog, steps{action.New(a.Runner, a.Catalog, op.Automation)})
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan(), PublicLimit: s.RateLimit.Public, Proxies: a.proxies()}

@@ -3,6 +3,7 @@ package app
 import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
@@ -29,6 +30,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		template.Operations(),
 		a.Links.Operations(),
 		invoice.Operations(),
+		a.Automations.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -37,6 +39,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 var happenings = []op.Happening{
 	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
 	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
+	{Type: automation.FailedEvent, When: "an execution of an automation fails"},
 	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
 }
@@ -45,8 +48,9 @@ var happenings = []op.Happening{
 // that are made from them.
 func Describe() *op.Catalog {
 	return (&App{
-		Accounts: account.New(nil, nil, account.Config{}),
-		Links:    optin.NewLinks(""),
-		Files:    file.New(nil, nil, nil, nil, file.Config{}),
+		Accounts:    account.New(nil, nil, account.Config{}),
+		Links:       optin.NewLinks(""),
+		Files:       file.New(nil, nil, nil, nil, file.Config{}),
+		Automations: automation.New(nil, nil, nil, nil, nil, nil, nil),
 	}).operations(nil)
 }

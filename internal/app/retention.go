@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
 )
@@ -40,8 +41,8 @@ var purges = []string{
 	purge("business_online_presences"), purgeUnder("business_online_presences", "business_id", "businesses"),
 	purge("business_physical_presences"), purgeUnder("business_physical_presences", "business_id", "businesses"),
 	purgeUnder("business_profiles", "business_id", "businesses"),
-	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
-	purge("email_templates"), purge("email_opt_ins"),
+	purgeUnder("property_values", "object_id", "businesses"),               // the business itself stays: keys and agreements tell of it
+	purge("email_templates"), purge("email_opt_ins"), purge("automations"), // what they did ends by its own retention
 	purge("agents"), purge("payment_methods"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
@@ -75,6 +76,9 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
+	a.sweep("automations.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return automation.Expire(ctx, tx, now.Add(-a.Settings.Retention.Executions), purgeBatch)
+	})
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})
