@@ -48,6 +48,10 @@ func compile(text string) (c *condition, issue string) {
 			if i == 3 {
 				break
 			}
+			if e.Location.Line() < 1 { // about the whole
+				said = append(said, e.Message)
+				continue
+			}
 			said = append(said, fmt.Sprintf("Line %d, column %d: %s", e.Location.Line(), e.Location.Column()+1, e.Message))
 		}
 		return nil, strings.Join(said, "; ")

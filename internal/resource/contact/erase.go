@@ -40,6 +40,7 @@ type Erased struct {
 	Customers      int64 `json:"customers" doc:"customers that no longer name the contact"`
 	Tasks          int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
 	TaskActivity   int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
+	Executions     int64 `json:"executions" doc:"executions of automations that lost their inputs and results"`
 }
 
 type contactErase struct {
@@ -71,7 +72,8 @@ func mentions(e db.Engine) []trace {
 		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
-	return append([]trace{
+	// Before the events, by which the executions are found.
+	return slices.Concat(executionMentions(e), []trace{
 		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type IN ('contact', 'email_opt_in') OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
 		// What a sealed answer says cannot be seen; those about contacts go. An
@@ -80,7 +82,7 @@ func mentions(e db.Engine) []trace {
 			end: "DELETE FROM idempotency", count: func(e *Erased) *int64 { return &e.Answers }},
 		{key: "id", table: "jobs", where: "(organization_id = $1 OR organization_id IS NULL) AND (" + within("args") + " OR " + within("unique_key") + " OR " + within("last_error") + ")",
 			end: "DELETE FROM jobs", count: func(e *Erased) *int64 { return &e.Jobs }},
-	}, taskMentions(e, within)...)
+	}, taskMentions(e, within))
 }
 
 // look finds the rows behind after that tell of somebody.
