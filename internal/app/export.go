@@ -34,6 +34,7 @@ var exportOmits = []string{
 	"email_templates.search",
 	"email_opt_ins.search", "email_opt_ins.link_id",
 	"files.search", "files.blob_key",
+	"automation_executions.run", "automation_executions.key_epoch", "automation_executions.admitted_at", "automation_allowances.until",
 }
 
 // exportHow says which rows of a table without organization_id are exported.

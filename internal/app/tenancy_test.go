@@ -105,6 +105,9 @@ func collection(noun string) string {
 // before names what must be done to a parent before it takes a child.
 var before = map[string]string{"invoices.record_payment": "/issue"}
 
+// after names what is done with a new row, so that what follows from it is there.
+var after = map[string]string{"automations.create": "/run"}
+
 // build creates one of everything from the operations' own examples.
 func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 	t.Helper()
@@ -126,6 +129,9 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 				a.Send(t, v.Key, "POST", path[:strings.LastIndex(path, "/")]+step, "").OK(t, 200)
 			}
 			f[o.Path] = a.Send(t, v.Key, "POST", path, f.refer(t, a, v, o), keyFor(o)...).OK(t, 201).ID("id")
+			if step := after[o.Name]; step != "" {
+				a.Send(t, v.Key, "POST", path+"/"+string(f[o.Path])+step, "{}").OK(t, 200)
+			}
 		}
 	}
 	// What no caller creates, such as events, came about meanwhile.

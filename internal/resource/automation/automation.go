@@ -74,7 +74,7 @@ func (s *Service) automationOperations() []*op.Op {
 		op.Write(op.Spec{Name: "automations.run", Route: "POST /v1/automations/{id}/run", Summary: "Run an automation now.", Status: 200,
 			Description: "Answers with the execution, which goes on by itself. The condition counts here too. There is no event.",
 			Errors:      []*fault.Kind{Paused}, Events: []string{"automation_execution.created"},
-			Example: `{` + exampleID + `, "input": {"name": "Ada"}}`}, s.runAutomation),
+			Example: `{` + exampleID + `}`}, s.runAutomation),
 		op.Read(op.Spec{Name: "automations.test", Route: "POST /v1/automations/{id}/test", Summary: "Show what an automation would do, changing nothing.", Status: 200,
 			Description: "Holds the latest events of the trigger's type against the condition and shows the inputs of the steps. A trigger of another kind is tried once with the input given. What a step would save is not known, and its placeholders stay.",
 			Example:     `{` + exampleID + `, "limit": 5}`}, s.testAutomation),
