@@ -91,20 +91,23 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	return row.login(a, org, maker, op.AgentActor, g.Allowed()), nil
 }
 
-// userMaker is a member, or the operator, who has no row and may do everything.
-// Both act in the organization's first business.
+// memberOf reads a member with the organization's first business, in which
+// users act; operatorOf the operator, who has no row and may do everything.
+const (
+	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
+	memberOf      = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS role, NULL AS permissions, ` + agreedTo + `
+		FROM organizations o JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL JOIN users u ON u.id = m.user_id
+		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
+	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS role, NULL AS permissions, ` + agreedTo + `
+		FROM organizations o JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
+)
+
 func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*Login, error) {
-	who, from := "'active' AS status, 'owner' AS role", "AND COALESCE(CAST($2 AS TEXT), '') = ''"
-	if kind == op.User {
-		who = "u.status AS status, m.role AS role"
-		from = "AND m.user_id = $2"
+	text := memberOf
+	if kind == op.SystemActor {
+		text = operatorOf
 	}
-	text := `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, ` + who + `, NULL AS permissions, ` + agreedTo + `
-		FROM organizations o JOIN businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
-	if kind == op.User {
-		text += ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL JOIN users u ON u.id = m.user_id`
-	}
-	row, err := a.makerRow(ctx, org, maker, text+` WHERE o.id = $1 AND o.deleted_at IS NULL `+from)
+	row, err := a.makerRow(ctx, org, maker, text)
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.Unauthorized.Say("The user who made it is no longer a member.")
 	}
@@ -114,14 +117,10 @@ func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, 
 	if row.Status != "active" {
 		return nil, fault.AccountDisabled.Say("The user who made it is disabled.")
 	}
-	p := op.Everything()
-	if kind == op.User {
-		s := &Session{User: maker, Org: org, Role: row.Role}
-		p = UserCaller(s).Permissions
+	if kind == op.SystemActor {
+		return row.login(a, org, maker, kind, op.Everything()), nil
 	}
-	l := row.login(a, org, maker, kind, p)
-	if kind == op.User {
-		l.Caller.User = maker
-	}
+	l := row.login(a, org, maker, kind, UserCaller(&Session{User: maker, Org: org, Role: row.Role}).Permissions)
+	l.Caller.User = maker
 	return l, nil
 }

@@ -102,7 +102,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
 	a.Files.Handle(a.Jobs)
 	a.Automations = automation.New(a.DB, a.Clock, a.Jobs, a.Events, a.Accounts, log, s.AutomationLimit.ByPlan())
-	a.Automations.Handle(s.Workers)
+	a.Automations.Handle(4 * s.Workers) // they wait for commits, which are shared
 	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.Automations.Open(a.Catalog, steps{action.New(a.Runner, a.Catalog, op.Automation)})

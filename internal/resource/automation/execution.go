@@ -50,6 +50,7 @@ type Execution struct {
 type StepRun struct {
 	Operation     string          `json:"operation"`
 	Input         jsontext.Value  `json:"input" kinds:"object" doc:"with its values"`
+	InputOmitted  bool            `json:"inputOmitted" doc:"the input was too large to be kept"`
 	Output        *jsontext.Value `json:"output" doc:"the answer's data"`
 	OutputOmitted bool            `json:"outputOmitted" doc:"the answer is too large to be shown, or a secret"`
 	Error         *StepError      `json:"error" doc:"the refusal; of a step that is tried again, the last one"`

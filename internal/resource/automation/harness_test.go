@@ -77,7 +77,7 @@ func ends(t testing.TB, a *apptest.App, automation id.ID, status, why string) ap
 	settle(t, a)
 	e := only(t, a, automation)
 	if e.Text("status") != status || !strings.Contains(e.Text("errorMessage"), why) {
-		t.Fatalf("it ended %s: %s, want %s: %s (%v)", e.Text("status"), e.Text("errorMessage"), status, why, e)
+		t.Fatalf("it ended %s: %s, want %s: %s (%.2000s)", e.Text("status"), e.Text("errorMessage"), status, why, e.String())
 	}
 	return e
 }

@@ -23,7 +23,7 @@ import (
 
 const (
 	maxAttempts = 8
-	maxShown    = 64 << 10 // of an answer, to be shown
+	maxShown    = 64 << 10 // of an input or an answer, to be shown
 	maxSaved    = 4 << 20  // of an answer, to be used by later steps
 	// unknownAfter is when a step that was begun can no longer be repeated
 	// safely, because its key may have been forgotten.
@@ -123,7 +123,10 @@ func (t *turn) begin(ctx context.Context, i int) (job.Outcome, error) {
 
 // take calls the operation of a step that was begun.
 func (t *turn) take(ctx context.Context, i int) (job.Outcome, error) {
-	caller, err := t.caller(ctx)
+	caller, err := t.who, error(nil)
+	if t.who = nil; caller == nil {
+		caller, err = t.caller(ctx)
+	}
 	if out, err := t.refused(err); out != nil || err != nil {
 		return out, err
 	}
@@ -189,6 +192,9 @@ func (t *turn) done(i int, step *Step, answer op.Answer) error {
 		}
 		run := &e.Steps[i]
 		run.Error, run.CompletedAt, run.OutputOmitted = nil, &now, !shown
+		if len(run.Input) > maxShown {
+			run.Input, run.InputOmitted = jsontext.Value("{}"), true
+		}
 		switch {
 		case shown:
 			run.Output = &data

@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
 )
 
 const (
@@ -27,6 +28,7 @@ type turn struct {
 	job    job.Job
 	e      *Execution
 	values map[string]any
+	who    *op.Caller // looked up for the next step
 	// pending is what the last step came to, to be saved together with the
 	// beginning of the next one.
 	pending func(e *Execution, now clock.Time)
@@ -122,7 +124,7 @@ func (t *turn) load(ctx context.Context, args execute) (job.Outcome, error) {
 	return nil, nil
 }
 
-// admit decides whether and when a waiting execution runs.
+// admit decides whether a waiting execution runs, and for whom.
 func (t *turn) admit(ctx context.Context) (job.Outcome, error) {
 	if t.e.AdmittedAt == nil && t.e.StartedAt == nil && t.e.Plan.Condition != nil {
 		c, issue := compile(*t.e.Plan.Condition)
@@ -137,33 +139,32 @@ func (t *turn) admit(ctx context.Context) (job.Outcome, error) {
 			return t.finish(func(e *Execution, now clock.Time) { e.end(skipped, now, "") }), nil
 		}
 	}
-	caller, err := t.caller(ctx)
-	if out, err := t.refused(err); out != nil || err != nil {
-		return out, err
+	var err error
+	t.who, err = t.caller(ctx)
+	return t.refused(err)
+}
+
+// open lets a waiting execution run when it is its turn, in the transaction
+// that begins its first step; else it says how long to wait.
+func (t *turn) open(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) (wait time.Duration, err error) {
+	if e.Status != queued {
+		return 0, nil
 	}
-	wait := time.Duration(0)
-	err = t.save(ctx, func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error {
-		wait = 0
-		if e.AdmittedAt == nil {
-			at, err := t.allowance(ctx, tx, caller, now)
-			if err != nil {
-				return err
-			}
-			e.AdmittedAt = &at
+	if e.AdmittedAt == nil {
+		at, err := t.allowance(ctx, tx, t.who, now)
+		if err != nil {
+			return 0, err
 		}
-		if wait = e.AdmittedAt.Sub(now); wait > 0 {
-			return nil
-		}
-		e.Status = running
-		if e.StartedAt == nil {
-			e.StartedAt = &now
-		}
-		return nil
-	})
-	if err == nil && wait > 0 {
-		err = job.Later(wait)
+		e.AdmittedAt = &at
 	}
-	return nil, err
+	if wait = e.AdmittedAt.Sub(now); wait > 0 {
+		return wait, nil
+	}
+	e.Status = running
+	if e.StartedAt == nil {
+		e.StartedAt = &now
+	}
+	return 0, nil
 }
 
 // refused is the end of an execution whose maker may not act. An error that
@@ -181,12 +182,13 @@ func (t *turn) refused(err error) (job.Outcome, error) {
 	return nil, err
 }
 
-// save writes to the execution while it is still this worker's.
+// save writes to the execution while it is still this worker's. One whose turn
+// it is not yet is left to wait.
 func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error) error {
 	var saved *Execution
-	ended := false
+	var ended bool
+	var wait time.Duration
 	err := t.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		ended = false
 		if err := t.job.Keep(ctx, tx); err != nil {
 			return err
 		}
@@ -205,7 +207,10 @@ func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx,
 			t.pending(e, now)
 		}
 		if ended = !e.live(); !ended {
-			if err := fn(ctx, tx, e, now); err != nil {
+			if wait, err = t.open(ctx, tx, e, now); err == nil && wait <= 0 {
+				err = fn(ctx, tx, e, now)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -219,8 +224,11 @@ func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx,
 		return err
 	}
 	t.e, t.pending = saved, nil
-	if ended {
+	switch {
+	case ended:
 		return errEnded
+	case wait > 0:
+		return job.Later(wait)
 	}
 	return nil
 }
