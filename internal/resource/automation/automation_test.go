@@ -14,11 +14,11 @@ import (
 func TestStory(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		work(t, a)
-		make := call
+		maker := call
 		if strings.HasSuffix(t.Name(), "/action") {
-			make = a.Door("rest", a.Tenant) // the caller of that door is an automation that is nobody's
+			maker = a.Door("rest", a.Tenant) // the caller of that door is an automation that is nobody's
 		}
-		v := make(t, "automations.create", `{"name": "Welcome", "description": "Call and ask", "trigger": {"kind": "event", "event": "contact.created"},
+		v := maker(t, "automations.create", `{"name": "Welcome", "description": "Call and ask", "trigger": {"kind": "event", "event": "contact.created"},
 			"condition": "event.data.firstName.startsWith('A') && size(event.data.emails) > 0",
 			"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }} {{ event.data.lastName | default: \"\" }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
 				{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.emails.0.email }}", "contactId": "{{ event.resourceId }}", "source": "Task {{ task.id }}"}},
@@ -58,7 +58,7 @@ func TestStory(t *testing.T) {
 			t.Errorf("%d skipped", n)
 		}
 		call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, task)).OK(t, 200).Same("contactId", ada)
-		byAutomation := fmt.Sprintf("actor_kind = 'automation' AND door = 'automation' AND actor_id = $2 AND request_id = $3 AND type IN ('task.created', 'email_opt_in.created', 'task.updated')")
+		byAutomation := "actor_kind = 'automation' AND door = 'automation' AND actor_id = $2 AND request_id = $3 AND type IN ('task.created', 'email_opt_in.created', 'task.updated')"
 		if n := count(t, a, "events", byAutomation, automation, e.Text("id")); n != 3 {
 			t.Errorf("%d events by the automation", n)
 		}

@@ -157,6 +157,56 @@ func TestCancel(t *testing.T) {
 	}, p.extra())
 }
 
+// Pausing ends what has not begun; once the automation is active again, it can
+// be retried.
+func TestPause(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		v := automate(t, a, a.Key, onCreated)
+		e := run(t, a, automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`), `{}`)
+		at := "/v1/automations/" + a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Text("automationId")
+		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		got := a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200)
+		got.Same("status", "canceled")
+		got.Same("errorMessage", "The automation was paused.")
+		contact(t, a, "Ada") // on its way while the other is paused
+		a.Send(t, a.Key, "PATCH", "/v1/automations/"+string(v), `{"status": "paused"}`).OK(t, 200)
+		work(t, a)
+		settle(t, a)
+		if n := count(t, a, "tasks", "TRUE"); n != 0 {
+			t.Errorf("%d tasks while all were paused", n)
+		}
+		a.Send(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
+		post(t, a, e, "retry").OK(t, 200)
+		settle(t, a)
+		a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Same("status", "succeeded")
+		a.Send(t, a.Key, "DELETE", at, "").OK(t, 204)
+		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
+	})
+}
+
+// What an automation makes is its maker's, and there is an end to making.
+func TestMadeByAutomation(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		key, keyID := a.NewKey(t, a.Tenant, "automations:write", "automations:read", "tasks:write")
+		inner := `{"name": "Inner", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`
+		v := automate(t, a, key, `{"name": "Outer", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.create", "input": `+inner+`, "saveAs": "made"}, {"operation": "automations.run", "input": {"id": "{{ made.id }}"}}]}`)
+		run(t, a, v, `{}`)
+		made := ends(t, a, v, "succeeded", "").At("steps.0.output")
+		made.Same("makerKind", "api")
+		made.Same("makerId", keyID)
+		ends(t, a, made.ID("id"), "succeeded", "")
+		// It may not write what its maker could not.
+		more := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
+		refused := a.Send(t, key, "PATCH", "/v1/automations/"+string(more), `{"steps": [{"operation": "contacts.list"}]}`)
+		refused.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		for n := count(t, a, "automations", "TRUE"); n < 200; n++ {
+			automate(t, a, a.Key, inner)
+		}
+		a.Send(t, a.Key, "POST", "/v1/automations", inner).Refused(t, 409, "AUTOMATION_LIMIT_REACHED")
+	})
+}
+
 // What has no value and no default fails before the step is taken.
 func TestMissingValue(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {

@@ -13,6 +13,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/placeholder"
@@ -219,16 +220,15 @@ func (t *turn) done(i int, step *Step, answer op.Answer) error {
 // when the steps were written and still can.
 func (t *turn) caller(ctx context.Context) (*op.Caller, error) {
 	p := t.e.Plan
-	var maker op.Caller
-	id := maker.ID
+	var who id.ID
 	if p.ID != nil {
-		id = *p.ID
+		who = *p.ID
 	}
-	found, err := t.makers.Maker(ctx, t.e.OrganizationID, op.ActorKind(p.Kind), id)
+	found, err := t.makers.Maker(ctx, t.e.OrganizationID, op.ActorKind(p.Kind), who)
 	if err != nil {
 		return nil, err
 	}
-	maker = *found
+	maker := *found
 	maker.Kind, maker.ID, maker.Role, maker.Chain = op.AutomationActor, t.e.AutomationID, "", slices.Clone(t.e.Chain)
 	maker.Permissions &= op.FromCells(p.Allowed)
 	if maker.User == "" && p.User != nil {
