@@ -208,11 +208,12 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 	})
 }
 
-// Executions that have ended are kept as long as their own setting says.
+// Executions that have ended are kept as long as their own setting says, and
+// outlive a deleted automation.
 func TestExecutionsExpire(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
-		s.Retention.Executions = 24 * time.Hour
+		s.Retention.Executions, s.Retention.Deleted = 24*time.Hour, 24*time.Hour
 		a := apptest.StartWith(t, s)
 		v := a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`).OK(t, 201).Text("id")
 		for range 3 {
@@ -225,7 +226,10 @@ func TestExecutionsExpire(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = db.Exec(ctx, tx, "DELETE FROM jobs WHERE kind = 'automation.execute'")
+			if _, err = db.Exec(ctx, tx, "DELETE FROM jobs WHERE kind = 'automation.execute'"); err != nil {
+				return err
+			}
+			_, err = db.Exec(ctx, tx, "UPDATE automations SET deleted_at = $2 WHERE organization_id = $1", a.Org, old)
 			return err
 		})
 		if err != nil {
@@ -236,20 +240,25 @@ func TestExecutionsExpire(t *testing.T) {
 		}
 		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test has ended
 		err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := a.Jobs.Enqueue(ctx, tx, "automations.expire", struct{}{})
-			return err
+			for _, kind := range []string{"automations.expire", "deleted.purge"} {
+				if _, err := a.Jobs.Enqueue(ctx, tx, kind, struct{}{}); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		left := 0
+		var left []int
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-			if left = figures(t, a.App, a.Tenant, "SELECT count(*) FROM automation_executions WHERE organization_id = $1")[0]; left == 2 {
+			left = figures(t, a.App, a.Tenant, "SELECT count(*) FROM automation_executions WHERE organization_id = $1", "SELECT count(*) FROM automations WHERE organization_id = $1")
+			if left[0] == 2 && left[1] == 0 {
 				break
 			}
 		}
-		if left != 2 { // the new one, and the old one that has not ended
-			t.Errorf("%d executions are left", left)
+		if left[0] != 2 || left[1] != 0 { // the new execution, and the old one that has not ended
+			t.Errorf("%d executions and %d automations are left", left[0], left[1])
 		}
 	})
 }

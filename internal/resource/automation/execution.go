@@ -203,20 +203,21 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 
 // again makes an execution ready to go on.
 func (e *Execution) again(v *Automation) {
-	done := e.done()
-	if len(v.Steps) > done && slices.EqualFunc(e.Plan.Steps[:done], v.Steps[:done], sameTidied) {
-		e.Plan = planOf(v)
-	}
-	if len(e.Steps) > done {
-		last := &e.Steps[done]
-		switch {
-		case last.Error == nil, last.Error.Code == tooLarge, isTemporary(last.Error.Code):
+	settled := e.done()
+	if len(e.Steps) > settled {
+		last := &e.Steps[settled]
+		if last.Error == nil || last.Error.Code == tooLarge || isTemporary(last.Error.Code) {
 			// It was done, or nobody knows: the same input under the same key finds out.
 			last.CompletedAt, last.Error, last.Attempts = nil, nil, 0
-		default:
-			e.Steps = e.Steps[:done]
+		} else {
+			e.Steps = e.Steps[:settled]
 			e.KeyEpoch++ // some refusals stay with their key
 		}
+	}
+	// What was mended since counts, as long as nothing that happened is changed by it.
+	begun := len(e.Steps)
+	if len(v.Steps) > settled && len(v.Steps) >= begun && slices.EqualFunc(e.Plan.Steps[:begun], v.Steps[:begun], sameTidied) {
+		e.Plan = planOf(v)
 	}
 	e.Status, e.CompletedAt, e.ErrorMessage, e.AdmittedAt = queued, nil, nil, nil
 	e.Run++

@@ -193,9 +193,6 @@ func (t *turn) done(i int, step *Step, answer op.Answer) error {
 		}
 		run := &e.Steps[i]
 		run.Error, run.CompletedAt, run.OutputOmitted = nil, &now, !shown
-		if len(run.Input) > maxShown {
-			run.Input, run.InputOmitted = jsontext.Value("{}"), true
-		}
 		switch {
 		case shown:
 			run.Output = &data
@@ -211,6 +208,9 @@ func (t *turn) done(i int, step *Step, answer op.Answer) error {
 			}
 			saved[*step.SaveAs] = data
 			e.Saved = &saved
+		}
+		if run.Error == nil && len(run.Input) > maxShown { // nobody takes the step again
+			run.Input, run.InputOmitted = jsontext.Value("{}"), true
 		}
 	}
 	return nil
