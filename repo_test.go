@@ -204,7 +204,8 @@ var (
 		"invoices_due":             "the clock moves everybody's invoices",
 		"dnsserver_records_record": "the records of a zone belong to the zone",
 
-		"webhooks_rotated": "the purge of previous secrets is nobody's",
+		"webhooks_rotated":          "the purge of previous secrets is nobody's",
+		"automation_executions_age": "the purge of executions is nobody's",
 	}
 )
 

@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/dnsserver"
 	"frontdesk/internal/adapter/mailserver"
+	"frontdesk/internal/door/action"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -27,6 +28,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/message"
@@ -37,30 +39,31 @@ import (
 
 // App is the whole service, joined but not yet listening.
 type App struct {
-	Settings   config.Settings
-	Log        *slog.Logger
-	DB         *db.DB
-	Clock      *clock.Clock
-	Accounts   *account.Accounts
-	Grants     *grant.Grants
-	Links      *optin.Links
-	Domains    *domain.Domains
-	Zones      *domain.Zones
-	DNS        *dnsserver.Server // nil when another provider holds the zones
-	Catalog    *op.Catalog
-	Runner     *op.Runner
-	Jobs       *job.Queue
-	Events     *event.Log
-	Admin      *admin.Door
-	REST       *rest.Door
-	MCP        *mcp.Door
-	Files      *file.Store
-	Messages   *message.Messages
-	Home       *message.Home
-	Mailer     message.Mailer
-	Webhooks   *webhook.Service
-	Inbox      *message.Inbox
-	MailServer *mailserver.Server
+	Settings    config.Settings
+	Log         *slog.Logger
+	DB          *db.DB
+	Clock       *clock.Clock
+	Accounts    *account.Accounts
+	Grants      *grant.Grants
+	Links       *optin.Links
+	Domains     *domain.Domains
+	Zones       *domain.Zones
+	DNS         *dnsserver.Server // nil when another provider holds the zones
+	Catalog     *op.Catalog
+	Runner      *op.Runner
+	Jobs        *job.Queue
+	Events      *event.Log
+	Admin       *admin.Door
+	REST        *rest.Door
+	MCP         *mcp.Door
+	Files       *file.Store
+	Messages    *message.Messages
+	Home        *message.Home
+	Mailer      message.Mailer
+	Webhooks    *webhook.Service
+	Inbox       *message.Inbox
+	MailServer  *mailserver.Server
+	Automations *automation.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -120,9 +123,12 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if err := a.openMailServer(); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
+	a.Automations = automation.New(a.DB, a.Clock, a.Jobs, a.Events, a.Accounts, log, s.AutomationLimit.ByPlan())
+	a.Automations.Handle(4 * s.Workers) // they wait for commits, which are shared
 	a.Catalog = a.operations(more)
 	a.Webhooks.Know(a.Catalog)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
+	a.Automations.Open(a.Catalog, steps{action.New(a.Runner, a.Catalog, op.Automation)})
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan(), PublicLimit: s.RateLimit.Public, Proxies: a.proxies()}

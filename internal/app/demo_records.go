@@ -190,4 +190,7 @@ var demoRecords = []demoRecord{
 	{"", "invoices.void", `{"id": "$wrong"}`},
 	{"", "invoices.create", `{"customerId": "$weavers", "notes": "To be agreed with the foreman.", "lineItems": [{"description": "Yearly inspection", "unitAmountCents": 45000}]}`},
 	{"", "customers.transactions.create", `{"id": "$compilers", "type": "credit", "amountCents": 2500, "description": "For the late delivery of the cards"}`},
+
+	{"", "automations.create", `{"name": "Call whoever is new", "description": "A task for every new contact that has a phone number.", "trigger": {"kind": "event", "event": "contact.created"}, "condition": "size(event.data.phoneNumbers) > 0", "steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName | default: \"them\" }} on {{ event.data.phoneNumbers.0.phoneNumber }}", "contactId": "{{ event.resourceId }}"}}]}`},
+	{"", "automations.create", `{"name": "Look at the open tasks", "description": "Every Monday at nine.", "status": "paused", "trigger": {"kind": "schedule", "cron": "0 9 * * 1", "timezone": "Europe/London"}, "steps": [{"operation": "tasks.list", "input": {"status": "open", "limit": 100}, "saveAs": "open"}, {"operation": "tasks.create", "input": {"title": "Go through the open tasks, beginning with: {{ open.0.title | default: \"none\" }}"}}]}`},
 }

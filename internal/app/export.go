@@ -37,6 +37,7 @@ var exportOmits = []string{
 	"messages.search", "messages.attachment_count",
 	"webhooks.epoch", "webhooks.slow", "webhooks.send_turn", "webhooks.send_at", "webhooks.retry_turn", "webhooks.retry_at",
 	"webhook_deliveries.epoch", "webhook_deliveries.event_seq", "webhook_deliveries.failures",
+	"automation_executions.run", "automation_executions.key_epoch", "automation_executions.admitted_at", "automation_allowances.until",
 }
 
 // exportHow says which rows of a table without organization_id are exported.

@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
@@ -46,8 +47,8 @@ var purges = []string{
 	purge("business_online_presences"), purgeUnder("business_online_presences", "business_id", "businesses"),
 	purge("business_physical_presences"), purgeUnder("business_physical_presences", "business_id", "businesses"),
 	purgeUnder("business_profiles", "business_id", "businesses"),
-	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
-	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"),
+	purgeUnder("property_values", "object_id", "businesses"),                                                                     // the business itself stays: keys and agreements tell of it
+	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"), purge("automations"), // what they did ends by its own retention
 	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
 	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
@@ -91,6 +92,9 @@ func (a *App) retention() {
 	})
 	a.sweep("received_mails.expire", time.Hour, windows("received_mails", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-message.RepetitionTime) }))
+	a.sweep("automations.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return automation.Expire(ctx, tx, now.Add(-a.Settings.Retention.Executions), purgeBatch)
+	})
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})

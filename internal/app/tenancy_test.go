@@ -107,6 +107,9 @@ func collection(noun string) string {
 // before names what must be done to a parent before it takes a child.
 var before = map[string]string{"invoices.record_payment": "/issue"}
 
+// after names what is done with a new row, so that what follows from it is there.
+var after = map[string]string{"automations.create": "/run"}
+
 // build creates one of everything from the operations' own examples.
 func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 	t.Helper()
@@ -134,6 +137,9 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 			f[o.Path] = a.Send(t, v.Key, "POST", path, text, keyFor(o)...).OK(t, 201).ID("id")
 			if o.Name == "domains.create" {
 				f.prove(t, a, v, f[o.Path])
+			}
+			if step := after[o.Name]; step != "" {
+				a.Send(t, v.Key, "POST", path+"/"+string(f[o.Path])+step, "{}").OK(t, 200)
 			}
 		}
 	}

@@ -42,6 +42,7 @@ type Erased struct {
 	Tasks             int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
 	Messages          int64 `json:"messages" doc:"messages that lost their words and the person's addresses"`
 	TaskActivity      int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
+	Executions        int64 `json:"executions" doc:"executions of automations that lost their inputs and results"`
 }
 
 type contactErase struct {
@@ -74,7 +75,8 @@ func mentions(e db.Engine) []trace {
 		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
-	return append([]trace{
+	// Before the events, by which the executions are found.
+	return slices.Concat(executionMentions(e), []trace{
 		// An endpoint's answer may repeat what it was told; of tasks, any may be about the person.
 		// First, while the events still say whom they tell of.
 		{key: "seq", table: "webhook_deliveries", where: "organization_id = $1 AND response_body IS NOT NULL AND event_seq IN (SELECT seq FROM events WHERE organization_id = $1 AND (resource_type LIKE 'task%' OR " + within("data") + "))",
@@ -87,7 +89,7 @@ func mentions(e db.Engine) []trace {
 			end: "DELETE FROM idempotency", count: func(e *Erased) *int64 { return &e.Answers }},
 		{key: "id", table: "jobs", where: "(organization_id = $1 OR organization_id IS NULL) AND (" + within("args") + " OR " + within("unique_key") + " OR " + within("last_error") + ")",
 			end: "DELETE FROM jobs", count: func(e *Erased) *int64 { return &e.Jobs }},
-	}, taskMentions(e, within)...)
+	}, taskMentions(e, within))
 }
 
 // look finds the rows behind after that tell of somebody.

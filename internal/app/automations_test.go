@@ -1,0 +1,264 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+)
+
+// A chain of writes with and without an idempotency key of their own kind:
+// the automation door gives one to each.
+const fiveSteps = `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [
+	{"operation": "tasks.create", "input": {"title": "{{ event.data.lastName }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
+	{"operation": "tasks.activity.create", "input": {"id": "{{ task.id }}", "body": "noted"}},
+	{"operation": "tasks.update", "input": {"id": "{{ task.id }}", "status": "in_progress"}},
+	{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.lastName }}@example.com", "contactId": "{{ event.resourceId }}"}, "saveAs": "optIn"},
+	{"operation": "email_opt_ins.delete", "input": {"id": "{{ optIn.id }}"}}]}`
+
+// sender posts to servers of other processes.
+type sender struct {
+	t   *testing.T
+	key string
+}
+
+// post makes one request, and tells whether it was answered 201.
+func (s sender) post(url, path, body, key string) bool {
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode == http.StatusBadRequest {
+		s.t.Fatalf("%s", text)
+	}
+	return err == nil && res.StatusCode == http.StatusCreated
+}
+
+// figures reads one number per statement; each names the organization as $1.
+func figures(t *testing.T, a *app.App, v apptest.Tenant, statements ...string) []int {
+	t.Helper()
+	out := make([]int, len(statements))
+	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		for i, text := range statements {
+			if out[i], err = db.One[int](ctx, tx, text, v.Org); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// quietly waits until every execution has ended, and counts what they did.
+func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		left := figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status IN ('queued', 'running')",
+			"SELECT count(*) FROM jobs WHERE organization_id = $1 AND kind IN ('event.fan_out', 'automation.execute') AND state IN ('ready', 'running')")
+		if left[0] == 0 && left[1] == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%v executions and jobs are left", left)
+		}
+	}
+	names := []string{"executions that succeeded", "tasks", "events of new tasks", "comments", "moves of tasks", "events of changed tasks", "opt-ins", "events of opt-ins that ended"}
+	for i, n := range figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status = 'succeeded'",
+		"SELECT count(*) FROM tasks WHERE organization_id = $1",
+		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'task.created'",
+		"SELECT count(*) FROM task_activity WHERE organization_id = $1 AND kind = 'comment'",
+		"SELECT count(*) FROM task_activity WHERE organization_id = $1 AND kind = 'status_changed'",
+		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'task.updated'",
+		"SELECT count(*) FROM email_opt_ins WHERE organization_id = $1",
+		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'email_opt_in.deleted'") {
+		if n != want {
+			t.Errorf("%s: %d, want %d", names[i], n, want)
+		}
+	}
+}
+
+// Killed between any two steps, automations lose nothing and do nothing twice.
+func TestAutomationsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crashes are not for the race detector")
+	}
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s, v := prepare(t, e)
+		s.start()
+		c := sender{t, v.Key}
+		if !c.post(s.url, "/v1/automations", fiveSteps, "automation") {
+			t.Fatal("no automation")
+		}
+		made := 0
+		burst := func(n int) {
+			for range n {
+				name := fmt.Sprintf("n%04d", made)
+				for !c.post(s.url, "/v1/contacts", fmt.Sprintf(`{"lastName": %q}`, name), name) {
+					time.Sleep(20 * time.Millisecond)
+				}
+				made++
+			}
+		}
+		kills := max(crashes(t)-1, 1)
+		for range kills {
+			burst(15)
+			time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond) // somewhere between two steps
+			s.kill()
+			s.start()
+		}
+		burst(5)
+		if e == db.Postgres { // the leases of dead workers have to run out: bring the moment nearer
+			expireLeases(t, s, v)
+		}
+		quietly(t, watcher(t, s, e), v, made)
+		t.Logf("%d kills, %d contacts, five steps each", kills, made)
+	})
+}
+
+// watcher opens the database beside the server, or in its place.
+func watcher(t *testing.T, s *server, e db.Engine) *app.App {
+	t.Helper()
+	if e == db.SQLite {
+		s.kill() // one process owns the file
+	}
+	a, err := app.Open(t.Context(), s.settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	if e == db.SQLite {
+		if err := a.Jobs.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Jobs.Stop(context.Background()) }) //nolint:errcheck // the test has ended
+	}
+	return a
+}
+
+// expireLeases lets the sweep of lost jobs find those of killed processes now.
+func expireLeases(t *testing.T, s *server, v apptest.Tenant) {
+	t.Helper()
+	a, err := app.Open(t.Context(), s.settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	time.Sleep(2 * time.Second) // whoever lives renews or ends
+	err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, "UPDATE jobs SET leased_until = 1 WHERE organization_id = $1 AND state = 'running'", v.Org)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two processes over one PostgreSQL share the work: no event is skipped, and
+// none is run twice.
+func TestAutomationsOfTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes are not for the race detector")
+	}
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		if e != db.Postgres {
+			t.Skip("one process owns a SQLite file")
+		}
+		first, v := prepare(t, e)
+		first.start()
+		second := &server{t: t, settings: first.settings}
+		second.settings.Listen = freePort(t)
+		second.url = "http://" + second.settings.Listen
+		second.start()
+		c := sender{t, v.Key}
+		if !c.post(first.url, "/v1/automations", fiveSteps, "automation") {
+			t.Fatal("no automation")
+		}
+		const n = 60
+		apptest.AtOnce(4, func(part int) {
+			for i := range n / 4 {
+				url := []string{first.url, second.url}[i%2]
+				if name := fmt.Sprintf("n%d-%d", part, i); !c.post(url, "/v1/contacts", fmt.Sprintf(`{"lastName": %q}`, name), name) {
+					t.Errorf("%s was not made", name)
+				}
+			}
+		})
+		quietly(t, watcher(t, first, e), v, n)
+	})
+}
+
+// Executions that have ended are kept as long as their own setting says, and
+// outlive a deleted automation.
+func TestExecutionsExpire(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.Retention.Executions, s.Retention.Deleted = 24*time.Hour, 24*time.Hour
+		a := apptest.StartWith(t, s)
+		v := a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`).OK(t, 201).Text("id")
+		for range 3 {
+			a.Send(t, a.Key, "POST", "/v1/automations/"+v+"/run", `{}`).OK(t, 200)
+		}
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			old := a.Clock.Now().Add(-25 * time.Hour)
+			_, err := db.Exec(ctx, tx, `UPDATE automation_executions SET created_at = $2, status = CASE WHEN seq % 2 = 0 THEN 'queued' ELSE 'succeeded' END
+				WHERE organization_id = $1 AND seq < (SELECT max(seq) FROM automation_executions)`, a.Org, old)
+			if err != nil {
+				return err
+			}
+			if _, err = db.Exec(ctx, tx, "DELETE FROM jobs WHERE kind = 'automation.execute'"); err != nil {
+				return err
+			}
+			_, err = db.Exec(ctx, tx, "UPDATE automations SET deleted_at = $2 WHERE organization_id = $1", a.Org, old)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Jobs.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test has ended
+		err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			for _, kind := range []string{"automations.expire", "deleted.purge"} {
+				if _, err := a.Jobs.Enqueue(ctx, tx, kind, struct{}{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []int
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			left = figures(t, a.App, a.Tenant, "SELECT count(*) FROM automation_executions WHERE organization_id = $1", "SELECT count(*) FROM automations WHERE organization_id = $1")
+			if left[0] == 2 && left[1] == 0 {
+				break
+			}
+		}
+		if left[0] != 2 || left[1] != 0 { // the new execution, and the old one that has not ended
+			t.Errorf("%d executions and %d automations are left", left[0], left[1])
+		}
+	})
+}

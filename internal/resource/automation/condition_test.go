@@ -1,0 +1,97 @@
+package automation
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestConditions(t *testing.T) {
+	values := func(text string) map[string]any {
+		v, err := decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.(map[string]any)
+	}
+	small := values(`{"event": {"type": "invoice.paid", "data": {"totalAmountCents": 1250, "rate": 0.5, "name": "Ada", "note": null, "tags": ["a", "b"]}}, "input": {"n": 3}}`)
+	for text, want := range map[string]bool{
+		`event.data.totalAmountCents > 1000`:                                    true,
+		`event.data.totalAmountCents == 1250 && input.n < 3.5`:                  true,
+		`event.data.rate * 2.0 == 1.0`:                                          true,
+		`event.data.note == null && 'b' in event.data.tags`:                     true,
+		`has(event.data.nothing)`:                                               false,
+		`event.data.name.matches('^A[a-z]+$')`:                                  true,
+		`event.data.tags.exists(x, x == 'z')`:                                   false,
+		`timestamp('2026-01-01T00:00:00Z') > timestamp('2025-01-01T00:00:00Z')`: true,
+	} {
+		c, issue := compile(text)
+		if issue != "" {
+			t.Errorf("%s: %s", text, issue)
+			continue
+		}
+		if got, issue := c.holds(t.Context(), small); got != want || issue != "" {
+			t.Errorf("%s: %t, %s", text, got, issue)
+		}
+	}
+	for text, want := range map[string]string{
+		`event.data.nothing == 1`:  "no such key",
+		`event.data.name`:          "of type string",
+		`event.data.name + 1 == 2`: "no such overload",
+	} {
+		c, issue := compile(text)
+		if issue != "" {
+			t.Errorf("%s: %s", text, issue)
+			continue
+		}
+		if got, issue := c.holds(t.Context(), small); got || !strings.Contains(issue, want) {
+			t.Errorf("%s: %t, %q", text, got, issue)
+		}
+	}
+}
+
+// What would take long is refused, or ends soon.
+func TestConditionBombs(t *testing.T) {
+	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
+	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` + strings.Repeat("(a*)*", 200) + `"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := v.(map[string]any)
+	grow := "event.data.text"
+	for range 8 {
+		grow = "(" + grow + "+" + grow + ")"
+	}
+	compiled := 0
+	for name, text := range map[string]string{
+		"nested":        `event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, a + b + c > 0)))`,
+		"nested deeper": `event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, event.data.list.all(d, true))))`,
+		"large strings": `event.data.list.all(x, (event.data.text + event.data.text).size() > 0)`,
+		"growing":       grow + `.size() > 0`,
+		"regex":         `event.data.list.all(x, !event.data.text.matches('(a|b)*c'))`,
+		"regex of data": `event.data.list.all(x, event.data.text.matches(event.data.pattern))`,
+		"regex program": `event.data.text.matches('((a{1,100}){1,10}){1,10}')`,
+		"parentheses":   strings.Repeat("(", 900) + "true" + strings.Repeat(")", 900),
+		"operators":     strings.Repeat("!", 1500) + "!!false",
+		"map of maps":   `event.data.list.map(a, event.data.list.map(b, event.data.list)).size() > 0`,
+	} {
+		began := time.Now()
+		holds := false
+		c, issue := compile(text)
+		if issue == "" {
+			compiled++
+			holds, issue = c.holds(t.Context(), values)
+		}
+		took := time.Since(began)
+		if issue == "" && holds {
+			t.Errorf("%s passes", name)
+		}
+		if took > 3*time.Second {
+			t.Errorf("%s takes %v", name, took)
+		}
+		t.Logf("%s: %v, %.100s", name, took.Round(time.Microsecond), issue)
+	}
+	if compiled == 0 {
+		t.Error("none was tried")
+	}
+}

@@ -1,0 +1,421 @@
+package automation_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// trouble is an operation that does as the test says.
+type trouble struct {
+	calls  atomic.Int64
+	answer atomic.Pointer[func(n int64) error]
+}
+
+type troubleIn struct {
+	Text string `json:"text" max:"500000"`
+}
+
+type troubleOut struct {
+	Text string `json:"text" max:"500000"`
+}
+
+func (p *trouble) say(fn func(n int64) error) { p.calls.Store(0); p.answer.Store(&fn) }
+
+func (p *trouble) extra() app.Extra {
+	return app.Extra{Operations: []*op.Op{
+		op.Write(op.Spec{Name: "tasks.trouble", Route: "POST /v1/tasks/trouble", Summary: "Does as the test says.", Status: 200, Events: []string{"task.troubled"}, Example: `{"text": "x"}`},
+			func(_ context.Context, c *op.Call, in troubleIn) (*troubleOut, error) {
+				if err := (*p.answer.Load())(p.calls.Add(1)); err != nil {
+					return nil, err
+				}
+				out := &troubleOut{in.Text}
+				return out, c.Emit("task.troubled", id.New(), out)
+			}),
+	}}
+}
+
+const troubled = `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "First"}, "saveAs": "first"},
+	{"operation": "tasks.trouble", "input": {"text": "{{ input.text | default: \"x\" }}"}, "saveAs": "second"}, {"operation": "tasks.create", "input": {"title": "{{ second.text }}"}}]}`
+
+// run starts an automation by hand.
+func run(t testing.TB, a *apptest.App, automation id.ID, input string) id.ID {
+	t.Helper()
+	return a.Send(t, a.Key, "POST", "/v1/automations/"+string(automation)+"/run", input).OK(t, 200).ID("id")
+}
+
+func post(t testing.TB, a *apptest.App, execution id.ID, verb string) apptest.Result {
+	t.Helper()
+	return a.Send(t, a.Key, "POST", "/v1/automation-executions/"+string(execution)+"/"+verb, "")
+}
+
+// What is temporary is tried again; what is refused ends the execution, and a
+// retry goes on from there, also with steps that were mended.
+func TestRetry(t *testing.T) {
+	p := &trouble{}
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		p.say(func(n int64) error {
+			if n == 1 {
+				return fault.Unavailable.New()
+			}
+			return nil
+		})
+		v := automate(t, a, a.Key, troubled)
+		e := run(t, a, v, `{"input": {"text": "Hello"}}`)
+		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
+		got := ends(t, a, v, "succeeded", "")
+		got.Same("steps.1.attempts", 2)
+		got.Same("steps.2.output.title", "Hello")
+		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
+		post(t, a, e, "cancel").Refused(t, 409, "AUTOMATION_EXECUTION_ENDED")
+
+		p.say(func(int64) error { return fault.Field("text", "Not today") })
+		v = automate(t, a, a.Key, troubled)
+		e = run(t, a, v, `{}`)
+		got = ends(t, a, v, "failed", "Step 2, tasks.trouble: text: Not today")
+		got.Same("steps.1.error.code", "VALIDATION_ERROR")
+		got.Same("steps.1.error.details.properties.text.errors.0", "Not today")
+		if got.At("steps").Len() != 2 || p.calls.Load() != 1 {
+			t.Errorf("%v", got)
+		}
+		if !strings.Contains(a.Events(t, "automation_execution."), "automation_execution.failed") {
+			t.Error("nobody hears that it failed")
+		}
+		at := "/v1/automations/" + string(v)
+		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_PAUSED")
+		a.Send(t, a.Key, "PATCH", at, `{"status": "active", "steps": [{"operation": "tasks.create", "input": {"title": "First"}, "saveAs": "first"},
+			{"operation": "tasks.update", "input": {"id": "{{ first.id }}", "title": "Mended"}}]}`).OK(t, 200)
+		post(t, a, e, "retry").OK(t, 200).Same("status", "queued")
+		got = ends(t, a, v, "succeeded", "")
+		got.Same("steps.1.output.title", "Mended")
+		if n := count(t, a, "tasks", "title IN ('First', 'Mended')"); n != 2 { // one of each execution
+			t.Errorf("%d tasks: a step was repeated", n)
+		}
+		p.say(func(int64) error { return fmt.Errorf("a bug") })
+		v = automate(t, a, a.Key, troubled)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "failed", "went wrong on our side").Same("steps.1.error.code", "INTERNAL_ERROR")
+	}, p.extra())
+}
+
+// Canceled while a step is taken, an execution keeps what the step did and
+// takes no other.
+func TestCancel(t *testing.T) {
+	p := &trouble{}
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		inside, release := make(chan bool, 8), make(chan bool)
+		p.say(func(int64) error { inside <- true; <-release; return nil })
+		if a.DB.Engine() == db.SQLite { // there, nobody writes while a step does
+			p.say(func(n int64) error {
+				if n > 1 {
+					return nil
+				}
+				inside <- true
+				return fault.Unavailable.New()
+			})
+			close(release)
+		}
+		v := automate(t, a, a.Key, troubled)
+		e := run(t, a, v, `{}`)
+		<-inside
+		post(t, a, e, "cancel").OK(t, 200).Same("status", "canceled")
+		post(t, a, e, "cancel").OK(t, 200)
+		if a.DB.Engine() == db.Postgres {
+			close(release)
+		}
+		got := ends(t, a, v, "canceled", "")
+		if got.At("steps").Len() != 2 {
+			t.Errorf("%v", got)
+		}
+		post(t, a, e, "retry").OK(t, 200)
+		ends(t, a, v, "succeeded", "")
+		if n := count(t, a, "events", "type = 'task.troubled'"); n != 1 {
+			t.Errorf("the step was done %d times", n)
+		}
+
+		// Deleting ends what waits. With no worker free it waits indeed.
+		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/run", `{}`).OK(t, 200)
+		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
+		settle(t, a)
+		if n := count(t, a, "automation_executions", "status IN ('queued', 'running')"); n != 0 {
+			t.Errorf("%d executions live on", n)
+		}
+	}, p.extra())
+}
+
+// Pausing ends what has not begun; once the automation is active again, it can
+// be retried.
+func TestPause(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		v := automate(t, a, a.Key, onCreated)
+		e := run(t, a, automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`), `{}`)
+		at := "/v1/automations/" + a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Text("automationId")
+		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		got := a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200)
+		got.Same("status", "canceled")
+		got.Same("errorMessage", "The automation was paused.")
+		contact(t, a, "Ada") // on its way while the other is paused
+		a.Send(t, a.Key, "PATCH", "/v1/automations/"+string(v), `{"status": "paused"}`).OK(t, 200)
+		work(t, a)
+		settle(t, a)
+		if n := count(t, a, "tasks", "TRUE"); n != 0 {
+			t.Errorf("%d tasks while all were paused", n)
+		}
+		a.Send(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
+		post(t, a, e, "retry").OK(t, 200)
+		settle(t, a)
+		a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Same("status", "succeeded")
+		a.Send(t, a.Key, "DELETE", at, "").OK(t, 204)
+		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
+	})
+}
+
+// What an automation makes is its maker's, and there is an end to making.
+func TestMadeByAutomation(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		key, keyID := a.NewKey(t, a.Tenant, "automations:write", "automations:read", "tasks:write")
+		inner := `{"name": "Inner", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`
+		v := automate(t, a, key, `{"name": "Outer", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.create", "input": `+inner+`, "saveAs": "made"}, {"operation": "automations.run", "input": {"id": "{{ made.id }}"}}]}`)
+		run(t, a, v, `{}`)
+		made := ends(t, a, v, "succeeded", "").At("steps.0.output")
+		made.Same("makerKind", "api")
+		made.Same("makerId", keyID)
+		ends(t, a, made.ID("id"), "succeeded", "")
+		// It may not write what its maker could not.
+		more := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
+		refused := a.Send(t, key, "PATCH", "/v1/automations/"+string(more), `{"steps": [{"operation": "contacts.list"}]}`)
+		refused.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		for n := count(t, a, "automations", "TRUE"); n < 200; n++ {
+			automate(t, a, a.Key, inner)
+		}
+		a.Send(t, a.Key, "POST", "/v1/automations", inner).Refused(t, 409, "AUTOMATION_LIMIT_REACHED")
+	})
+}
+
+// What has no value and no default fails before the step is taken.
+func TestMissingValue(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "{{ input.nobody }}"}}]}`)
+		run(t, a, v, `{"input": {"somebody": 1}}`)
+		ends(t, a, v, "failed", "no value for input.nobody").Same("steps.0.error.code", "AUTOMATION_VALUE_MISSING")
+		typed := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.create", "input": {"firstName": "Ada", "emails": "{{ input.emails }}"}}]}`)
+		run(t, a, typed, `{"input": {"emails": [{"email": "ada@example.com"}]}}`)
+		ends(t, a, typed, "succeeded", "").Same("steps.0.output.emails.0.email", "ada@example.com")
+		evaluated := automate(t, a, a.Key, `{"name": "x", "condition": "input.a.b == 1", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
+		run(t, a, evaluated, `{}`)
+		ends(t, a, evaluated, "failed", "no such key: a")
+		if n := count(t, a, "tasks", "TRUE"); n != 0 {
+			t.Errorf("%d tasks", n)
+		}
+	})
+}
+
+// An automation that leads to itself, alone or by way of another, stops; so
+// does a chain of nine.
+func TestLoops(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		again := func(from, to string) string {
+			return fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": %q}, "steps": [{"operation": %q, "input": %s}]}`, from, to,
+				map[string]string{"contacts.create": `{"firstName": "x"}`, "tasks.create": `{"title": "x"}`, "customers.create": `{"name": "x"}`}[to])
+		}
+		self := automate(t, a, a.Key, again("contact.created", "contacts.create"))
+		contact(t, a, "Ada")
+		settle(t, a)
+		list := executionsOf(t, a, self)
+		if list.Len() != 2 || list.Text("1.status") != "succeeded" || list.Text("0.status") != "failed" || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+			t.Errorf("A to A: %v", list)
+		}
+		post(t, a, list.ID("0.id"), "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
+		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(self), "").OK(t, 204)
+
+		there, back := automate(t, a, a.Key, again("customer.created", "tasks.create")), automate(t, a, a.Key, again("task.created", "customers.create"))
+		a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Start"}`).OK(t, 201)
+		settle(t, a)
+		if list := executionsOf(t, a, there); list.Len() != 2 || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+			t.Errorf("A to B to A: %v", list)
+		}
+		if list := executionsOf(t, a, back); list.Len() != 1 {
+			t.Errorf("A to B: %v", list)
+		}
+		for _, v := range []id.ID{there, back} {
+			a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
+		}
+
+		// Nine, each started by a step of the one before.
+		next := automate(t, a, a.Key, `{"name": "9", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "The ninth"}}]}`)
+		ninth := next
+		for n := 8; n > 0; n-- {
+			next = automate(t, a, a.Key, fmt.Sprintf(`{"name": "%d", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.run", "input": {"id": %q}}]}`, n, next))
+		}
+		run(t, a, next, `{}`)
+		ends(t, a, ninth, "failed", "More than 8 automations")
+		if n := count(t, a, "tasks", "title = 'The ninth'"); n != 0 {
+			t.Error("the ninth ran")
+		}
+	})
+}
+
+// nobody is NULL for no id.
+func nobody(v id.ID) *id.ID {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+// An automation can do what its maker could and still can, and nothing else.
+func TestMakers(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		body := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`
+		fails := func(v id.ID, why string) {
+			t.Helper()
+			run(t, a, v, `{}`)
+			settle(t, a)
+			e := executionsOf(t, a, v).At("0")
+			if e.Text("status") != "failed" || !strings.Contains(e.Text("errorMessage"), why) {
+				t.Errorf("want %q: %v", why, e)
+			}
+		}
+		key, keyID := a.NewKey(t, a.Tenant, "automations:write", "tasks:write")
+		v := automate(t, a, key, body)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "succeeded", "")
+		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
+		fails(v, "API key that made it was revoked")
+
+		// What a key is given later, its automations do not have: here the
+		// steps were signed while the maker could do more than now.
+		agent := a.Operate(t, "agents.create", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "name": "x", "preset": "all"}`, a.Business)).ID("id")
+		sign := func(kind string, maker id.ID) id.ID {
+			v := automate(t, a, a.Key, body)
+			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, "UPDATE automations SET maker_kind = $3, maker_id = $4 WHERE organization_id = $1 AND id = $2", a.Org, v, kind, nobody(maker))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		v = sign("agent", agent)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "succeeded", "")
+		a.Operate(t, "agents.set_permissions", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {"tasks.create": "ask"}}`, agent))
+		fails(v, "This needs the permission tasks:write")
+		a.Operate(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		fails(v, "agent that made it is deactivated")
+		a.Operate(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		fails(v, "agent that made it was deleted")
+
+		v = sign("user", a.OwnerID)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "succeeded", "")
+		a.Operate(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
+		fails(v, "user who made it is disabled")
+		fails(sign("user", id.New()), "no longer a member")
+		system := sign("system", "")
+		run(t, a, system, `{}`)
+		ends(t, a, system, "succeeded", "")
+		heard := automate(t, a, a.Key, onCreated)
+		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
+		a.Door("action", a.Tenant)(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
+		settle(t, a)
+		if n := count(t, a, "automation_executions", "automation_id = $2 AND status = 'failed' AND error_message LIKE '%account is disabled%'", heard); n != 1 {
+			t.Error("an automation of a disabled organization ran")
+		}
+	})
+}
+
+// More than the plan allows in a minute waits for its turn, and none is lost.
+func TestAllowance(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.AutomationLimit.Enterprise = 600 // ten a second
+		a := apptest.StartWith(t, s)
+		work(t, a)
+		v := automate(t, a, a.Key, onCreated)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { // all but five are spent
+			_, err := db.Exec(ctx, tx, "INSERT INTO automation_allowances (organization_id, until) VALUES ($1, $2)", a.Org, a.Clock.Now().Add(time.Minute-500*time.Millisecond))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		const n = 20
+		for i := range n {
+			contact(t, a, fmt.Sprintf("N%d", i))
+		}
+		settle(t, a)
+		if took := time.Since(began); took < 1200*time.Millisecond {
+			t.Errorf("%d executions in %v", n, took)
+		}
+		list := a.Send(t, a.Key, "GET", "/v1/automations/"+string(v)+"/executions?limit=100&status=succeeded", "").OK(t, 200)
+		if list.Len() != n || count(t, a, "tasks", "TRUE") != n {
+			t.Errorf("%d executions, %d tasks", list.Len(), count(t, a, "tasks", "TRUE"))
+		}
+	})
+}
+
+// A schedule fires when its time comes, once for all the times that were missed.
+func TestSchedule(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "schedule", "cron": "*/5 * * * *", "timezone": "Europe/Berlin"}, "steps": [{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]}`)
+		at := "/v1/automations/" + string(v)
+		next := a.Send(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt")
+		when, err := time.Parse(time.RFC3339, next)
+		if err != nil || when.Minute()%5 != 0 || time.Until(when) > 5*time.Minute {
+			t.Fatalf("next: %s, %v", next, err)
+		}
+		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		if n := count(t, a, "jobs", "kind = 'automation.schedule' AND state = 'ready'"); n != 0 {
+			t.Errorf("paused, with %d jobs", n)
+		}
+		a.Send(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
+		// An hour ago, while nothing ran.
+		err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			past := a.Clock.Now().Add(-time.Hour)
+			if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $2 WHERE organization_id = $1", a.Org, past); err != nil {
+				return err
+			}
+			_, err := db.Exec(ctx, tx, "UPDATE jobs SET run_at = $2 WHERE organization_id = $1 AND kind = 'automation.schedule' AND state = 'ready'", a.Org, past)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		work(t, a)
+		for deadline := time.Now().Add(20 * time.Second); executionsOf(t, a, v).Len() == 0 && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+		e := ends(t, a, v, "succeeded", "")
+		e.Same("trigger", "schedule")
+		if !strings.HasPrefix(e.Text("steps.0.output.title"), "At 20") || e.Text("input.scheduledAt") == "" {
+			t.Errorf("%v", e)
+		}
+		if again := a.Send(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt"); again <= a.Clock.Now().String() {
+			t.Errorf("next: %s", again)
+		}
+		if n := count(t, a, "jobs", "kind = 'automation.schedule' AND state = 'ready'"); n != 1 {
+			t.Errorf("%d jobs", n)
+		}
+	})
+}
