@@ -82,7 +82,7 @@ func TestAdmin(t *testing.T) {
 func startServer(t *testing.T, base []string) string {
 	t.Helper()
 	listen := "127.0.0.1:" + freePort(t)
-	cmd := exec.Command(os.Args[0], append([]string{"serve", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0"}, base...)...) //nolint:noctx // ended by the clean-up
+	cmd := exec.Command(os.Args[0], append([]string{"serve", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}, base...)...) //nolint:noctx // ended by the clean-up
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -249,7 +249,7 @@ func TestDemo(t *testing.T) {
 	var last string
 	for range 2 {
 		listen := "127.0.0.1:" + freePort(t)
-		cmd := exec.Command(os.Args[0], "serve", "--demo", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0") //nolint:noctx // ended below
+		cmd := exec.Command(os.Args[0], "serve", "--demo", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0") //nolint:noctx // ended below
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), asCommand+"=1")
 		var out syncBuffer

@@ -127,7 +127,7 @@ func TestOperator(t *testing.T) {
 			if b, err := os.ReadFile(filepath.Join(data, "sealing.key")); err != nil || !bytes.HasPrefix(b, []byte("2:")) || bytes.Count(b, []byte("\n")) != 1 {
 				t.Errorf("the key file: %v", err)
 			}
-			says("answers and is ready", "doctor", "--listen", strings.TrimPrefix(url, "http://"), "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0")
+			says("answers and is ready", "doctor", "--listen", strings.TrimPrefix(url, "http://"), "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0")
 			refused("a server runs on this database", "restore", backup)
 		})
 		c.t = t
@@ -146,7 +146,7 @@ func TestOperator(t *testing.T) {
 			if code, out, _ := c.run("", "doctor"); code != 1 || !strings.Contains(out, "fail  sealing key") {
 				t.Errorf("doctor: %d %s", code, out)
 			}
-			if code, _, errs := c.run("", "serve", "--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0"); code == 0 || !strings.Contains(errs, "does not belong to this database") {
+			if code, _, errs := c.run("", "serve", "--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"); code == 0 || !strings.Contains(errs, "does not belong to this database") {
 				t.Errorf("serve: %d %s", code, errs)
 			}
 			copyFile(t, filepath.Join(data, "sealing.key"), filepath.Join(elsewhere, "sealing.key"))
@@ -162,7 +162,7 @@ func TestOperator(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		data := filepath.Join(t.TempDir(), "data")
-		base := []string{"--data", data, "--listen", "127.0.0.1:" + freePort(t), "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0"}
+		base := []string{"--data", data, "--listen", "127.0.0.1:" + freePort(t), "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}
 		if o := dbtest.Options(t, e, migrations.FS); o.URL != "" {
 			base = append(base, "--database-url", o.URL)
 		}

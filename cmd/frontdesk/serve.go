@@ -57,7 +57,7 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 			// Only here, never in the log: whoever has the link owns the server.
 			fmt.Fprintln(io.out, setup)
 		}
-		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "database", a.DB.Engine(), "data", s.Data)
+		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "smtp_listen", s.MailServer.Listen, "database", a.DB.Engine(), "data", s.Data)
 	})
 }
 
@@ -70,6 +70,9 @@ func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup s
 	}
 	if s.ServesDNS() {
 		fmt.Fprintf(w, "  DNS      %s\n", s.DNS.Listen)
+	}
+	if s.MailServer.Listen != "" {
+		fmt.Fprintf(w, "  mail in  %s, for @%s\n", s.MailServer.Listen, s.Mail.Domain)
 	}
 	switch {
 	case demo != nil:

@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/dnsserver"
+	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -56,6 +57,9 @@ type App struct {
 	Messages *message.Messages
 	Home     *message.Home
 	Mailer   message.Mailer
+	Inbox    *message.Inbox
+
+	MailServer *mailserver.Server
 
 	blobs    file.Blobs
 	seal     *seal
@@ -110,6 +114,9 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files.Handle(a.Jobs)
 	a.Domains = a.openDomains(extra)
 	a.openMail()
+	if err := a.openMailServer(); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
+	}
 	a.Catalog = a.operations(more)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()

@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/door/action"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/message"
 
 	"github.com/go-json-experiment/json"
 )
@@ -53,8 +54,35 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 			return fmt.Errorf("demo: %s: %w", f.name, err)
 		}
 	}
+	known = append(known, "$domain", a.Settings.Mail.Domain)
+	to, text := strings.NewReplacer(known...).Replace("reply+$plans@$domain"), strings.NewReplacer(known...).Replace(demoMail)
+	if err := a.Inbox.Receive(ctx, message.Arrived{Sender: "charles@example.com", Recipients: []string{to}, Content: strings.NewReader(text), Size: int64(len(text))}); err != nil {
+		return fmt.Errorf("demo: the answer: %w", err)
+	}
 	return nil
 }
+
+// demoMail answers one of the sample messages.
+const demoMail = `From: Charles Babbage <charles@example.com>
+To: reply+$plans@$domain
+Subject: Re: The larger engine
+Message-ID: <1.charles@example.com>
+In-Reply-To: <$plans@$domain>
+Content-Type: multipart/mixed; boundary="page"
+
+--page
+
+Please do. I have marked on the list what I already have.
+
+--page
+Content-Type: text/plain; name="drawings.txt"
+Content-Disposition: attachment; filename="drawings.txt"
+
+Carry mechanism: wanted
+Number wheels: have them
+
+--page--
+`
 
 // seedFile uploads a sample file, as a form like any other.
 func (a *App) seedFile(ctx context.Context, caller *op.Caller, name, folder, text string) error {
@@ -136,6 +164,11 @@ var demoRecords = []demoRecord{
 	{"", "email_opt_ins.create", `{"email": "charles@example.com", "contactId": "$charles", "status": "opted_in", "source": "Exhibition of 1851", "optedInAt": "2025-05-01T10:00:00Z"}`},
 	{"", "email_opt_ins.create", `{"email": "mary@example.org", "contactId": "$mary", "source": "Web shop"}`},
 	{"", "email_opt_ins.create", `{"email": "luigi@example.net", "contactId": "$luigi", "status": "opted_out", "source": "Asked by letter"}`},
+
+	{"plans", "messages.create", `{"to": "charles@example.com", "subject": "The larger engine", "text": "Dear Charles,\n\nthe drawings with the new carry mechanism are ready. Shall we send them?\n\nYours,\nthe workshop", "contactId": "$charles"}`},
+	{"", "messages.create", `{"to": "charles@example.com", "subject": "Re: The larger engine", "text": "Dear Charles,\n\nthey leave with tomorrow's post.", "contactId": "$charles", "inReplyToId": "$plans"}`},
+	{"", "messages.create", `{"to": "charles@example.com", "subject": "Spring in the workshop", "html": "<h1>Spring in the workshop</h1><p>A new engine is on the bench.</p>", "purpose": "marketing"}`},
+	{"", "messages.create", `{"to": "orders@example.net", "cc": "grace@example.com", "subject": "Service of your twelve engines", "text": "Seven are done. Number eight needs a new wheel.", "customerId": "$weavers", "draft": true}`},
 
 	{"papers", "folders.create", `{"name": "Papers for customers"}`},
 	{"offers", "folders.create", `{"name": "Offers", "parentFolderId": "$papers"}`},

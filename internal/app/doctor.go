@@ -62,9 +62,11 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.data(ctx)
 	d.files(ctx)
 	d.listener(ctx)
-	d.agentPort()
+	d.port("agent port", "--mcp-listen", d.settings.MCPListen)
 	d.dns(ctx)
 	d.mail(ctx)
+	d.port("mail port", "--smtp-listen", d.settings.MailServer.Listen)
+	d.certificate()
 	d.key(ctx)
 	d.providers(ctx)
 	d.time(ctx)
@@ -74,8 +76,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 
 func (d *doctor) configuration() {
 	s := &d.settings
-	host, _, err := net.SplitHostPort(s.Listen)
-	local := err == nil && (host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback())
+	local := loopback(s.Listen)
 	base, err := url.Parse(s.BaseURL)
 	switch {
 	case err != nil:
@@ -85,6 +86,12 @@ func (d *doctor) configuration() {
 	default:
 		d.note("configuration", fine, "", "The API is %s, listening on %s.", s.BaseURL, s.Listen)
 	}
+}
+
+// loopback reports whether only this machine reaches an address.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	return err == nil && (host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback())
 }
 
 // folder checks that the data folder is ours and only ours.
@@ -217,9 +224,8 @@ func (d *doctor) listener(ctx context.Context) {
 	}
 }
 
-// agentPort checks that the agents' address is free, or a server of ours runs.
-func (d *doctor) agentPort() {
-	addr := d.settings.MCPListen
+// port checks that another listener's address is free, or a server of ours runs.
+func (d *doctor) port(check, flag, addr string) {
 	if addr == "" {
 		return
 	}
@@ -227,11 +233,11 @@ func (d *doctor) agentPort() {
 	if err == nil {
 		l.Close()
 	}
-	d.port("agent port", "--mcp-listen", addr, err)
+	d.taken(check, flag, addr, err)
 }
 
-// port notes what came of taking an address.
-func (d *doctor) port(check, flag, addr string, err error) {
+// taken notes what came of taking an address.
+func (d *doctor) taken(check, flag, addr string, err error) {
 	switch {
 	case err == nil:
 		d.note(check, fine, "", "%s is free.", addr)
@@ -267,7 +273,7 @@ func (d *doctor) dns(ctx context.Context) {
 	if err == nil {
 		err = l.Close()
 	}
-	d.port("DNS port", "--dns-listen", addr, err)
+	d.taken("DNS port", "--dns-listen", addr, err)
 }
 
 // running reports whether a server has the database open.

@@ -51,6 +51,7 @@ func (a *App) newMetrics() *metrics {
 	if a.DNS != nil {
 		r.MustRegister(a.DNS.Collectors()...)
 	}
+	r.MustRegister(a.MailServer.Collectors()...)
 	r.MustRegister(&gauges{a})
 	return &metrics{r}
 }

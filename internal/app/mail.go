@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"frontdesk/internal/adapter/mailbox"
+	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/adapter/smtp"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/resource/message"
@@ -21,6 +22,21 @@ func (a *App) openMail() {
 	a.Home = message.NewHome(s.Mail.Domain, a.DB, a.Clock, a.seal)
 	a.Messages = message.New(a.DB, a.Clock, a.Jobs, a.Events, a.Files, a.Links, a.Home, a.Mailer)
 	a.Messages.Handle(a.Jobs)
+	a.Home.TakesMail = s.MailServer.Listen != ""
+	a.Inbox = message.NewInbox(a.Messages, a.Home)
+}
+
+// openMailServer makes the server that takes mail. It listens later.
+func (a *App) openMailServer() (err error) {
+	s := &a.Settings
+	c := mailserver.Config{Domain: s.Mail.Domain, MaxBytes: min(s.MailServer.MaxBytes, s.Files.MaxBytes), PerMinute: s.MailServer.Limit, Connections: s.MailServer.Connections, Spool: s.SpoolPath()}
+	if s.MailServer.TLSCert != "" && s.MailServer.Listen != "" {
+		if c.TLS, err = mailserver.Certificate(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
+			return err
+		}
+	}
+	a.MailServer = mailserver.New(a.Inbox, a.Log, c)
+	return nil
 }
 
 func relay(s *config.Settings) *smtp.Relay {

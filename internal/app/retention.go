@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
+	"frontdesk/internal/resource/message"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
@@ -81,6 +82,8 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
+	a.sweep("received_mails.expire", time.Hour, windows("received_mails", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-message.RepetitionTime) }))
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})

@@ -14,7 +14,7 @@ import (
 
 var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks", "task_assignees", "task_activity",
 	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences",
-	"email_opt_ins", "email_templates", "invoices", "invoice_line_items", "customer_transactions"}
+	"email_opt_ins", "email_templates", "messages", "message_attachments", "message_contacts", "invoices", "invoice_line_items", "customer_transactions"}
 
 // What was deleted long ago ends, with what hangs under it; what names it
 // forgets it; and what was deleted a moment ago stays.
@@ -62,6 +62,15 @@ func TestPurge(t *testing.T) {
 			create("businesses.online_presences.create", `{"id": %q, "kind": "x", "url": "https://example.com"}`, business)
 			create("businesses.physical_presences.create", `{"id": %q, "name": "x"}`, business)
 		}
+		goneFile := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).OK(t, 201).Text("id")
+		goneTemplate := create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`)
+		goneMessage := create("messages.create", `{"to": "a@example.com", "subject": "Gone", "draft": true, "fileIds": [%q]}`, goneFile)
+		keptMessage := create("messages.create", `{"to": "a@example.com", "bcc": "b@example.com", "templateId": %q, "draft": true, "contactId": %q, "customerId": %q, "inReplyToId": %q, "fileIds": [%q]}`,
+			goneTemplate, gone, goneCustomer, goneMessage, goneFile)
+		create("messages.contacts.create", `{"id": %q, "contactId": %q}`, keptMessage, kept)
+		remove("messages.delete", goneMessage)
+		remove("files.delete", goneFile)
+		remove("email_templates.delete", goneTemplate)
 		remove("tasks.delete", goneTask)
 		remove("businesses.delete", goneBusiness)
 		bill := `{"customerId": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`
@@ -79,7 +88,7 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			for _, table := range append(purged[:], "businesses") {
+			for _, table := range append(purged[:], "businesses", "files") {
 				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL", a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
 					return err
 				}
@@ -108,7 +117,7 @@ func TestPurge(t *testing.T) {
 			return counts
 		}
 		// Of the task that stays, the entries created, assigned and unassigned.
-		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0, 1, 1, 0}
+		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0, 1, 1, 1, 1, 1, 0}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)
@@ -119,6 +128,15 @@ func TestPurge(t *testing.T) {
 		}
 		if v := call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, keptTask)).OK(t, 200); !v.At("contactId").Null() || !v.At("customerId").Null() {
 			t.Errorf("a task names what is no more: %s", v)
+		}
+		v := call(t, "messages.get", fmt.Sprintf(`{"id": %q}`, keptMessage)).OK(t, 200)
+		for _, field := range []string{"contactId", "customerId", "templateId", "inReplyToId"} {
+			if !v.At(field).Null() {
+				t.Errorf("a message names what is no more: %s", v)
+			}
+		}
+		if attached := call(t, "messages.attachments.list", fmt.Sprintf(`{"id": %q}`, keptMessage)).OK(t, 200); attached.Len() != 1 || !attached.At("0.fileId").Null() || attached.Text("0.fileName") != "a.txt" {
+			t.Errorf("an attachment names a file that is no more: %s", attached)
 		}
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
 		// What was issued stays, without its customer, and can still be paid.

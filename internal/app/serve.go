@@ -55,7 +55,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 			return socket.Shutdown(ctx)
 		})
 	}
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	listen := func(address string, h http.Handler) (string, error) {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
@@ -81,6 +81,17 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		dns = l.Failed
 		stops = append(stops, l.Stop)
 		a.Log.InfoContext(ctx, "answering DNS", "listen", l.Addr, "nameservers", a.Settings.DNS.Nameservers)
+	}
+	if a.Settings.MailServer.Listen != "" {
+		if err := os.MkdirAll(a.Settings.SpoolPath(), 0o700); err != nil {
+			return err
+		}
+		l, err := net.Listen("tcp", a.Settings.MailServer.Listen)
+		if err != nil {
+			return fmt.Errorf("cannot listen on %s for mail: %w", a.Settings.MailServer.Listen, err)
+		}
+		go func() { failed <- a.MailServer.Serve(l) }()
+		stops = append(stops, a.MailServer.Shutdown)
 	}
 	addr, err := listen(a.Settings.Listen, a.Handler())
 	if err != nil {

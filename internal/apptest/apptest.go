@@ -73,6 +73,7 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 		RateLimit:  config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
 		Files:      config.Files{MaxBytes: 8 << 20},
 		Mail:       config.Mail{Domain: "frontdesk.example", Provider: "mailbox"},
+		MailServer: config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, Connections: 400},
 		Agreement:  config.Agreement{Business: "1", Domain: "1"}, Workers: 4}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {

@@ -4,21 +4,14 @@ import email
 import email.policy
 import json
 import os
-import time
 import urllib.request
 
 import dkim
 
+from api import arrived, call, until
+
 SUBJECT = "Żółw: die Zeichnungen für Ihre Maschine, mit einem Betreff, der umgebrochen werden muss"
 TEXT = "Grüße aus der Werkstatt.\n.\nEine Zeile, die mit einem Punkt beginnt:\n.so\n"
-
-
-def call(method, path, body=None):
-    request = urllib.request.Request(
-        os.environ["API_URL"] + path, method=method, data=json.dumps(body).encode() if body is not None else None,
-        headers={"Authorization": "Bearer " + os.environ["API_KEY"], "Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)["data"]
 
 
 def upload(name, content):
@@ -29,24 +22,6 @@ def upload(name, content):
         headers={"Authorization": "Bearer " + os.environ["API_KEY"], "Content-Type": "multipart/form-data; boundary=" + boundary})
     with urllib.request.urlopen(request, timeout=10) as answer:
         return json.load(answer)["data"]
-
-
-def until(what, look):
-    for _ in range(300):
-        found = look()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise SystemExit(f"not after 30 seconds: {what}")
-
-
-def arrived(message):
-    folder = os.path.join(os.environ["MAILDIR"], "new")
-    for name in os.listdir(folder) if os.path.isdir(folder) else []:
-        with open(os.path.join(folder, name), "rb") as f:
-            raw = f.read()
-        if message.encode() in raw:
-            return raw
 
 
 def main():

@@ -31,6 +31,7 @@ type Settings struct {
 	Files      Files      `embed:"" prefix:"files-"`
 	Mail       Mail       `embed:"" prefix:"mail-"`
 	SMTP       SMTP       `embed:"" prefix:"smtp-"`
+	MailServer MailServer `embed:"" prefix:"smtp-"`
 	RateLimit  RateLimit  `embed:"" prefix:"rate-limit-"`
 	AgentLimit AgentLimit `embed:"" prefix:"agent-limit-"`
 	OAuth      OAuth      `embed:"" prefix:"oauth-"`
@@ -91,6 +92,16 @@ type SMTP struct {
 	Username string `help:"User at the relay; empty for one that asks for none."`
 	Password string `help:"Password at the relay; better given by the environment or the file."`
 	TLS      string `help:"starttls, opportunistic (where it is offered), tls (from the first byte) or none." default:"starttls" enum:"starttls,opportunistic,tls,none" name:"tls" env:"FRONTDESK_SMTP_TLS"`
+}
+
+// MailServer is how mail comes in.
+type MailServer struct {
+	Listen      string `help:"Address of the server that takes mail; empty to do without." default:"127.0.0.1:8025"`
+	TLSCert     string `help:"File of the certificate, and of those that lead to it, for STARTTLS." name:"tls-cert" env:"FRONTDESK_SMTP_TLS_CERT" placeholder:"FILE"`
+	TLSKey      string `help:"File of the certificate's key." name:"tls-key" env:"FRONTDESK_SMTP_TLS_KEY" placeholder:"FILE"`
+	MaxBytes    int64  `help:"Largest mail that is taken, in bytes; never more than --files-max-bytes." default:"26214400"`
+	Limit       int    `help:"Mails per minute and address." default:"120"`
+	Connections int    `help:"Connections of mail servers at a time; one address has at most a quarter of them." default:"200"`
 }
 
 // AgentLimit is tool calls of agents per minute by plan.
@@ -181,6 +192,9 @@ func (s *Settings) Settle(demo bool) error {
 	if err := s.settleMail(); err != nil {
 		return err
 	}
+	if err := s.MailServer.settle(); err != nil {
+		return err
+	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
 		return errors.New("--agreement-business and --agreement-domain must not be empty")
 	}
@@ -203,6 +217,26 @@ func (s *Settings) settleMail() error {
 		}
 	} else if s.SMTP.Host != "" {
 		return errors.New("--smtp-host: it is used only with --mail-provider=smtp")
+	}
+	return nil
+}
+
+func (m *MailServer) settle() error {
+	if m.Listen == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(m.Listen); err != nil {
+		return fmt.Errorf("--smtp-listen: %q is not host:port", m.Listen)
+	}
+	switch {
+	case (m.TLSCert == "") != (m.TLSKey == ""):
+		return errors.New("--smtp-tls-cert and --smtp-tls-key: give both or neither")
+	case m.MaxBytes < 64<<10 || m.MaxBytes > 1<<30:
+		return fmt.Errorf("--smtp-max-bytes: must be between %d and %d", 64<<10, 1<<30)
+	case m.Limit < 1 || m.Limit > 60_000_000:
+		return errors.New("--smtp-limit: must be between 1 and 60000000")
+	case m.Connections < 1 || m.Connections > 100_000:
+		return errors.New("--smtp-connections: must be between 1 and 100000")
 	}
 	return nil
 }
@@ -258,6 +292,10 @@ func (s *Settings) DatabasePath() string { return filepath.Join(s.Data, "frontde
 
 // FilesPath is the folder of the files' bytes, when no bucket is named.
 func (s *Settings) FilesPath() string { return filepath.Join(s.Data, "files") }
+
+// SpoolPath is the folder of mail that is being taken. What is in it has no
+// name, and is gone with the process.
+func (s *Settings) SpoolPath() string { return filepath.Join(s.Data, "spool") }
 
 // KeyPath is the file of the keys that seal secrets, outside the database.
 func (s *Settings) KeyPath() string { return filepath.Join(s.Data, "sealing.key") }

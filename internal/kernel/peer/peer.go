@@ -63,8 +63,11 @@ func (p Proxies) Address(r *http.Request) netip.Addr {
 
 // Key is what a limit per address goes by: an IPv4 address, or the network of
 // an IPv6 address, of which everyone has more than anyone can count.
-func (p Proxies) Key(r *http.Request) netip.Prefix {
-	a := p.Address(r)
+func (p Proxies) Key(r *http.Request) netip.Prefix { return Network(p.Address(r)) }
+
+// Network is the same for an address that is known otherwise.
+func Network(a netip.Addr) netip.Prefix {
+	a = a.Unmap()
 	bits := a.BitLen()
 	if a.Is6() {
 		bits = 64

@@ -82,6 +82,9 @@ func eraseMessages(ctx context.Context, c *op.Call, contact id.ID, found *trace,
 		ids = append(ids, v.ID)
 	}
 	out.Messages = int64(len(ids))
+	if err := eraseReceived(ctx, c, ids); err != nil {
+		return err
+	}
 	return eraseAround(ctx, c, ids, out)
 }
 

@@ -129,7 +129,7 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		v = found
-		one := letter{message: v, attachments: attached, now: now}
+		one := letter{message: v, attachments: attached, now: now, answers: m.senders.Answers(v.From, v.ID)}
 		if v.Purpose != Marketing {
 			if len(to) > 0 {
 				out = append(out, &envelope{one, to})
@@ -216,6 +216,9 @@ func (m *Messages) hand(ctx context.Context, l *envelope) ([]recipient, error) {
 		return nil, err
 	}
 	mail := &Mail{Key: string(l.to[0].ID), Organization: l.message.OrganizationID, Message: l.message.ID, From: onTheWire(l.message.From), Content: content}
+	if l.answers != "" {
+		mail.From = l.answers // so that a report names the message, whatever it says
+	}
 	at := map[string]int{}
 	for i, r := range l.to {
 		mail.To = append(mail.To, onTheWire(r.Address))
@@ -362,5 +365,6 @@ func reasons(rows []recipient) string {
 var Happenings = []op.Happening{
 	{Type: "message.sent", When: "a message left, for one of its recipients at least"},
 	{Type: "message.failed", When: "a message could not be sent, and is not tried again"},
-	{Type: "message.bounced", When: "the mail systems of all recipients refused a message"},
+	{Type: "message.bounced", When: "the mail systems of all recipients refused a message, or one sent it back later"},
+	{Type: "message.received", When: "a mail came in"},
 }

@@ -117,7 +117,7 @@ func TestSending(t *testing.T) {
 			t.Errorf("sent: %s", sent)
 		}
 		got := r.Got()
-		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || got[0].From != "no-reply@frontdesk.example" {
+		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || got[0].From != "reply+"+v.Text("id")+"@frontdesk.example" {
 			t.Fatalf("the relay has %+v", got)
 		}
 		m, err := mail.ReadMessage(bytes.NewReader(got[0].Content))

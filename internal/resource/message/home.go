@@ -24,6 +24,8 @@ import (
 // one could pass for another organization. The keys are made when they are
 // first wanted and kept sealed.
 type Home struct {
+	TakesMail bool // answers can arrive
+
 	domain string
 	db     *db.DB
 	clock  *clock.Clock

@@ -23,6 +23,8 @@ type letter struct {
 	keys        []Key
 	now         clock.Time
 
+	answers string // where answers go unless the message says; may be empty
+
 	only        string // of marketing mail: the one who gets it
 	unsubscribe string // and the link by which that one ends it
 }
@@ -48,8 +50,12 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 			return nil, err
 		}
 	}
+	replyTo := l.answers
 	if v.ReplyTo != nil {
-		if err := msg.ReplyTo(onTheWire(*v.ReplyTo)); err != nil {
+		replyTo = onTheWire(*v.ReplyTo)
+	}
+	if replyTo != "" {
+		if err := msg.ReplyTo(replyTo); err != nil {
 			return nil, err
 		}
 	}

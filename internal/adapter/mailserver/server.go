@@ -1,0 +1,136 @@
+// Package mailserver is the SMTP server inside the binary: it takes mail for
+// the domains that are hosted here and for nobody else. It relays nothing,
+// knows no passwords, and says 250 only when the mail is stored.
+//
+// Start reading at session: what it refuses, and when. The conversation itself
+// is go-smtp's; this package adds the bounds of a server on the open network
+// (limits.go).
+package mailserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/resource/message"
+
+	"github.com/emersion/go-smtp"
+)
+
+// Inbox is whoever takes the mail.
+type Inbox interface {
+	// Takes tells whether anybody receives mail at an address.
+	Takes(ctx context.Context, address string) error
+	// Receive stores a mail. It has reached the disk when Receive returns.
+	Receive(ctx context.Context, m message.Arrived) error
+}
+
+// Config is how much the server takes.
+type Config struct {
+	Domain      string // that it greets with
+	MaxBytes    int64  // of one mail
+	PerMinute   int    // mails of one peer
+	Connections int    // at a time
+	TLS         *tls.Config
+	Spool       string // a folder for mail that is not stored yet
+
+	// The times of RFC 5321 §4.5.3.2, unless a test is in a hurry.
+	Idle     time.Duration // to wait for the next bytes
+	Transfer time.Duration // for the content of one mail
+	Session  time.Duration // for everything
+}
+
+const (
+	maxRecipients = 100      // of one mail; RFC 5321 §4.5.3.1.8 wants no fewer
+	maxLine       = 64 << 10 // bytes; many programs write more than the 998 of RFC 5322
+	maxRefused    = 20       // recipients, before the line is cut
+
+	writeTime   = time.Minute
+	lookTime    = 10 * time.Second // for a look into the database
+	storeTime   = 2 * time.Minute  // RFC 5321 §4.5.3.2.6: the sender waits 10 minutes
+	peerPortion = 4                // a peer has at most this part of the connections
+)
+
+// Server takes mail.
+type Server struct {
+	config Config
+	inbox  Inbox
+	log    *slog.Logger
+	smtp   *smtp.Server
+	spent  limit.Limiter[netip.Prefix]
+	metrics
+
+	mu    sync.Mutex
+	conns map[*conn]bool
+	peers map[netip.Prefix]int
+}
+
+// New makes a server that does not listen yet.
+func New(inbox Inbox, log *slog.Logger, c Config) *Server {
+	if c.Idle == 0 {
+		c.Idle = 5 * time.Minute
+	}
+	if c.Transfer == 0 {
+		c.Transfer = 10 * time.Minute
+	}
+	if c.Session == 0 {
+		c.Session = time.Hour
+	}
+	s := &Server{config: c, inbox: inbox, log: log, metrics: newMetrics(), conns: map[*conn]bool{}, peers: map[netip.Prefix]int{}}
+	s.smtp = smtp.NewServer(smtp.BackendFunc(s.session))
+	s.smtp.Domain = c.Domain
+	s.smtp.MaxRecipients = maxRecipients
+	s.smtp.MaxMessageBytes = c.MaxBytes
+	s.smtp.MaxLineLength = maxLine
+	s.smtp.WriteTimeout = writeTime
+	s.smtp.EnableSMTPUTF8 = true
+	s.smtp.TLSConfig = c.TLS
+	s.smtp.ErrorLog = complaints{log}
+	return s
+}
+
+// Serve takes mail from a listener until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.smtp.Serve(&listener{l, s}); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("mailserver: %w", err)
+	}
+	return nil
+}
+
+// Shutdown lets those finish who are sending, and ends all others.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	for c := range s.conns {
+		c.endWhenIdle()
+	}
+	s.mu.Unlock()
+	err := s.smtp.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		// Whoever is cut off has no 250, and sends it again.
+		s.mu.Lock()
+		for c := range s.conns {
+			c.Close() //nolint:errcheck // its end either way
+		}
+		s.mu.Unlock()
+		return nil
+	}
+	return err
+}
+
+// complaints are what go-smtp has to say, which is about clients and panics.
+type complaints struct{ log *slog.Logger }
+
+// Printf takes a sentence.
+func (c complaints) Printf(format string, v ...any) {
+	c.log.Warn("smtp: " + fmt.Sprintf(format, v...)) //nolint:sloglint // the words are go-smtp's
+}
+
+// Println takes words.
+func (c complaints) Println(v ...any) { c.Printf("%s", fmt.Sprint(v...)) }

@@ -1,0 +1,151 @@
+package mailserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/resource/message"
+
+	"github.com/emersion/go-smtp"
+)
+
+// session is the conversation with one peer.
+type session struct {
+	server *Server
+	conn   *conn
+	helo   string
+	tls    bool
+
+	sender     string
+	recipients []string
+	refusals   int
+}
+
+func (s *Server) session(c *smtp.Conn) (smtp.Session, error) {
+	inner := c.Conn()
+	wrapped, ok := inner.(interface{ NetConn() net.Conn }) // TLS
+	if ok {
+		inner = wrapped.NetConn()
+	}
+	return &session{server: s, conn: inner.(*conn), helo: c.Hostname(), tls: ok}, nil
+}
+
+// refuse answers with a code; RFC 3463 has the second one.
+func refuse(code int, enhanced smtp.EnhancedCode, format string, args ...any) *smtp.SMTPError {
+	return &smtp.SMTPError{Code: code, EnhancedCode: enhanced, Message: fmt.Sprintf(format, args...)}
+}
+
+// Mail begins a mail. The sender is taken as it is said: whoever it is, no
+// answer goes there.
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	v := s.server.spent.Spend(s.conn.key, s.server.config.PerMinute, time.Minute, time.Now())
+	if !v.OK {
+		s.server.count("limited")
+		return refuse(451, smtp.EnhancedCode{4, 7, 1}, "Too many messages from your address. Please retry in %d seconds.", limit.Seconds(v.Retry))
+	}
+	s.sender = from
+	return nil
+}
+
+// Rcpt takes only those whom somebody here receives mail for.
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	err := s.server.inbox.Takes(ctx, to)
+	if err == nil {
+		s.recipients = append(s.recipients, to)
+		return nil
+	}
+	if s.refusals++; s.refusals > maxRefused {
+		s.conn.endWhenIdle() // it guesses addresses
+	}
+	return s.answer(ctx, err)
+}
+
+// answer puts what the inbox says into the words of SMTP.
+func (s *session) answer(ctx context.Context, err error) error {
+	var f *fault.Fault
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, message.ErrNotHosted):
+		s.server.count("relay")
+		return refuse(550, smtp.EnhancedCode{5, 7, 1}, "This server does not relay, and takes no mail for that domain.")
+	case errors.Is(err, message.ErrNobody):
+		s.server.count("nobody")
+		return refuse(550, smtp.EnhancedCode{5, 1, 1}, "Nobody receives mail at that address.")
+	case errors.Is(err, message.ErrClosed):
+		s.server.count("closed")
+		return refuse(450, smtp.EnhancedCode{4, 2, 1}, "That mailbox is closed for now. Please retry later.")
+	case errors.As(err, &f) && f.Status == fault.TooLarge.Status:
+		s.server.count("large")
+		return refuse(552, smtp.EnhancedCode{5, 3, 4}, "The message is too large.")
+	}
+	s.server.count("failed")
+	s.server.log.ErrorContext(ctx, "mail was not stored; the sender will try again", "err", err, "peer", s.conn.RemoteAddr().String())
+	return refuse(451, smtp.EnhancedCode{4, 3, 0}, "The message could not be stored. Please retry in a few minutes.")
+}
+
+// Data takes the content. It goes to a file without a name, which is gone with
+// the process, and from there to the inbox.
+func (s *session) Data(r io.Reader) error {
+	ctx := context.Background() // a peer that hangs up does not undo what it sent
+	done := s.conn.transfer(s.server.config.Transfer)
+	defer done()
+	spool, err := os.CreateTemp(s.server.config.Spool, "mail-*")
+	if err != nil {
+		return s.answer(ctx, err)
+	}
+	defer spool.Close()
+	if err := os.Remove(spool.Name()); err != nil {
+		return s.answer(ctx, err)
+	}
+	size, err := io.Copy(spool, r)
+	if err != nil {
+		return s.interrupted(ctx, err)
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return s.answer(ctx, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	err = s.server.inbox.Receive(ctx, message.Arrived{Sender: s.sender, Recipients: s.recipients, Content: spool, Size: size})
+	if err != nil {
+		return s.answer(ctx, err)
+	}
+	s.server.count("stored")
+	s.server.bytes.Add(float64(size))
+	s.server.log.InfoContext(ctx, "mail received", "peer", s.conn.RemoteAddr().String(), "helo", s.helo, "tls", s.tls, "bytes", size, "recipients", len(s.recipients))
+	return nil
+}
+
+// interrupted answers a content that ended too early.
+func (s *session) interrupted(ctx context.Context, err error) error {
+	var known *smtp.SMTPError
+	var network net.Error
+	switch {
+	case errors.As(err, &known):
+		s.server.count("large")
+		return known
+	case errors.Is(err, smtp.ErrTooLongLine):
+		s.server.count("malformed")
+		return refuse(554, smtp.EnhancedCode{5, 6, 0}, "A line has more than %d bytes.", maxLine)
+	case errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, smtp.ErrDataReset):
+		s.server.count("interrupted")
+		return refuse(451, smtp.EnhancedCode{4, 4, 2}, "The message did not arrive whole. Please retry.")
+	}
+	return s.answer(ctx, err)
+}
+
+// Reset forgets the mail that was begun.
+func (s *session) Reset() { s.sender, s.recipients = "", nil }
+
+// Logout ends the session.
+func (s *session) Logout() error { return nil }

@@ -1,0 +1,139 @@
+package incoming
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/internal/resource/template"
+
+	"github.com/jhillyerd/enmime/v2"
+)
+
+// cutNote ends a body that is longer than what is kept.
+const cutNote = "[The rest was cut. The whole message is attached as " + OriginalName + ".]"
+
+// OriginalName is what the original is attached as.
+const OriginalName = "original.eml"
+
+// body gathers the texts and the attachments of the parts.
+type body struct {
+	letter     *Letter
+	text, html strings.Builder
+	cut        bool
+}
+
+// walk visits a part and what it holds. Of alternatives the first text and the
+// first HTML count; the parser's tree is no deeper than maxMultiparts.
+func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
+	if strings.HasPrefix(p.ContentType, "multipart/") && (p.FirstChild != nil || p.Content == nil) {
+		inner := p.ContentType == "multipart/alternative"
+		text, html := b.text.Len(), b.html.Len()
+		for child := p.FirstChild; child != nil; child = child.NextSibling {
+			if inner && (child.ContentType == "text/plain" && b.text.Len() > text || child.ContentType == "text/html" && b.html.Len() > html) {
+				continue
+			}
+			b.walk(child, depth+1, inner)
+		}
+		return
+	}
+	file := p.Disposition == "attachment" || p.FileName != ""
+	switch {
+	case strings.HasPrefix(p.ContentType, "multipart/"): // without a boundary
+		b.note("its parts cannot be told apart")
+		b.add(&b.text, "\n\n", p.Content)
+	case !file && (p.ContentType == "text/plain" || p.ContentType == ""):
+		b.add(&b.text, "\n\n", p.Content)
+	case !file && p.ContentType == "text/html":
+		b.add(&b.html, "<br>", p.Content)
+	case alternative && p.ContentType == "text/x-amp-html":
+		// the same once more, for readers that run it
+	case depth > 0 && (p.ContentType == "message/delivery-status" || p.ContentType == "text/rfc822-headers"):
+		// for machines; report reads it
+	default:
+		b.attach(p)
+	}
+}
+
+// add puts a text behind those before it, as far as any of it can be kept.
+func (b *body) add(to *strings.Builder, between string, content []byte) {
+	if len(content) == 0 {
+		return
+	}
+	if to.Len() > 0 {
+		to.WriteString(between)
+	}
+	room := max(maxHTML-to.Len(), 0)
+	if len(content) > room {
+		b.cut = true
+		content = content[:room]
+		for len(content) > 0 && !utf8.RuneStart(content[len(content)-1]) {
+			content = content[:len(content)-1]
+		}
+	}
+	to.Write(content)
+}
+
+func (b *body) attach(p *enmime.Part) {
+	l := b.letter
+	if len(l.Attachments) == MaxAttachments {
+		b.note(fmt.Sprintf("it has more than %d attachments", MaxAttachments))
+		return
+	}
+	name := oneLine(p.FileName)
+	if name == "" {
+		name = unnamed[p.ContentType]
+	}
+	if name == "" {
+		name = "attachment"
+	}
+	l.Attachments = append(l.Attachments, Attachment{name, p.Content})
+}
+
+// unnamed is what parts are called that have no name.
+var unnamed = map[string]string{"message/rfc822": "message.eml", "text/calendar": "invite.ics", "text/html": "attachment.html", "text/plain": "attachment.txt",
+	"image/png": "image.png", "image/jpeg": "image.jpg", "image/gif": "image.gif", "application/pdf": "attachment.pdf"}
+
+func (b *body) note(why string) {
+	if b.letter.Unread == "" {
+		b.letter.Unread = why
+	}
+}
+
+// finish cleans the texts. raw is shown when there are none.
+func (b *body) finish(raw string) {
+	l := b.letter
+	if b.text.Len()+b.html.Len()+len(l.Attachments) == 0 && strings.TrimSpace(raw) != "" && l.Report == nil {
+		b.note("no part of it can be read")
+		b.add(&b.text, "", []byte(raw))
+	}
+	l.Text = strings.ReplaceAll(readable(b.text.String()), "\r\n", "\n")
+	if b.html.Len() > 0 {
+		clean := template.Clean(readable(b.html.String()))
+		l.HTML = readable(clean.HTML)
+		if strings.TrimSpace(l.Text) == "" {
+			l.Text = readable(clean.Text)
+		}
+	}
+	if short := shorten(l.Text, "\n\n"+cutNote); short != l.Text {
+		l.Text, b.cut = short, true
+	}
+	if short := shorten(l.HTML, "<p>"+cutNote+"</p>"); short != l.HTML {
+		l.HTML, b.cut = short, true
+	}
+	if b.cut {
+		b.note("it is too long")
+	}
+}
+
+// shorten cuts a text that is too long, outside of any tag, and says so.
+func shorten(s, note string) string {
+	if len(s) <= MaxText || utf8.RuneCountInString(s) <= MaxText {
+		return s
+	}
+	s = clip(s, MaxText-len(note))
+	if open := strings.LastIndexByte(s, '<'); strings.HasPrefix(note, "<") && open > strings.LastIndexByte(s, '>') {
+		s = s[:open]
+	}
+	return s + note
+}

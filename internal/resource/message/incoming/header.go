@@ -1,0 +1,166 @@
+package incoming
+
+import (
+	"bufio"
+	"net/mail"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jhillyerd/enmime/v2"
+)
+
+// fields are the headers of a mail, by their lower-case names, as they stand.
+type fields map[string][]string
+
+// parseFields reads header lines, and passes over what is none.
+func parseFields(text string) fields {
+	out := fields{}
+	name := ""
+	in := bufio.NewScanner(strings.NewReader(text))
+	in.Buffer(nil, maxHeaders+1)
+	for in.Scan() {
+		line := in.Text()
+		if line != "" && (line[0] == ' ' || line[0] == '\t') {
+			if v := out[name]; name != "" && len(v[len(v)-1]) < maxHeader {
+				v[len(v)-1] += " " + strings.TrimSpace(line)
+			}
+			continue
+		}
+		before, after, ok := strings.Cut(line, ":")
+		name = strings.ToLower(strings.TrimSpace(before))
+		if !ok || name == "" || len(out[name]) == maxReferences {
+			name = ""
+			continue
+		}
+		out[name] = append(out[name], strings.TrimSpace(after))
+	}
+	return out
+}
+
+// first is a header's first value, of which no more is looked at than is worth
+// the time.
+func (f fields) first(name string) string {
+	if v := f[name]; len(v) > 0 {
+		return v[0][:min(len(v[0]), maxHeader)]
+	}
+	return ""
+}
+
+// headers reads what the letter's head says.
+func (l *Letter) headers(text string) {
+	f := parseFields(text)
+	if ids := messageIDs(f.first("message-id")); len(ids) > 0 {
+		l.MessageID = ids[0]
+	}
+	// The nearest first: what it answers, then what that answered (RFC 5322 §3.6.4).
+	l.References = messageIDs(f.first("in-reply-to"))
+	older := messageIDs(f.first("references"))
+	for i := len(older) - 1; i >= 0 && len(l.References) < maxReferences; i-- {
+		l.References = append(l.References, older[i])
+	}
+	l.Subject = clip(oneLine(enmime.DecodeRFC2047(f.first("subject"))), maxSubject)
+	l.From = only(addresses(f.first("from")))
+	if l.From == nil {
+		l.From = only(addresses(f.first("sender")))
+	}
+	l.ReplyTo = only(addresses(f.first("reply-to")))
+	l.To = addresses(strings.Join(f["to"], ", "))
+	l.Cc = addresses(strings.Join(f["cc"], ", "))
+	if d, err := mail.ParseDate(f.first("date")); err == nil {
+		l.Date = d
+	} else if d, err := time.Parse(time.RFC1123Z, f.first("date")); err == nil {
+		l.Date = d
+	}
+}
+
+var bracketed = regexp.MustCompile(`<[^<>\s]{1,995}>`)
+
+// messageIDs are the identifiers in a header, without their brackets. One
+// without brackets is taken too, as some programs write it.
+func messageIDs(s string) (out []string) {
+	for _, m := range bracketed.FindAllString(s, maxReferences) {
+		out = append(out, printable(m[1:len(m)-1]))
+	}
+	if out == nil {
+		if words := strings.Fields(s); len(words) == 1 && strings.Contains(words[0], "@") && len(words[0]) <= maxSubject {
+			out = append(out, printable(words[0]))
+		}
+	}
+	return out
+}
+
+func only(list []*mail.Address) *mail.Address {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+var addressLike = regexp.MustCompile(`[^\s<>,;:"()\[\]]{1,64}@[^\s<>,;:"()\[\]@]{1,189}`)
+
+// addresses reads a list of addresses; where it is no list, whatever in it
+// looks like one.
+func addresses(s string) (out []*mail.Address) {
+	s = s[:min(len(s), maxHeader)]
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	list, err := enmime.ParseAddressList(s)
+	if err != nil {
+		list = nil
+		for _, m := range addressLike.FindAllString(s, MaxAddresses) {
+			list = append(list, &mail.Address{Address: m})
+		}
+	}
+	seen := map[string]bool{}
+	for _, a := range list {
+		a.Address = printable(a.Address)
+		a.Name = clip(oneLine(a.Name), maxName)
+		if key := strings.ToLower(a.Address); a.Address != "" && len(a.Address) <= maxAddress && strings.Contains(a.Address, "@") && !seen[key] && len(out) < MaxAddresses {
+			seen[key] = true
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// printable drops what cannot be seen.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// oneLine is valid text without line ends and other control characters.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r) || r == '\u2028' || r == '\u2029'
+	}), " ")
+}
+
+// readable is valid text that a database takes.
+func readable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}
+
+// clip is a valid text's first n characters.
+func clip(s string, n int) string {
+	s = readable(s)
+	if len(s) <= n {
+		return s
+	}
+	i := 0
+	for at := range s {
+		if i == n {
+			return s[:at]
+		}
+		i++
+	}
+	return s
+}

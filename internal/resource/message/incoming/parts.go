@@ -1,0 +1,125 @@
+package incoming
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jhillyerd/enmime/v2"
+	"github.com/jhillyerd/enmime/v2/mediatype"
+)
+
+const (
+	maxMultiparts = 10   // parts that hold parts; people's mails have about three
+	maxMediaType  = 2000 // bytes of a Content-Type; the parser takes the square of them
+	maxBoundary   = 200  // bytes; RFC 2046 §5.1.1 allows 70
+	parseTime     = 20 * time.Second
+)
+
+// parts takes a mail apart. What cannot be taken apart is nil; why is told in
+// words. An error is the reader's.
+func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
+	in := &bounded{r: r, until: time.Now().Add(parseTime)}
+	defer func() {
+		if p := recover(); p != nil {
+			root, unread, err = nil, fmt.Sprintf("it cannot be parsed: %v", p), nil
+		}
+	}()
+	seen := &counter{}
+	root, err = enmime.NewParser(enmime.SkipMalformedParts(true), enmime.MultipartWOBoundaryAsSinglePart(true), enmime.MaxStoredPartErrors(4),
+		enmime.DisableTextConversion(true), enmime.DisableCharacterDetection(true), enmime.SetCustomParseMediaType(seen.mediaType),
+		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy)).ReadParts(in)
+	switch {
+	case in.err != nil:
+		return nil, "", in.err
+	case err != nil:
+		return nil, "it cannot be parsed: " + clip(oneLine(err.Error()), maxName), nil
+	case seen.cut:
+		unread = "it has too many parts in parts"
+	case severe(root):
+		unread = "part of it cannot be decoded"
+	}
+	return root, unread, nil
+}
+
+// counter bounds how deep the parser goes: a part without a boundary holds no
+// parts.
+type counter struct {
+	boundaries map[string]bool
+	cut        bool
+}
+
+func (c *counter) mediaType(text string) (string, map[string]string, []string, error) {
+	if len(text) > maxMediaType {
+		c.cut = true
+		return "application/octet-stream", map[string]string{}, nil, nil
+	}
+	t, params, invalid, err := mediatype.Parse(text)
+	if err != nil {
+		return "application/octet-stream", map[string]string{}, nil, nil
+	}
+	b := params["boundary"]
+	if b == "" || c.boundaries[b] {
+		return t, params, invalid, nil
+	}
+	if len(b) > maxBoundary || len(c.boundaries) == maxMultiparts {
+		c.cut = true
+		delete(params, "boundary")
+		return "application/octet-stream", params, invalid, nil
+	}
+	if c.boundaries == nil {
+		c.boundaries = map[string]bool{}
+	}
+	c.boundaries[b] = true
+	return t, params, invalid, nil
+}
+
+// severe reports whether the parser lost something.
+func severe(root *enmime.Part) bool {
+	for p := range every(root) {
+		for _, e := range p.Errors {
+			if e.Severe {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// every visits a part and all that it holds.
+func every(root *enmime.Part) func(func(*enmime.Part) bool) {
+	return func(yield func(*enmime.Part) bool) {
+		waiting := []*enmime.Part{root}
+		for len(waiting) > 0 {
+			p := waiting[len(waiting)-1]
+			waiting = waiting[:len(waiting)-1]
+			if !yield(p) {
+				return
+			}
+			for child := p.FirstChild; child != nil; child = child.NextSibling {
+				waiting = append(waiting, child)
+			}
+		}
+	}
+}
+
+// bounded ends a mail that takes too long, and remembers what the reader
+// failed with, which the parser would take for a broken mail.
+type bounded struct {
+	r     io.Reader
+	until time.Time
+	err   error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if time.Now().After(b.until) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	n, err := b.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,97 @@
+package incoming
+
+import (
+	"strings"
+
+	"github.com/jhillyerd/enmime/v2"
+)
+
+// Report is what a mail server says about a mail that it had of us (RFC 3464).
+type Report struct {
+	MessageID string    // of that mail, without brackets; empty when it is not told
+	Failed    []Failure // the addresses that it cannot be delivered to
+}
+
+// Failure is one address that a mail did not reach.
+type Failure struct {
+	Address string // empty when it is not told
+	Reason  string // the server's words
+}
+
+func (f Failure) String() string {
+	if f.Address == "" {
+		return f.Reason
+	}
+	return f.Address + ": " + f.Reason
+}
+
+// report reads a delivery report; nil when the mail is none.
+func report(root *enmime.Part) *Report {
+	if root.ContentType != "multipart/report" {
+		return nil
+	}
+	var r *Report
+	for p := range every(root) {
+		switch p.ContentType {
+		case "message/delivery-status", "message/global-delivery-status":
+			if r == nil {
+				r = &Report{}
+			}
+			r.status(string(p.Content[:min(len(p.Content), maxHeader)]))
+		default: // the words for people, and the mail
+		}
+	}
+	if r == nil {
+		return nil
+	}
+	for p := range every(root) {
+		switch p.ContentType {
+		case "message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers":
+			head, _, _ := strings.Cut(strings.ReplaceAll(string(p.Content[:min(len(p.Content), maxHeader)]), "\r\n", "\n"), "\n\n")
+			if ids := messageIDs(parseFields(head).first("message-id")); len(ids) > 0 && r.MessageID == "" {
+				r.MessageID = ids[0]
+			}
+		default:
+		}
+	}
+	return r
+}
+
+// status reads the groups of fields: the first is about the mail, and each
+// that follows about one address.
+func (r *Report) status(text string) {
+	for _, group := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+		f := parseFields(group)
+		// The other actions are delayed, delivered, relayed and expanded: it may still arrive.
+		if strings.EqualFold(f.first("action"), "failed") && len(r.Failed) < MaxAddresses {
+			r.Failed = append(r.Failed, failure(f))
+		}
+	}
+}
+
+// failure is what a server said about an address.
+func failure(f fields) Failure {
+	said := func(name string) string { // without the type: "smtp; 550 …", "rfc822; ada@…"
+		v := f.first(name)
+		if _, after, ok := strings.Cut(v, ";"); ok {
+			v = after
+		}
+		return clip(oneLine(v), maxName)
+	}
+	address, reason := said("final-recipient"), said("diagnostic-code")
+	if address == "" {
+		address = said("original-recipient")
+	}
+	status := clip(oneLine(f.first("status")), 20)
+	if reason == "" {
+		reason = "no reason given"
+	}
+	if status != "" && !strings.Contains(reason, status) {
+		reason = status + " " + reason
+	}
+	v := Failure{Reason: reason}
+	if a := only(addresses(address)); a != nil {
+		v.Address = a.Address
+	}
+	return v
+}

@@ -1,0 +1,74 @@
+package incoming
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+)
+
+// The parser keeps every part and every header line in memory, and is slow on
+// parts in parts. What no person sends is noticed before it is given to it.
+const (
+	maxLines     = 500_000 // of the whole mail
+	maxDashes    = 10_000  // lines that may separate parts
+	maxHeaders   = 1 << 20 // bytes of the headers of the mail
+	maxBeginning = 64 << 10
+)
+
+// overview is what one quick look at a mail tells.
+type overview struct {
+	header    string // the mail's own headers
+	beginning string // of what follows them
+	intricate string // why it must not be parsed, or empty
+}
+
+// raw is what is shown of a mail that cannot be taken apart.
+func (o *overview) raw() string {
+	if o.beginning == "" {
+		return clip(o.header, maxBeginning)
+	}
+	return clip(o.beginning, maxBeginning)
+}
+
+// survey looks at a mail line by line.
+func survey(r io.Reader) (*overview, error) {
+	var header, beginning strings.Builder
+	in := bufio.NewReaderSize(r, 64<<10)
+	o := &overview{}
+	lines, dashes, inHeader, whole := 0, 0, true, true
+	for {
+		line, err := in.ReadSlice('\n')
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+		if bytes.Contains(line, []byte("--")) {
+			dashes++
+		}
+		switch {
+		case inHeader && whole && len(bytes.Trim(line, "\r\n")) == 0:
+			inHeader = false
+		case inHeader && header.Len()+len(line) <= maxHeaders:
+			header.Write(line)
+		case inHeader:
+			o.intricate = "its headers are too long"
+		case beginning.Len()+len(line) <= maxBeginning:
+			beginning.Write(line)
+		}
+		if whole = err == nil; whole {
+			lines++
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+	}
+	switch {
+	case lines > maxLines:
+		o.intricate = "it has too many lines"
+	case dashes > maxDashes:
+		o.intricate = "it may have too many parts"
+	}
+	o.header, o.beginning = header.String(), beginning.String()
+	return o, nil
+}
