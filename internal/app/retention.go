@@ -47,7 +47,7 @@ var purges = []string{
 	purgeUnder("business_profiles", "business_id", "businesses"),
 	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
 	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"),
-	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"),
+	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"), purgeUnder("domain_email", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), forget("message_attachments", "file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge

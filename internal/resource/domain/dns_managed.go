@@ -65,11 +65,6 @@ func (z *Zones) SetEmail(ctx context.Context, org, domain id.ID, zone string, wa
 	return nil
 }
 
-// ClearEmail removes the email records of a domain's zone.
-func (z *Zones) ClearEmail(ctx context.Context, org, domain id.ID, zone string) error {
-	return z.SetEmail(ctx, org, domain, zone, nil)
-}
-
 // manage runs one write from its intent to its end.
 func (z *Zones) manage(ctx context.Context, at zoneRef, want plan) error {
 	v, err := z.begin(ctx, z.DB, at, want)

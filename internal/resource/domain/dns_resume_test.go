@@ -153,7 +153,7 @@ func TestEmailRecords(t *testing.T) {
 		set(want("mx2.example.net"))
 		z.has("TXT @ v=spf1 -all, TXT fd1._domainkey v=DKIM1; k=ed25519; p=abc, TXT _dmarc v=DMARC1; p=none, MX @ mx2.example.net")
 
-		if err := z.Zones.ClearEmail(ctx, z.Org, id.ID(z.domain), "example.com"); err != nil {
+		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", nil); err != nil {
 			t.Fatal(err)
 		}
 		z.has("")

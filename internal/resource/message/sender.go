@@ -20,7 +20,7 @@ type Senders interface {
 	// Answers is where answers to a message go, and reports that it did not
 	// arrive, when that is not the address that it is sent from; else it is
 	// empty.
-	Answers(from string, message id.ID) string
+	Answers(ctx context.Context, tx *db.Tx, org id.ID, from string, message id.ID) (string, error)
 	// Keys are what signs for the domain of an address that the organization
 	// may send from. It is called outside of every transaction.
 	Keys(ctx context.Context, org id.ID, address string) ([]Key, error)
