@@ -30,6 +30,7 @@ judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth c
 	scripts/judge-console
 	scripts/judge-stripe
 	scripts/judge-mail
+	scripts/judge-domains
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

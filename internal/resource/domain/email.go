@@ -2,7 +2,7 @@ package domain
 
 import (
 	"context"
-	"time"
+	"errors"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -231,29 +231,29 @@ func (e *Email) Provision(ctx context.Context, org, domain id.ID, zone string) e
 
 // publishTries bounds how often a zone is looked at again because what it
 // should have changed meanwhile; then it is somebody else's turn.
-const publishTries = 5
+const publishTries = 20
+
+var errOvertaken = errors.New("domain: the zone should have other email records by now")
 
 // publish makes the email records of a zone those that it should have. A zone
-// without a domain yet is given by its name.
+// without a domain yet is given by its name. Whoever is overtaken by a change
+// writes nothing more, and looks again.
 func (e *Email) publish(ctx context.Context, org, domain id.ID, zone string) error {
 	for range publishTries {
-		before, err := e.look(ctx, org, domain, zone)
+		v, err := e.look(ctx, org, domain, zone)
 		if err != nil {
 			return err
 		}
-		if err := e.Zones.SetEmail(ctx, org, domain, before.zone, before.records); err != nil {
-			return err
-		}
-		version := 0
-		err = e.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			version, err = db.One[int](ctx, tx, "SELECT version FROM domain_email WHERE organization_id = $1 AND domain_id = $2", org, domain)
+		err = e.Zones.SetEmail(ctx, org, domain, v.zone, v.records, func(ctx context.Context, tx *db.Tx) error {
+			version, err := db.One[int](ctx, tx, "SELECT version FROM domain_email WHERE organization_id = $1 AND domain_id = $2", org, domain)
+			if err == nil && version != v.version {
+				err = errOvertaken
+			}
 			return err
 		})
-		if err != nil || version == before.version {
+		if !errors.Is(err, errOvertaken) {
 			return err
 		}
 	}
-	f := ZoneBusy.New()
-	f.RetryAfter = time.Second
-	return f
+	return ZoneBusy.New()
 }
