@@ -7,7 +7,6 @@ CREATE TABLE domain_email (
   seq SEQ,
   organization_id ID NOT NULL REFERENCES organizations (id),
   created_at TIME NOT NULL,
-  updated_at TIME NOT NULL,
   domain_id ID NOT NULL,
 -- whether the records are in the zone, and whether they should be
   enabled BOOL NOT NULL,

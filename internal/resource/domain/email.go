@@ -115,7 +115,7 @@ func (d *Domains) turnEmail(ctx context.Context, c *op.Call, domain id.ID, on bo
 				return err
 			}
 		}
-		_, err = db.Exec(ctx, tx, "UPDATE domain_email SET wanted = $3, version = version + 1, updated_at = $4 WHERE organization_id = $1 AND domain_id = $2", c.Org, domain, on, c.Now)
+		_, err = db.Exec(ctx, tx, "UPDATE domain_email SET wanted = $3, version = version + 1 WHERE organization_id = $1 AND domain_id = $2", c.Org, domain, on)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (d *Domains) republish(ctx context.Context, tx *db.Tx, org, domain id.ID, a
 
 // subdomainsChanged brings the zone of a domain with email up to date.
 func (d *Domains) subdomainsChanged(ctx context.Context, c *op.Call, parent id.ID) error {
-	n, err := db.Exec(ctx, c.Tx, "UPDATE domain_email SET version = version + 1, updated_at = $3 WHERE organization_id = $1 AND domain_id = $2", c.Org, parent, c.Now)
+	n, err := db.Exec(ctx, c.Tx, "UPDATE domain_email SET version = version + 1 WHERE organization_id = $1 AND domain_id = $2", c.Org, parent)
 	if err != nil || n == 0 {
 		return err
 	}

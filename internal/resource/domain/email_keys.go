@@ -53,8 +53,8 @@ func (e *Email) makeKeys(ctx context.Context, org, domain id.ID) error {
 		record[k.Selector] = k.Record
 	}
 	return e.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, `INSERT INTO domain_email (organization_id, created_at, updated_at, domain_id, enabled, wanted, version, rsa_sealed, rsa_record, ed25519_sealed, ed25519_record)
-			VALUES ($1, $2, $2, $3, FALSE, FALSE, 1, $4, $5, $6, $7) ON CONFLICT (organization_id, domain_id) DO NOTHING`,
+		_, err := db.Exec(ctx, tx, `INSERT INTO domain_email (organization_id, created_at, domain_id, enabled, wanted, version, rsa_sealed, rsa_record, ed25519_sealed, ed25519_record)
+			VALUES ($1, $2, $3, FALSE, FALSE, 1, $4, $5, $6, $7) ON CONFLICT (organization_id, domain_id) DO NOTHING`,
 			org, e.Clock.Now(), domain, sealed[dkimkey.RSA], record[dkimkey.RSA], sealed[dkimkey.Ed25519], record[dkimkey.Ed25519])
 		return err
 	})
