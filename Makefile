@@ -31,6 +31,7 @@ judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth c
 	scripts/judge-stripe
 	scripts/judge-mail
 	scripts/judge-webhooks
+	scripts/judge-domains
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

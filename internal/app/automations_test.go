@@ -130,7 +130,7 @@ func TestAutomationsKilled(t *testing.T) {
 		}
 		burst(5)
 		if e == db.Postgres { // the leases of dead workers have to run out: bring the moment nearer
-			expireLeases(t, s, v)
+			expireLeases(t, s)
 		}
 		quietly(t, watcher(t, s, e), v, made)
 		t.Logf("%d kills, %d contacts, five steps each", kills, made)
@@ -155,24 +155,6 @@ func watcher(t *testing.T, s *server, e db.Engine) *app.App {
 		t.Cleanup(func() { a.Jobs.Stop(context.Background()) }) //nolint:errcheck // the test has ended
 	}
 	return a
-}
-
-// expireLeases lets the sweep of lost jobs find those of killed processes now.
-func expireLeases(t *testing.T, s *server, v apptest.Tenant) {
-	t.Helper()
-	a, err := app.Open(t.Context(), s.settings, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	time.Sleep(2 * time.Second) // whoever lives renews or ends
-	err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "UPDATE jobs SET leased_until = 1 WHERE organization_id = $1 AND state = 'running'", v.Org)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Two processes over one PostgreSQL share the work: no event is skipped, and

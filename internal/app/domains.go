@@ -23,6 +23,7 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 	}
 	a.Zones = domain.NewZones(domain.ZonesConfig{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs, DNS: c.DNS, Pause: c.Pause})
 	a.Zones.Handle()
+	c.Email = domain.NewEmail(domain.EmailConfig{DB: a.DB, Clock: a.Clock, Zones: a.Zones, Seal: a.seal, Host: a.Settings.Mail.Domain, SPF: a.Settings.Mail.SPF})
 	d := domain.New(c)
 	d.Handle()
 	return d

@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/resource/message"
 )
 
-// openMail joins what sends mail: by the provider that the settings name, and
-// from the service's own domain.
+// openMail joins what sends mail, by the provider that the settings name: from
+// the domains of organizations, and from the service's own.
 func (a *App) openMail() {
 	s := &a.Settings
 	a.Mailer = mailbox.New(a.DB, a.Clock)
@@ -20,10 +20,11 @@ func (a *App) openMail() {
 		a.Mailer = relay(s)
 	}
 	a.Home = message.NewHome(s.Mail.Domain, a.DB, a.Clock, a.seal)
-	a.Messages = message.New(a.DB, a.Clock, a.Jobs, a.Events, a.Files, a.Links, a.Home, a.Mailer)
-	a.Messages.Handle(a.Jobs)
 	a.Home.TakesMail = s.MailServer.Listen != ""
-	a.Inbox = message.NewInbox(a.Messages, a.Home)
+	hosted := message.NewHosted(a.Home, a.Domains.Email)
+	a.Messages = message.New(a.DB, a.Clock, a.Jobs, a.Events, a.Files, a.Links, hosted, a.Mailer)
+	a.Messages.Handle(a.Jobs)
+	a.Inbox = message.NewInbox(a.Messages, a.Home, hosted)
 }
 
 // openMailServer makes the server that takes mail. It listens later.

@@ -183,6 +183,7 @@ func expireLeases(t *testing.T, s *server) {
 		t.Fatal(err)
 	}
 	defer a.Close()
+	time.Sleep(2 * time.Second) // whoever lives renews or ends
 	err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, "UPDATE jobs SET leased_until = 1 WHERE state = 'running'")
 		return err

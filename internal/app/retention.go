@@ -47,9 +47,10 @@ var purges = []string{
 	purge("business_online_presences"), purgeUnder("business_online_presences", "business_id", "businesses"),
 	purge("business_physical_presences"), purgeUnder("business_physical_presences", "business_id", "businesses"),
 	purgeUnder("business_profiles", "business_id", "businesses"),
-	purgeUnder("property_values", "object_id", "businesses"),                                                                     // the business itself stays: keys and agreements tell of it
-	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"), purge("automations"), // what they did ends by its own retention
-	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"),
+	purgeUnder("property_values", "object_id", "businesses"), // the business itself stays: keys and agreements tell of it
+	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"),
+	purge("automations"), // what they did ends by its own retention
+	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"), purgeUnder("domain_email", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
 	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
 	purge("agents"), purge("payment_methods"), purge("invites"),

@@ -16,6 +16,8 @@ type sealedPlace struct{ table, column, where, place string }
 var sealedPlaces = []sealedPlace{
 	{"idempotency", "body", "sealed", "'idempotency/' || organization_id || '/' || key"},
 	{"link_signing_keys", "sealed", "TRUE", "'link_signing_keys/' || purpose"},
+	{"domain_email", "ed25519_sealed", "TRUE", "'domain_email/' || domain_id || '/fd-ed25519'"},
+	{"domain_email", "rsa_sealed", "TRUE", "'domain_email/' || domain_id || '/fd-rsa'"},
 	{"mail_keys", "sealed", "TRUE", "'mail_keys/' || domain || '/' || selector"},
 	{"webhooks", "secret", "TRUE", "'webhooks/' || id"},
 	{"webhooks", "previous_secret", "previous_secret IS NOT NULL", "'webhooks/' || id || '/previous'"},

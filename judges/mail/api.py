@@ -1,7 +1,8 @@
-"""What the judges of mail share: the API, patience, and a look into the maildir."""
+"""What the judges of mail share: the API, patience, a look into the maildir, and swaks."""
 
 import json
 import os
+import subprocess
 import time
 import urllib.request
 
@@ -36,3 +37,9 @@ def arrived(message):
             raw = f.read()
         if message.encode() in raw:
             return raw
+
+
+def swaks(*args):
+    """Runs swaks, which speaks to the embedded server as any mail server would."""
+    return subprocess.run(["swaks", "--server", os.environ["MAIL_IN"], "--helo", "client.example", "--from", "ada@example.com", *args],
+                          capture_output=True, text=True, timeout=60, check=False)

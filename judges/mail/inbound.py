@@ -3,18 +3,11 @@
 import email
 import email.policy
 import os
-import subprocess
 import tempfile
 
-from api import arrived, call, content, until
+from api import arrived, call, content, swaks, until
 
 DRAWING = bytes(range(256)) * 300
-
-
-def swaks(*args):
-    """Runs swaks, which speaks to the embedded server as any mail server would."""
-    return subprocess.run(["swaks", "--server", os.environ["MAIL_IN"], "--helo", "client.example", "--from", "ada@example.com", *args],
-                          capture_output=True, text=True, timeout=60, check=False)
 
 
 def thread(message):

@@ -84,6 +84,7 @@ type S3 struct {
 // Mail is how mail leaves.
 type Mail struct {
 	Domain   string `help:"The service's own domain: mail is sent from no-reply@ it unless a message says otherwise." default:"frontdesk.example"`
+	SPF      string `help:"Who sends the mail of hosted domains: the mechanisms of their SPF records, like include:relay.example; without it, the addresses of --mail-domain." name:"spf" env:"FRONTDESK_MAIL_SPF"`
 	Provider string `help:"mailbox keeps what would be sent in the console; smtp hands it to the relay of --smtp-host." default:"mailbox" enum:"mailbox,smtp"`
 }
 
@@ -228,6 +229,12 @@ func (s *Settings) settleMail() error {
 	if d := s.Mail.Domain; !hostName.MatchString(d) || len(d) > 200 {
 		return fmt.Errorf("--mail-domain: %q is not a domain like mail.example.com", d)
 	}
+	if s.Mail.SPF == "" {
+		s.Mail.SPF = "a:" + s.Mail.Domain
+	}
+	if !spfMechanisms.MatchString(s.Mail.SPF) || len(s.Mail.SPF) > 200 {
+		return fmt.Errorf("--mail-spf: %q is not a list of mechanisms like include:relay.example ip4:192.0.2.1", s.Mail.SPF)
+	}
 	if s.Mail.Provider == "smtp" {
 		switch {
 		case s.SMTP.Host == "":
@@ -262,6 +269,10 @@ func (m *MailServer) settle() error {
 	}
 	return nil
 }
+
+// spfMechanisms are those that let somebody send (RFC 7208 §5). What is not
+// named is doubtful by the ~all that follows.
+var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+)( (a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+))*$`)
 
 // hostName is a domain in ASCII with a dot in it.
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

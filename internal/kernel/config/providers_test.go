@@ -32,8 +32,9 @@ func TestProviders(t *testing.T) {
 		{config.Providers{DNSResolver: "nowhere"}, false, 0, "--dns-resolver"},
 	} {
 		s := config.Settings{Listen: "127.0.0.1:0", ClockOffset: c.offset, Providers: c.providers, Agreement: config.Agreement{Business: "1", Domain: "1"},
-			RateLimit:  config.RateLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Public: 1},
-			AgentLimit: config.AgentLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Transport: 1}, OAuth: config.OAuth{RegisterLimit: 1, TokenLimit: 1}}
+			RateLimit: config.RateLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Public: 1}, Files: config.Files{MaxBytes: 1}, Mail: config.Mail{Domain: "mail.example.com"},
+			AutomationLimit: config.AutomationLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1},
+			AgentLimit:      config.AgentLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Transport: 1}, OAuth: config.OAuth{RegisterLimit: 1, TokenLimit: 1}}
 		err := s.Settle(c.demo)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want %q", c, err, c.want)

@@ -20,8 +20,12 @@ import (
 // Callers cannot change these records. No events are written; whoever calls
 // tells of the whole.
 //
+// Before each record, still is asked with the domain held whether these are
+// the right ones yet; its error ends the work, so that of two who set
+// different records the later decides.
+//
 // It calls the provider, so it is never called inside a transaction.
-func (z *Zones) SetEmail(ctx context.Context, org, domain id.ID, zone string, want []Record) error {
+func (z *Zones) SetEmail(ctx context.Context, org, domain id.ID, zone string, want []Record, still func(context.Context, *db.Tx) error) error {
 	at := zoneRef{Org: org, ID: domain, Name: zone, Kind: unborn}
 	wanted := make(map[string]Record, len(want))
 	for i, r := range want {
@@ -53,21 +57,16 @@ func (z *Zones) SetEmail(ctx context.Context, org, domain id.ID, zone string, wa
 	}
 	// The old go first: an alias may come in the place of a record.
 	for _, record := range stale {
-		if err := z.manage(ctx, at, removal(record)); err != nil {
+		if err := z.manage(ctx, at, removal(record).while(still)); err != nil {
 			return err
 		}
 	}
 	for _, r := range want {
-		if err := z.manage(ctx, at, z.presence(at, r)); err != nil {
+		if err := z.manage(ctx, at, z.presence(at, r).while(still)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// ClearEmail removes the email records of a domain's zone.
-func (z *Zones) ClearEmail(ctx context.Context, org, domain id.ID, zone string) error {
-	return z.SetEmail(ctx, org, domain, zone, nil)
 }
 
 // manage runs one write from its intent to its end.
@@ -86,6 +85,16 @@ func (z *Zones) manage(ctx context.Context, at zoneRef, want plan) error {
 		_, _, err := z.settle(ctx, tx, at, v, nil)
 		return err
 	})
+}
+
+// while is the plan for as long as a condition holds.
+func (p plan) while(still func(context.Context, *db.Tx) error) plan {
+	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		if err := still(ctx, tx); err != nil {
+			return nil, err
+		}
+		return p(ctx, tx, rows)
+	}
 }
 
 func removal(record id.ID) plan {

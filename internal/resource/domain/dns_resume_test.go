@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
@@ -121,6 +122,7 @@ func TestRecordRefusals(t *testing.T) {
 func TestEmailRecords(t *testing.T) {
 	eachZone(t, func(z *zoned) {
 		ctx := context.Background()
+		always := func(context.Context, *db.Tx) error { return nil }
 		ten := 10
 		mine := z.post(z.path, record("TXT", "@", "v=spf1 -all")).OK(z.t, 201)
 		want := func(mx string) []domain.Record {
@@ -129,7 +131,7 @@ func TestEmailRecords(t *testing.T) {
 		}
 		set := func(records []domain.Record) {
 			z.t.Helper()
-			if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", records); err != nil {
+			if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", records, always); err != nil {
 				z.t.Fatal(err)
 			}
 		}
@@ -147,18 +149,18 @@ func TestEmailRecords(t *testing.T) {
 
 		// Half-way through the provider falls silent; the next call goes on.
 		z.dns.set(true, errSilent)
-		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", want("mx2.example.net")); err == nil {
+		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", want("mx2.example.net"), always); err == nil {
 			t.Error("a silent provider is a success")
 		}
 		set(want("mx2.example.net"))
 		z.has("TXT @ v=spf1 -all, TXT fd1._domainkey v=DKIM1; k=ed25519; p=abc, TXT _dmarc v=DMARC1; p=none, MX @ mx2.example.net")
 
-		if err := z.Zones.ClearEmail(ctx, z.Org, id.ID(z.domain), "example.com"); err != nil {
+		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", nil, always); err != nil {
 			t.Fatal(err)
 		}
 		z.has("")
 		z.post(z.path, record("CNAME", "_dmarc", "dmarc.example.net")).OK(z.t, 201)
-		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", want("mx1.example.net")); !fault.Has(err, domain.RecordConflict) {
+		if err := z.Zones.SetEmail(ctx, z.Org, id.ID(z.domain), "example.com", want("mx1.example.net"), always); !fault.Has(err, domain.RecordConflict) {
 			t.Errorf("a record in the way: %v", err)
 		}
 
@@ -168,7 +170,7 @@ func TestEmailRecords(t *testing.T) {
 		}
 		unborn := id.New()
 		for range 2 {
-			if err := z.Zones.SetEmail(ctx, z.Org, unborn, "new.example", want("mx1.example.net")); err != nil {
+			if err := z.Zones.SetEmail(ctx, z.Org, unborn, "new.example", want("mx1.example.net"), always); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -35,7 +35,7 @@ type Config struct {
 	Registrar Registrar
 	Payments  Payments
 	DNS       DNS
-	Mail      Mail
+	Email     *Email
 	LookupTXT func(ctx context.Context, name string) ([]string, error)
 
 	// Pause is called between the steps of an order, so that a test can end
@@ -68,9 +68,6 @@ func enter(places chan struct{}) (leave func(), err error) {
 
 // New joins the ports. Handle declares the jobs.
 func New(c Config) *Domains {
-	if c.Mail == nil {
-		c.Mail = noMail{}
-	}
 	return &Domains{Config: c, asking: make(chan struct{}, askingPlaces), ordering: make(chan struct{}, orderingPlaces)}
 }
 
@@ -107,29 +104,15 @@ type Verification struct {
 	VerifiedAt  *clock.Time `json:"verifiedAt"`
 }
 
-// DomainEmail is the state of hosted email.
+// DomainEmail is the state of hosted email. The records of a zone that is not
+// delegated to us have to be copied to where it is.
 type DomainEmail struct {
 	Enabled      bool    `json:"enabled"`
-	DKIMSelector *string `json:"dkimSelector"`
-	SPF          *string `json:"spf"`
-	DKIM         *string `json:"dkim"`
-	DMARC        *string `json:"dmarc"`
+	DKIMSelector *string `json:"dkimSelector" doc:"of the RSA key; fd-ed25519 is the other key's"`
+	SPF          *string `json:"spf" enum:"published,custom,missing" doc:"as our zone has it: ours, your own in its place, or none; null without email"`
+	DKIM         *string `json:"dkim" enum:"published,custom,missing"`
+	DMARC        *string `json:"dmarc" enum:"published,custom,missing"`
 }
-
-// Mail is hosted email as far as domains know of it.
-type Mail interface {
-	// Provision writes the email records of a new domain's zone. The domain
-	// has its id already but no row yet. It may be called again.
-	Provision(ctx context.Context, org, domain id.ID, zone string) error
-	// Fill writes the state of hosted email into domains that are shown.
-	Fill(ctx context.Context, tx *db.Tx, org id.ID, rows []*Domain) error
-}
-
-// noMail is a service without hosted email.
-type noMail struct{}
-
-func (noMail) Provision(context.Context, id.ID, id.ID, string) error { return nil }
-func (noMail) Fill(context.Context, *db.Tx, id.ID, []*Domain) error  { return nil }
 
 var domains = db.NewTable[Domain]("domains", "domain")
 
@@ -154,7 +137,7 @@ const exampleID = `"3b0f6a52-77a4-4d4f-9c7b-0c5a1d2e3f40"`
 // Operations lists everything that can be done with domains.
 func (d *Domains) Operations() []*op.Op {
 	var out []*op.Op
-	for _, group := range [][]*op.Op{d.domainOperations(), d.subdomainOperations(), d.orderOperations(), operationOperations(), d.registrationOperations(), d.contactOperations()} {
+	for _, group := range [][]*op.Op{d.domainOperations(), d.subdomainOperations(), d.orderOperations(), operationOperations(), d.registrationOperations(), d.contactOperations(), d.emailOperations()} {
 		out = append(out, group...)
 	}
 	return out
@@ -191,7 +174,7 @@ func (d *Domains) show(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domai
 			v.Verification = &Verification{RecordName: verificationLabel + "." + v.Name, RecordValue: *v.VerificationValue, VerifiedAt: v.VerifiedAt}
 		}
 	}
-	return d.Mail.Fill(ctx, tx, org, rows)
+	return d.Email.Fill(ctx, tx, org, rows)
 }
 
 func (d *Domains) get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {

@@ -130,6 +130,8 @@ func TestDeleteRegistered(t *testing.T) {
 		w.exec("UPDATE operations SET status = 'succeeded' WHERE type = 'domain_renewal'")
 		w.delete(path).Refused(t, 409, "REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT")
 		w.exec("UPDATE domains SET transfer_requested_at = NULL WHERE id = $1", ref)
+		w.delete(path).Refused(t, 409, "REGISTERED_DOMAIN_DNS_NOT_EMPTY").Same("details.records.0.content", "frontdesk.example")
+		w.delete(path+"/email").OK(t, 204)
 		w.delete(path).Refused(t, 409, "REGISTERED_DOMAIN_DNS_NOT_EMPTY").Same("details.records.0.content", "192.0.2.1")
 		if err := w.dns.Remove(t.Context(), "leaving.com", record); err != nil {
 			t.Fatal(err)

@@ -143,7 +143,7 @@ func (d *Domains) provision(ctx context.Context, j job.Job, a work) (job.Outcome
 				err = w.step(ctx, stepZone)
 			}
 		case stepZone:
-			if err = d.Mail.Provision(ctx, o.OrganizationID, o.DomainID, o.ResourceName); err == nil {
+			if err = d.Email.Provision(ctx, o.OrganizationID, o.DomainID, o.ResourceName); err == nil {
 				err = w.step(ctx, stepRecords)
 			}
 		case stepRecords:

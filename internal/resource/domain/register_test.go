@@ -49,12 +49,12 @@ func TestRegister(t *testing.T) {
 			t.Errorf("the operation: %s", o)
 		}
 		d := w.get("/v1/domains/"+o.Text("resourceId")).OK(t, 200)
-		for path, want := range map[string]any{"name": "engines.com", "kind": "apex", "status": "active", "source": "registered", "purpose": "general", "email.enabled": false,
+		for path, want := range map[string]any{"name": "engines.com", "kind": "apex", "status": "active", "source": "registered", "purpose": "general", "email.enabled": true, "email.dkimSelector": "fd-rsa", "email.spf": "published", "email.dkim": "published", "email.dmarc": "published",
 			"registration.registrar": "sandbox", "registration.transferLock": true, "registration.whoisPrivacy": true, "registration.autoRenew": true,
 			"registration.contactVerification": "verified"} {
 			d.Same(path, want)
 		}
-		for _, path := range []string{"verification", "parentDomainId", "email.dkimSelector", "email.spf", "registration.transfer"} {
+		for _, path := range []string{"verification", "parentDomainId", "registration.transfer"} {
 			if !d.At(path).Null() {
 				t.Errorf("%s is %s", path, d.At(path))
 			}

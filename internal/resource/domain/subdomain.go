@@ -18,7 +18,7 @@ func (d *Domains) subdomainOperations() []*op.Op {
 		op.Read(op.Spec{Name: "domains.subdomains.list", Route: "GET /v1/domains/{id}/subdomains", Summary: "List a domain's subdomains, newest first.",
 			Example: `{"id": ` + exampleID + `}`}, d.listSubdomains),
 		op.Write(op.Spec{Name: "domains.subdomains.create", Route: "POST /v1/domains/{id}/subdomains", Summary: "Add a subdomain.",
-			Description: "It is active at once: the domain above it is verified already.",
+			Description: "It is active at once: the domain above it is verified already. Where that has hosted email, the subdomain's records follow in a moment.",
 			Errors:      []*fault.Kind{Exists, NotVerified, TransferInFlight, Unavailable}, Events: []string{"domain.subdomain.created"},
 			Example: `{"id": ` + exampleID + `, "name": "mail.example.com", "purpose": "transactional"}`}, d.createSubdomain),
 		op.Read(op.Spec{Name: "domains.subdomains.get", Route: "GET /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Get a subdomain.", Example: ref}, d.getSubdomain),
@@ -82,6 +82,9 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	if err := hold(ctx, c.Tx, c.Org, v.Name, v.ID, c.Now); err != nil {
 		return nil, err
 	}
+	if err := d.subdomainsChanged(ctx, c, parent.ID); err != nil {
+		return nil, err
+	}
 	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
 		return nil, err
 	}
@@ -110,6 +113,9 @@ func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainR
 		return op.Nothing{}, err
 	}
 	if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
+		return op.Nothing{}, err
+	}
+	if err := d.subdomainsChanged(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("domain.subdomain.deleted", v.ID, v)

@@ -142,7 +142,11 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		v = found
-		one := letter{message: v, attachments: attached, now: now, answers: m.senders.Answers(v.From, v.ID)}
+		answers, err := m.senders.Answers(ctx, tx, args.Organization, v.From, v.ID)
+		if err != nil {
+			return err
+		}
+		one := letter{message: v, attachments: attached, now: now, answers: answers}
 		if v.Purpose != Marketing {
 			if len(to) > 0 {
 				out = append(out, &envelope{one, to})

@@ -2,19 +2,13 @@ package message
 
 import (
 	"context"
-	"crypto"
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/dkimkey"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -50,12 +44,6 @@ func (h *Home) MaySend(_ context.Context, _ *db.Tx, _ id.ID, address string) (bo
 	return db.Fold(address) == db.Fold(h.Default()), nil
 }
 
-// Two keys: not everybody can verify the shorter one yet (RFC 8463 §5).
-var selectors = map[string]func() (crypto.Signer, error){
-	"fd-rsa":     func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 2048) },
-	"fd-ed25519": func() (crypto.Signer, error) { _, k, err := ed25519.GenerateKey(rand.Reader); return k, err },
-}
-
 type mailKey struct {
 	Selector string `db:"selector"`
 	Sealed   []byte `db:"sealed"`
@@ -79,13 +67,9 @@ func (h *Home) Keys(ctx context.Context, _ id.ID, _ string) ([]Key, error) {
 		if err != nil {
 			return nil, fmt.Errorf("message: the key %s of %s: %w", r.Selector, h.domain, err)
 		}
-		k, err := x509.ParsePKCS8PrivateKey(plain)
+		signer, err := dkimkey.Parse(plain)
 		if err != nil {
 			return nil, fmt.Errorf("message: the key %s of %s: %w", r.Selector, h.domain, err)
-		}
-		signer, ok := k.(crypto.Signer)
-		if !ok {
-			return nil, fmt.Errorf("message: the key %s of %s cannot sign", r.Selector, h.domain)
 		}
 		keys = append(keys, Key{h.domain, r.Selector, signer})
 	}
@@ -103,27 +87,20 @@ func (h *Home) open(ctx context.Context) (rows []mailKey, err error) {
 		rows, err = db.All[mailKey](ctx, tx, "SELECT selector, sealed, record FROM mail_keys WHERE domain = $1 ORDER BY selector", h.domain)
 		return err
 	}
-	if err := h.db.Read(ctx, read); err != nil || len(rows) == len(selectors) {
+	if err := h.db.Read(ctx, read); err != nil || len(rows) == 2 {
 		return rows, err
 	}
+	pair, err := dkimkey.Pair()
+	if err != nil {
+		return nil, err
+	}
 	var made []mailKey
-	for selector, generate := range selectors {
-		k, err := generate()
+	for _, k := range pair {
+		sealed, err := h.seal.Seal(k.Private, h.place(k.Selector))
 		if err != nil {
 			return nil, err
 		}
-		row := mailKey{Selector: selector}
-		if row.Record, err = record(k); err != nil {
-			return nil, err
-		}
-		plain, err := x509.MarshalPKCS8PrivateKey(k)
-		if err != nil {
-			return nil, err
-		}
-		if row.Sealed, err = h.seal.Seal(plain, h.place(selector)); err != nil {
-			return nil, err
-		}
-		made = append(made, row)
+		made = append(made, mailKey{k.Selector, sealed, k.Record})
 	}
 	err = h.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, r := range made {
@@ -136,18 +113,6 @@ func (h *Home) open(ctx context.Context) (rows []mailKey, err error) {
 		return read(ctx, tx)
 	})
 	return rows, err
-}
-
-// record is a key as DNS publishes it (RFC 6376 §3.6.1, RFC 8463 §4.2).
-func record(k crypto.Signer) (string, error) {
-	switch public := k.Public().(type) {
-	case ed25519.PublicKey:
-		return "v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(public), nil
-	case *rsa.PublicKey:
-		der, err := x509.MarshalPKIXPublicKey(public)
-		return "v=DKIM1; k=rsa; p=" + base64.StdEncoding.EncodeToString(der), err
-	}
-	return "", errors.New("message: no such kind of key")
 }
 
 // Record is a line of DNS that whoever owns a domain publishes.
@@ -163,7 +128,7 @@ func (h *Home) Records(ctx context.Context) ([]Record, error) {
 	rows, err := h.open(ctx)
 	var out []Record
 	for _, r := range rows {
-		out = append(out, Record{r.Selector + "._domainkey." + strings.TrimSuffix(h.domain, "."), "TXT", r.Record})
+		out = append(out, Record{dkimkey.Label(r.Selector) + "." + strings.TrimSuffix(h.domain, "."), "TXT", r.Record})
 	}
 	return out, err
 }

@@ -39,11 +39,11 @@ const replyPrefix = "reply+"
 
 // Answers is an address of the message's own: the one that everybody sends
 // from does not tell whose it is.
-func (h *Home) Answers(_ string, message id.ID) string {
+func (h *Home) Answers(_ context.Context, _ *db.Tx, _ id.ID, _ string, message id.ID) (string, error) {
 	if !h.TakesMail {
-		return ""
+		return "", nil
 	}
-	return replyPrefix + string(message) + "@" + h.domain
+	return replyPrefix + string(message) + "@" + h.domain, nil
 }
 
 // Host knows three kinds of addresses: one for each message, which answers to

@@ -20,7 +20,7 @@ type Senders interface {
 	// Answers is where answers to a message go, and reports that it did not
 	// arrive, when that is not the address that it is sent from; else it is
 	// empty.
-	Answers(from string, message id.ID) string
+	Answers(ctx context.Context, tx *db.Tx, org id.ID, from string, message id.ID) (string, error)
 	// Keys are what signs for the domain of an address that the organization
 	// may send from. It is called outside of every transaction.
 	Keys(ctx context.Context, org id.ID, address string) ([]Key, error)
@@ -40,7 +40,7 @@ func (m *Messages) maySend(ctx context.Context, tx *db.Tx, v *Message) error {
 	}
 	ok, err := m.senders.MaySend(ctx, tx, v.OrganizationID, v.From)
 	if err == nil && !ok {
-		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; use one on an active domain of its own, or %s", m.senders.Default()))
+		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; use one on an active domain of its own with hosted email, or %s", m.senders.Default()))
 	}
 	return err
 }
