@@ -202,6 +202,9 @@ var (
 		"stray_blobs_due":          "the sweep of bytes without a file is nobody's",
 		"invoices_due":             "the clock moves everybody's invoices",
 		"dnsserver_records_record": "the records of a zone belong to the zone",
+		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
+
+		"webhooks_rotated": "the purge of previous secrets is nobody's",
 	}
 )
 

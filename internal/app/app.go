@@ -29,6 +29,7 @@ import (
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
+	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
 )
 
@@ -52,6 +53,7 @@ type App struct {
 	REST     *rest.Door
 	MCP      *mcp.Door
 	Files    *file.Store
+	Webhooks *webhook.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -105,7 +107,10 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
 	a.Files.Handle(a.Jobs)
 	a.Domains = a.openDomains(extra)
+	a.Webhooks = webhook.New(a.DB, a.Clock, a.seal, webhook.Config{Insecure: s.AllowInsecureWebhooks})
+	a.Webhooks.Handle(a.Jobs, a.Events)
 	a.Catalog = a.operations(more)
+	a.Webhooks.Know(a.Catalog)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

@@ -34,6 +34,8 @@ var exportOmits = []string{
 	"email_templates.search",
 	"email_opt_ins.search", "email_opt_ins.link_id",
 	"files.search", "files.blob_key",
+	"webhooks.epoch", "webhooks.slow", "webhooks.send_turn", "webhooks.send_at", "webhooks.retry_turn", "webhooks.retry_at",
+	"webhook_deliveries.epoch", "webhook_deliveries.event_seq", "webhook_deliveries.failures",
 }
 
 // exportHow says which rows of a table without organization_id are exported.

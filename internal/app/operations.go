@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/task"
 	"frontdesk/internal/resource/template"
+	"frontdesk/internal/resource/webhook"
 )
 
 // operations is everything the service can do.
@@ -32,6 +33,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		invoice.Operations(),
 		a.Domains.Operations(),
 		a.Zones.Operations(),
+		a.Webhooks.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -52,6 +54,7 @@ var happenings = []op.Happening{
 	{Type: "operation.started", When: "the work on a registration or renewal begins"},
 	{Type: "operation.succeeded", When: "a registration or renewal succeeds"},
 	{Type: "organization.exported", When: "the operator exports an organization"},
+	{Type: "webhook.disabled", When: "an endpoint answers 410, or nothing came through to it for three days"},
 }
 
 // Describe lists the operations without opening anything, for the documents
@@ -63,5 +66,6 @@ func Describe() *op.Catalog {
 		Files:    file.New(nil, nil, nil, nil, file.Config{}),
 		Domains:  domain.New(domain.Config{}),
 		Zones:    domain.NewZones(domain.ZonesConfig{}),
+		Webhooks: webhook.New(nil, nil, nil, webhook.Config{}),
 	}).operations(nil)
 }

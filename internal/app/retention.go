@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
+	"frontdesk/internal/resource/webhook"
 )
 
 // How many rows one transaction removes, or looks at: few enough that nobody
@@ -44,6 +45,7 @@ var purges = []string{
 	purge("email_templates"), purge("email_opt_ins"),
 	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
+	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
 	purge("agents"), purge("payment_methods"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
@@ -77,6 +79,11 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
+	a.sweep("webhooks.expire", time.Hour, windows("webhook_deliveries", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Deliveries) }))
+	a.sweep("webhooks.forget_secrets", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return webhook.Purge(ctx, tx, now, purgeBatch)
+	})
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)
 	})

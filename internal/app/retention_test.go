@@ -10,11 +10,12 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/id"
 )
 
 var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks", "task_assignees", "task_activity",
 	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences",
-	"email_opt_ins", "email_templates", "invoices", "invoice_line_items", "customer_transactions"}
+	"email_opt_ins", "email_templates", "invoices", "invoice_line_items", "customer_transactions", "webhooks", "webhook_deliveries"}
 
 // What was deleted long ago ends, with what hangs under it; what names it
 // forgets it; and what was deleted a moment ago stays.
@@ -42,6 +43,12 @@ func TestPurge(t *testing.T) {
 		create("email_opt_ins.create", `{"email": "b@example.com", "contactId": %q}`, kept)
 		remove("email_opt_ins.delete", create("email_opt_ins.create", `{"email": "c@example.com"}`))
 		remove("email_templates.delete", create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`))
+		const hook = `{"url": "https://example.com/", "events": ["webhook.disabled"]}`
+		goneHook, keptHook := create("webhooks.create", hook), create("webhooks.create", hook)
+		for _, at := range []string{goneHook, keptHook} {
+			deliver(t, a, a.Tenant, fixtures{"/v1/webhooks": id.ID(at)})
+		}
+		remove("webhooks.delete", goneHook)
 		live, dead := define("contact", "live"), define("contact", "dead")
 		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, gone, live)
 		survivor := create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, kept, live)
@@ -108,7 +115,7 @@ func TestPurge(t *testing.T) {
 			return counts
 		}
 		// Of the task that stays, the entries created, assigned and unassigned.
-		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0, 1, 1, 0}
+		want := [len(purged)]int{2, 0, 2, 2, 1, 1, 0, 3, 1, 1, 1, 1, 2, 0, 1, 1, 0, 1, 1}
 		for deadline := time.Now().Add(20 * time.Second); rows() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("rows %v, want %v", rows(), want)

@@ -16,6 +16,8 @@ type sealedPlace struct{ table, column, where, place string }
 var sealedPlaces = []sealedPlace{
 	{"idempotency", "body", "sealed", "'idempotency/' || organization_id || '/' || key"},
 	{"link_signing_keys", "sealed", "TRUE", "'link_signing_keys/' || purpose"},
+	{"webhooks", "secret", "TRUE", "'webhooks/' || id"},
+	{"webhooks", "previous_secret", "previous_secret IS NOT NULL", "'webhooks/' || id || '/previous'"},
 }
 
 // Rotated is what a rotation did.

@@ -137,6 +137,7 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 			}
 		}
 	}
+	deliver(t, a, v, f)
 	// What no caller creates, such as events, came about meanwhile.
 	for _, o := range a.Catalog.All() {
 		if o.Doors&op.REST != 0 && o.Method == "GET" && len(o.PathFields()) == 0 && f[o.Path] == "" && o.Lists() {
@@ -168,6 +169,20 @@ func (f fixtures) prove(t *testing.T, a *apptest.App, v apptest.Tenant, domain i
 	register := a.Catalog.Named("domains.register")
 	order := strings.Replace(body(t, register), "analytical-engines", "t"+string(v.Org), 1)
 	a.Send(t, v.Key, "POST", register.Path, order, "Idempotency-Key", "prove").OK(t, 202)
+}
+
+// deliver makes the one collection under a parent that no caller creates in.
+func deliver(t *testing.T, a *apptest.App, v apptest.Tenant, f fixtures) {
+	t.Helper()
+	f["/v1/webhooks/{id}/deliveries"] = id.New()
+	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `INSERT INTO webhook_deliveries (id, organization_id, created_at, updated_at, webhook_id, epoch, event_id, event_type, status, attempts, failures)
+			VALUES ($1, $2, $3, $3, $4, 0, $5, 'contact.created', 'failed', 1, 1)`, f["/v1/webhooks/{id}/deliveries"], v.Org, a.Clock.Now(), f["/v1/webhooks"], id.New())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Every operation answers for another organization's row exactly as for one

@@ -72,7 +72,7 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 		OAuth:      config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
 		RateLimit:  config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
 		Files:      config.Files{MaxBytes: 8 << 20},
-		Agreement:  config.Agreement{Business: "1", Domain: "1"}, Workers: 4}
+		Agreement:  config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)

@@ -42,6 +42,7 @@ type Settings struct {
 	Workers     int           `help:"Background jobs at a time." default:"8"`
 
 	AllowInsecureClientMetadata bool `help:"Fetch client metadata documents also over http and from this machine, for development and tests."`
+	AllowInsecureWebhooks       bool `help:"Send webhooks also to this machine, and there over http, for development and tests."`
 }
 
 // RateLimit is API requests per minute by plan.
@@ -106,9 +107,10 @@ type Agreement struct {
 
 // Retention is how long things are kept.
 type Retention struct {
-	Jobs    time.Duration `help:"How long finished jobs are kept." default:"168h"`
-	Deleted time.Duration `help:"How long deleted rows are kept." default:"2160h"`
-	Events  time.Duration `help:"How long events are kept." default:"9600h"`
+	Jobs       time.Duration `help:"How long finished jobs are kept." default:"168h"`
+	Deliveries time.Duration `help:"How long deliveries of webhooks are kept." default:"720h"`
+	Deleted    time.Duration `help:"How long deleted rows are kept." default:"2160h"`
+	Events     time.Duration `help:"How long events are kept." default:"9600h"`
 }
 
 // Log is how the service tells what it does.

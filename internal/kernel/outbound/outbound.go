@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Timeout  time.Duration // of a whole exchange, from the name to the last byte
 	MaxBytes int64         // of an answer's body
+	Cut      bool          // a larger body is cut there, not refused
 	AtOnce   int           // exchanges at a time; whoever comes then is refused
 	Insecure bool          // permits http and this machine, for development and tests
 }
@@ -33,6 +34,7 @@ type Options struct {
 // Client makes requests within its bounds.
 type Client struct {
 	options Options
+	guard   *ssrf.Guardian
 	http    *http.Client
 	slots   chan struct{}
 }
@@ -42,6 +44,7 @@ var (
 	ErrBusy     = errors.New("outbound: too many requests at once")
 	ErrTooLarge = errors.New("outbound: the answer is too large")
 	ErrScheme   = errors.New("outbound: only https")
+	ErrPrivate  = errors.New("outbound: not a public address")
 )
 
 // New prepares a client.
@@ -50,9 +53,11 @@ func New(o Options) *Client {
 	if o.Insecure {
 		rules = append(rules, ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")), ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
 	}
-	dialer := &net.Dialer{Timeout: o.Timeout, Control: ssrf.New(rules...).Safe}
+	guard := ssrf.New(rules...)
+	dialer := &net.Dialer{Timeout: o.Timeout, Control: guard.Safe}
 	return &Client{
 		options: o,
+		guard:   guard,
 		slots:   make(chan struct{}, max(o.AtOnce, 1)),
 		http: &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -65,6 +70,23 @@ func New(o Options) *Client {
 			},
 		},
 	}
+}
+
+// Reaches refuses a host that is an address which no request would reach. A
+// name says nothing before it is dialled.
+func (c *Client) Reaches(host string) error {
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil
+	}
+	network := "tcp4"
+	if addr.Is6() {
+		network = "tcp6"
+	}
+	if err := c.guard.Safe(network, netip.AddrPortFrom(addr, 443).String(), nil); err != nil {
+		return fmt.Errorf("%w: %w", ErrPrivate, err)
+	}
+	return nil
 }
 
 // Answer is what came back.
@@ -100,6 +122,9 @@ func (c *Client) Do(req *http.Request) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), c.options.Timeout)
 	defer cancel()
 	res, err := c.http.Do(req.WithContext(ctx))
+	if errors.Is(err, ssrf.ErrProhibitedIP) {
+		return nil, fmt.Errorf("%w: %w", ErrPrivate, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("outbound: %w", err)
 	}
@@ -109,7 +134,10 @@ func (c *Client) Do(req *http.Request) (*Answer, error) {
 		return nil, fmt.Errorf("outbound: %w", err)
 	}
 	if int64(len(body)) > c.options.MaxBytes {
-		return nil, ErrTooLarge
+		if !c.options.Cut {
+			return nil, ErrTooLarge
+		}
+		body = body[:c.options.MaxBytes]
 	}
 	return &Answer{res.StatusCode, res.Header, body}, nil
 }

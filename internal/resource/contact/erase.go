@@ -27,19 +27,20 @@ func eraseOperations() []*op.Op {
 
 // Erased is how many rows an erasure removed or emptied.
 type Erased struct {
-	ID             id.ID `json:"id"`
-	Contacts       int64 `json:"contacts"`
-	Emails         int64 `json:"emails"`
-	PhoneNumbers   int64 `json:"phoneNumbers"`
-	Addresses      int64 `json:"addresses"`
-	PropertyValues int64 `json:"propertyValues"`
-	EmailOptIns    int64 `json:"emailOptIns"`
-	Events         int64 `json:"events" doc:"events that lost their data"`
-	Answers        int64 `json:"answers" doc:"answers that were kept for retries"`
-	Jobs           int64 `json:"jobs"`
-	Customers      int64 `json:"customers" doc:"customers that no longer name the contact"`
-	Tasks          int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
-	TaskActivity   int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
+	ID                id.ID `json:"id"`
+	Contacts          int64 `json:"contacts"`
+	Emails            int64 `json:"emails"`
+	PhoneNumbers      int64 `json:"phoneNumbers"`
+	Addresses         int64 `json:"addresses"`
+	PropertyValues    int64 `json:"propertyValues"`
+	EmailOptIns       int64 `json:"emailOptIns"`
+	Events            int64 `json:"events" doc:"events that lost their data"`
+	Answers           int64 `json:"answers" doc:"answers that were kept for retries"`
+	Jobs              int64 `json:"jobs"`
+	WebhookDeliveries int64 `json:"webhookDeliveries" doc:"deliveries that lost what the endpoint answered"`
+	Customers         int64 `json:"customers" doc:"customers that no longer name the contact"`
+	Tasks             int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
+	TaskActivity      int64 `json:"taskActivity" doc:"comments and changes of tasks that lost their words"`
 }
 
 type contactErase struct {
@@ -72,6 +73,10 @@ func mentions(e db.Engine) []trace {
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
 	return append([]trace{
+		// An endpoint's answer may repeat what it was told; of tasks, any may be about the person.
+		// First, while the events still say whom they tell of.
+		{key: "seq", table: "webhook_deliveries", where: "organization_id = $1 AND response_body IS NOT NULL AND event_seq IN (SELECT seq FROM events WHERE organization_id = $1 AND (resource_type LIKE 'task%' OR " + within("data") + "))",
+			end: "UPDATE webhook_deliveries SET response_body = NULL", count: func(e *Erased) *int64 { return &e.WebhookDeliveries }},
 		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type IN ('contact', 'email_opt_in') OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
 		// What a sealed answer says cannot be seen; those about contacts go. An

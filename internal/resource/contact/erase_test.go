@@ -64,7 +64,13 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	a.Send(t, a.Key, "DELETE", "/v1/email-opt-ins/"+named, "").OK(t, 204)
 	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
 	tasks(t, a, contact, post)
+	hook := a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "https://example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		if _, err := db.Exec(ctx, tx, `INSERT INTO webhook_deliveries (id, organization_id, created_at, updated_at, webhook_id, epoch, event_seq, event_id, event_type, status, attempts, failures, response_body)
+			SELECT $3, organization_id, 0, 0, $4, 0, seq, id, type, 'succeeded', 1, 0, $5 FROM events WHERE organization_id = $1 AND resource_id = $2 AND type = 'contact.created'`,
+			a.Org, contact, id.New(), hook, "thanks for "+marker); err != nil {
+			return err
+		}
 		for _, args := range []string{fmt.Sprintf(`{"contact": %q, "name": %q}`, contact, marker), fmt.Sprintf(`{"name": %q}`, other)} {
 			if _, err := db.Exec(ctx, tx, `INSERT INTO jobs (organization_id, lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at)
 				VALUES ($1, 'x', 'x', $2, 'ready', 0, 0, 1, 0, 0)`, a.Org, db.JSON(args)); err != nil {
@@ -140,6 +146,7 @@ func TestErase(t *testing.T) {
 				out.Same("customers", 1)
 				out.Same("jobs", 1)
 				out.Same("answers", 9) // the contact, an email, a phone number, a property, two opt-ins, the customer, a task, a comment
+				out.Same("webhookDeliveries", 1)
 				out.Same("tasks", wantTasks)
 				out.Same("taskActivity", wantTasks+2) // a comment each, and a new title of two
 				if how == "live" {

@@ -1,0 +1,97 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/outbound"
+)
+
+// What a caller asks to be sent now, and waits for.
+
+// post sends a letter for a caller.
+func (s *Service) post(ctx context.Context, l *letter) (*result, error) {
+	r, err := s.attempt(ctx, s.asked, l)
+	if errors.Is(err, outbound.ErrBusy) {
+		return nil, fault.Unavailable.Because(err)
+	}
+	return r, err
+}
+
+func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*Delivery, error) {
+	var w *Webhook
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		w, err = webhooks.Get(ctx, tx, c.Org, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	// A resumed attempt sends the same webhook-id again.
+	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed, Epoch: w.Epoch}
+	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d)})
+	if err != nil {
+		return nil, err
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Delivery, error) {
+		if err := deliveries.Lock(ctx, c, in.ID); err != nil {
+			return nil, err
+		}
+		v, now := *d, s.clock.Now()
+		v.begin(w, c.Now)
+		v.CompletedAt = &now
+		v.tell(r, now)
+		if err := deliveries.Rows.Insert(ctx, c.Tx, &v); err != nil {
+			return nil, err
+		}
+		return &v, c.Emit("webhook.tested", w.ID, w)
+	})
+}
+
+func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
+	var l *letter
+	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		w, err := webhooks.Lock(ctx, tx, c.Org, in.ID)
+		if err != nil {
+			return err
+		}
+		d, err := deliveries.Rows.Find(ctx, tx, deliveries.Under(c, in.ID).And("id = ?", in.DeliveryID))
+		if err != nil {
+			return err
+		}
+		m, err := messageOf(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		if m == nil {
+			return fault.NotFound.Say("The event of this delivery was erased.")
+		}
+		d.begin(w, c.Now)
+		l = &letter{w, d.ID, m}
+		return deliveries.Rows.Save(ctx, tx, d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.post(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Delivery, error) {
+		w, err := webhooks.Lock(ctx, c.Tx, c.Org, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.settle(ctx, c.Tx, w, r, false); err != nil {
+			return nil, err
+		}
+		d, err := deliveries.Rows.Get(ctx, c.Tx, c.Org, in.DeliveryID)
+		if err != nil {
+			return nil, err
+		}
+		return d, c.Emit("webhook.delivery.redelivered", d.ID, d)
+	})
+}

@@ -1,0 +1,110 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/outbound"
+)
+
+// letter is one attempt to be made.
+type letter struct {
+	webhook  *Webhook
+	delivery id.ID
+	message  *message
+}
+
+// result is what came of an attempt.
+type result struct {
+	delivery id.ID
+	url      string
+	took     time.Duration
+	status   int    // 0 when nothing came back
+	body     string // an excerpt
+	why      string // it failed; empty for success
+}
+
+func (r *result) ok() bool { return r.why == "" }
+
+// attempt sends a letter. An error is the service's own trouble, and says
+// nothing about the endpoint.
+func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *letter) (*result, error) {
+	body, err := l.message.body()
+	if err != nil {
+		return nil, err
+	}
+	at := time.Now() // the receiver compares it with its own clock, which no setting shifts
+	signature, err := s.signature(l.webhook, s.clock.Now(), l.message.ID, at, body)
+	if err != nil {
+		return nil, err
+	}
+	r := &result{delivery: l.delivery, url: l.webhook.URL}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.webhook.URL, bytes.NewReader(body))
+	if err != nil {
+		r.why = "The address is not valid."
+		return r, nil
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Frontdesk-Webhooks")
+	req.Header.Set("Webhook-Id", string(l.message.ID))
+	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+	req.Header.Set("Webhook-Signature", signature)
+	answer, err := client.Do(req)
+	r.took = time.Since(at)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err() // the service is stopping
+	case errors.Is(err, outbound.ErrBusy):
+		return nil, err
+	case err != nil:
+		r.why = sentence(err)
+		return r, nil
+	}
+	r.status, r.body = answer.Status, excerpt(answer.Body)
+	switch {
+	case r.status >= 300 && r.status < 400:
+		r.why = fmt.Sprintf("The endpoint answered %d. Redirects are not followed.", r.status)
+	case r.status < 200 || r.status >= 300:
+		r.why = fmt.Sprintf("The endpoint answered %d.", r.status)
+	}
+	return r, nil
+}
+
+// sentence says why nothing came back, without telling what the service's own
+// network looks like.
+func sentence(err error) string {
+	var lookup *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, outbound.ErrPrivate):
+		return "The address is not public."
+	case errors.Is(err, outbound.ErrScheme):
+		return "The address is not https."
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("The endpoint did not answer within %g seconds.", attemptTime.Seconds())
+	case errors.As(err, &lookup):
+		return "The name of the endpoint could not be found."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "The endpoint refused the connection."
+	case strings.Contains(err.Error(), "tls:"), strings.Contains(err.Error(), "x509:"), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		return "The endpoint's certificate is not valid, or it does not speak TLS."
+	case strings.Contains(err.Error(), "server response headers exceeded"):
+		return "The endpoint answered with headers that are too large."
+	}
+	return "The connection broke before the answer was complete."
+}
+
+// excerpt is the beginning of an answer as text that every database takes.
+func excerpt(body []byte) string {
+	body = body[:min(len(body), excerptBytes)]
+	return strings.ToValidUTF8(strings.ReplaceAll(string(body), "\x00", ""), "")
+}

@@ -1,0 +1,64 @@
+package webhook
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+)
+
+// check refuses an address that nothing would be sent to, and types of events
+// that there are not. Where a name leads is found out at each attempt.
+func (s *Service) check(v *Webhook, address, types bool) error {
+	var tree *fault.Tree
+	if address {
+		if issue := s.wrong(v.URL); issue != "" {
+			tree = tree.At([]any{"url"}, issue)
+		}
+	}
+	if types {
+		for i, t := range v.Events {
+			if t != event.Every && (s.catalog == nil || !s.catalog.Emits(t)) {
+				tree = tree.At([]any{"events", i}, "There is no event "+strconv.Quote(t)+"; the guide lists them")
+			}
+		}
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+// wrong says what is wrong with an address, or nothing.
+func (s *Service) wrong(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" {
+		return "Must be an https address"
+	}
+	switch {
+	case u.Scheme == "http" && s.config.Insecure && loopback(u.Hostname()):
+	case u.Scheme == "http" && s.config.Insecure:
+		return "Must be an https address; http is for this machine only"
+	case u.Scheme != "https":
+		return "Must be an https address"
+	}
+	if u.User != nil {
+		return "Must not contain a user name or password; check the signature instead"
+	}
+	if u.Fragment != "" {
+		return "Must not have a fragment"
+	}
+	if err := s.client.Reaches(u.Hostname()); err != nil {
+		return "Must be a public address"
+	}
+	return ""
+}
+
+// loopback reports whether a host is this machine by its look.
+func loopback(host string) bool {
+	if host = strings.ToLower(host); host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

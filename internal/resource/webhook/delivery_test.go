@@ -1,0 +1,223 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/resource/webhook"
+)
+
+// Retries are made for three days, and no more.
+func TestSchedule(t *testing.T) {
+	total := time.Duration(0)
+	for _, d := range webhook.Schedule() {
+		total += d
+	}
+	if total < 72*time.Hour || total > 80*time.Hour {
+		t.Errorf("%v in all", total)
+	}
+}
+
+// First attempts are in the order in which things happened, while many
+// things happen at once.
+func TestOrder(t *testing.T) {
+	each(t, func(t *testing.T, a *apptest.App) {
+		e := newEndpoint(t, nil)
+		subscribe(t, a.Door("action", a.Tenant), e.server.URL, "contact.created", "contact.updated")
+		const writers, rounds = 8, 25
+		apptest.AtOnce(writers, func(i int) {
+			call := a.Door("action", a.Tenant)
+			id := call(t, "contacts.create", fmt.Sprintf(`{"firstName": "w%d", "lastName": "0"}`, i)).OK(t, 201).Text("id")
+			for n := 1; n < rounds; n++ {
+				call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "lastName": "%d"}`, id, n)).OK(t, 200)
+			}
+		})
+		got := e.wait(writers * rounds)
+		next := map[string]int{}
+		for _, v := range got {
+			who := v.event.Data["firstName"].(string)
+			if want := fmt.Sprint(next[who]); v.event.Data["lastName"] != want {
+				t.Fatalf("%s: %v came when %s was next", who, v.event.Data["lastName"], want)
+			}
+			next[who]++
+		}
+		if len(got) != writers*rounds {
+			t.Errorf("%d arrived", len(got))
+		}
+		if a.DB.Engine() != db.SQLite {
+			return // there, what commits at the same time has no order
+		}
+		var log []string
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+			log, err = db.All[string](ctx, tx, "SELECT id FROM events WHERE organization_id = $1 AND resource_type = 'contact' ORDER BY seq", a.Org)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range log {
+			if got[i].id != id {
+				t.Fatalf("what arrived as number %d is not that of the log", i)
+			}
+		}
+	})
+}
+
+// A delivery that fails is tried again under the same id, and the next event
+// does not wait for it.
+func TestRetries(t *testing.T) {
+	webhook.Shorten(t, 2*time.Second, time.Second, 400*time.Millisecond, 100*time.Millisecond, 50*time.Millisecond)
+	each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		var calls atomic.Int64
+		e := newEndpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+			if calls.Add(1) == 1 {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		})
+		hook, secret := subscribe(t, call, e.server.URL, "contact.created")
+		call(t, "contacts.create", `{"firstName": "First"}`).OK(t, 201)
+		failed := settled(t, call, hook, "retrying", 1).At("0")
+		failed.Same("errorMessage", "The endpoint answered 500.")
+		if failed.Text("nextAttemptAt") == "" || !failed.At("completedAt").Null() {
+			t.Errorf("retrying: %s", failed)
+		}
+		call(t, "contacts.create", `{"firstName": "Second"}`).OK(t, 201)
+		got := e.wait(3)
+		if got[1].event.Data["firstName"] != "Second" || got[2].id != got[0].id || got[2].verify(t, secret) != nil {
+			t.Errorf("the second event waited for the first")
+		}
+		settled(t, call, hook, "succeeded", 2)
+	})
+}
+
+// What fails to the end disables its endpoint, unless something else came through.
+func TestGivingUp(t *testing.T) {
+	webhook.Shorten(t, 2*time.Second, time.Second, 30*time.Millisecond, 30*time.Millisecond)
+	each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		witness := newEndpoint(t, nil)
+		subscribe(t, call, witness.server.URL, "webhook.disabled")
+
+		// Grace's events fail, others come through.
+		mixed := newEndpoint(t, nil)
+		var dead atomic.Bool
+		mixed.answer = func(w http.ResponseWriter, _ *http.Request) {
+			all := mixed.all()
+			if dead.Load() || all[len(all)-1].event.Data["firstName"] == "Grace" {
+				w.WriteHeader(http.StatusBadGateway)
+			}
+		}
+		hook, _ := subscribe(t, call, mixed.server.URL, "contact.created")
+		ref := fmt.Sprintf(`{"id": %q}`, hook)
+		call(t, "contacts.create", `{"firstName": "Grace"}`).OK(t, 201)
+		mixed.wait(1)
+		call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
+		lost := settled(t, call, hook, "failed", 1).At("0")
+		lost.Same("attempts", 3)
+		call(t, "webhooks.get", ref).OK(t, 200).Same("status", "active")
+
+		dead.Store(true)
+		call(t, "contacts.create", `{"firstName": "Nobody"}`).OK(t, 201)
+		settled(t, call, hook, "failed", 2)
+		v := call(t, "webhooks.get", ref).OK(t, 200)
+		v.Same("status", "disabled")
+		v.Same("disabledReason", "failing")
+		told := witness.wait(1)[0]
+		if told.event.ResourceID != hook || told.event.Data["disabledReason"] != "failing" {
+			t.Errorf("told %s", told.body)
+		}
+		// A person sends it again; one that succeeds is no longer failed.
+		dead.Store(false)
+		one := fmt.Sprintf(`{"id": %q, "deliveryId": %q}`, hook, settled(t, call, hook, "failed", 2).Text("0.id"))
+		call(t, "webhooks.deliveries.redeliver", one).OK(t, 200).Same("status", "succeeded")
+		v = call(t, "webhooks.update", fmt.Sprintf(`{"id": %q, "status": "active"}`, hook)).OK(t, 200)
+		v.Same("disabledReason", nil)
+
+		// 410 says: never again.
+		mixed.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
+		call(t, "contacts.create", `{"firstName": "Hedy"}`).OK(t, 201)
+		witness.wait(2)
+		v = call(t, "webhooks.get", ref).OK(t, 200)
+		v.Same("status", "disabled")
+		v.Same("disabledReason", "gone")
+		settled(t, call, hook, "failed", 2)
+		if events := a.Events(t, "webhook.disabled"); events != "webhook.disabled webhook.disabled" {
+			t.Errorf("events %s", events)
+		}
+	})
+}
+
+// Disabling and deleting cancel what is waiting, however much it is.
+func TestCanceled(t *testing.T) {
+	webhook.Shorten(t, 2*time.Second, time.Second, time.Hour)
+	each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		e := newEndpoint(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+		hook, _ := subscribe(t, call, e.server.URL, "contact.created")
+		for range 3 {
+			call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
+		}
+		settled(t, call, hook, "retrying", 3)
+		call(t, "webhooks.update", fmt.Sprintf(`{"id": %q, "status": "disabled"}`, hook)).OK(t, 200)
+		call(t, "webhooks.update", fmt.Sprintf(`{"id": %q, "status": "active"}`, hook)).OK(t, 200)
+		if v := settled(t, call, hook, "canceled", 3); !v.At("0.nextAttemptAt").Null() {
+			t.Errorf("canceled, and yet to come: %s", v)
+		}
+		e.answer = nil
+		call(t, "contacts.create", `{"firstName": "New"}`).OK(t, 201)
+		if got := e.wait(4); len(got) != 4 || got[3].event.Data["firstName"] != "New" {
+			t.Errorf("%d arrived", len(got))
+		}
+	})
+}
+
+// Endpoints that are dead or slow do not delay others, even when there are
+// more of them than places.
+func TestOthersDoNotWait(t *testing.T) {
+	webhook.Shorten(t, 2*time.Second, 300*time.Millisecond, time.Minute)
+	each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		other := a.NewTenant(t, "enterprise")
+		theirs := a.Door("action", other)
+		for range 90 {
+			subscribe(t, theirs, blackhole(t), "contact.created")
+		}
+		subscribe(t, call, refusing(t), "contact.created")
+		subscribe(t, call, blackhole(t), "contact.created")
+		slow := newEndpoint(t, func(http.ResponseWriter, *http.Request) { time.Sleep(500 * time.Millisecond) })
+		subscribe(t, call, slow.server.URL, "contact.created")
+		healthy := newEndpoint(t, nil)
+		subscribe(t, call, healthy.server.URL, "contact.created")
+
+		// The first round finds out who is slow; from then on the lanes are apart.
+		theirs(t, "contacts.create", `{"firstName": "Theirs"}`).OK(t, 201)
+		call(t, "contacts.create", `{"firstName": "Warm-up"}`).OK(t, 201)
+		healthy.wait(1)
+		time.Sleep(5 * time.Second)
+		var lags []time.Duration
+		for i := range 20 {
+			theirs(t, "contacts.create", `{"firstName": "Theirs"}`).OK(t, 201)
+			began := time.Now()
+			call(t, "contacts.create", fmt.Sprintf(`{"firstName": "n%d"}`, i)).OK(t, 201)
+			got := healthy.wait(i + 2)
+			lags = append(lags, got[i+1].at.Sub(began))
+		}
+		slices.Sort(lags)
+		t.Logf("a healthy endpoint beside 91 that never answer, one that refuses and one that takes 500 ms: lag median %v, worst %v",
+			lags[len(lags)/2].Round(time.Millisecond), lags[len(lags)-1].Round(time.Millisecond))
+		if lags[len(lags)-1] > 1500*time.Millisecond {
+			t.Errorf("a healthy endpoint waited %v", lags[len(lags)-1])
+		}
+		if n := len(slow.wait(2)); n > 21 {
+			t.Errorf("%d arrived at the slow one", n)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package webhook
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/go-json-experiment/json"
+)
+
+// tell writes into the delivery what the last attempt came to.
+func (d *Delivery) tell(r *result, now clock.Time) {
+	ms := r.took.Milliseconds()
+	d.URL, d.DurationMs, d.UpdatedAt = &r.url, &ms, now
+	d.ResponseStatus, d.ResponseBody, d.ErrorMessage = nil, nil, nil
+	if r.status != 0 {
+		status := int64(r.status)
+		d.ResponseStatus, d.ResponseBody = &status, &r.body
+	}
+	if !r.ok() {
+		d.ErrorMessage = &r.why
+		return
+	}
+	d.Status, d.NextAttemptAt, d.CompletedAt = succeeded, nil, &now
+}
+
+// settle writes what came of an attempt. The caller has locked the webhook,
+// which every writer of its deliveries does. due says that the attempt was one
+// of those that come by themselves; one that somebody asked for changes
+// nothing about them unless it succeeds.
+func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, due bool) error {
+	d, err := deliveries.Rows.Get(ctx, tx, w.OrganizationID, r.delivery)
+	if fault.Has(err, fault.NotFound) {
+		return nil // past its retention
+	}
+	if err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	d.tell(r, now)
+	retry, exhausted := false, false
+	if open := d.Status == pending || d.Status == retrying; open && due {
+		d.Failures++
+		if r.status == http.StatusGone || d.Failures > len(backoff) {
+			exhausted = d.Failures > len(backoff)
+			d.Status, d.NextAttemptAt, d.CompletedAt = failed, nil, &now
+		} else {
+			at := now.Add(jittered(backoff[d.Failures-1]))
+			d.Status, d.NextAttemptAt, retry = retrying, &at, d.Epoch == w.Epoch && w.Status == active
+		}
+	}
+	if err := deliveries.Rows.Save(ctx, tx, d); err != nil {
+		return err
+	}
+	if slow := r.took >= slowTime; slow != w.Slow {
+		w.Slow = slow
+		if _, err := db.Exec(ctx, tx, "UPDATE webhooks SET slow = $3 WHERE organization_id = $1 AND id = $2", w.OrganizationID, w.ID, slow); err != nil {
+			return err
+		}
+	}
+	switch {
+	case w.Status != active:
+		return nil
+	case r.status == http.StatusGone:
+		return s.disable(ctx, tx, w, gone, now)
+	case exhausted:
+		through, err := db.One[bool](ctx, tx, `SELECT EXISTS (SELECT 1 FROM webhook_deliveries
+			WHERE organization_id = $1 AND webhook_id = $2 AND status = 'succeeded' AND completed_at >= $3)`, w.OrganizationID, w.ID, d.CreatedAt)
+		if err != nil || through {
+			return err
+		}
+		return s.disable(ctx, tx, w, failing, now)
+	case retry:
+		return s.wake(ctx, tx, w, again, *d.NextAttemptAt)
+	}
+	return nil
+}
+
+// jittered spreads the retries of what failed together, by a tenth either way.
+func jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + rand.Float64()/5))
+}
+
+// disable is the service's own decision, so there is an event to tell of it.
+func (s *Service) disable(ctx context.Context, tx *db.Tx, w *Webhook, reason string, now clock.Time) error {
+	w.Status, w.DisabledReason, w.UpdatedAt = disabled, &reason, now
+	if err := s.retire(ctx, tx, w); err != nil {
+		return err
+	}
+	if err := w.listen(ctx, tx); err != nil {
+		return err
+	}
+	if err := webhooks.Save(ctx, tx, w); err != nil {
+		return err
+	}
+	data, err := json.Marshal(w, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return s.events.Append(ctx, tx, event.Event{Organization: w.OrganizationID, At: now, Type: "webhook.disabled", ResourceID: w.ID, Data: data}.BySystem())
+}
