@@ -205,6 +205,9 @@ var (
 		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
 
 		"webhooks_rotated": "the purge of previous secrets is nobody's",
+		"stray_blobs_due":           "the sweep of bytes without a file is nobody's",
+		"automation_executions_age": "the purge of executions is nobody's",
+		"invoices_due":              "the clock moves everybody's invoices",
 	}
 )
 

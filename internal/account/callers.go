@@ -75,8 +75,13 @@ type keyRow struct {
 	Domains     bool        `db:"domains"`
 }
 
-// lookUp reads a key with all that decides what it may do, in one statement.
+// lookUp finds the key with a hash.
 func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
+	return a.keyLogin(ctx, "k.hash = $3", hash[:])
+}
+
+// keyLogin reads a key with all that decides what it may do, in one statement.
+func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Login, error) {
 	var row keyRow
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[keyRow](ctx, tx, `
@@ -84,12 +89,12 @@ func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
 				k.created_by_user_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
 					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id AND m.deleted_at IS NULL AND u.status = 'active'),
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
-					AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL),
+					AND g.kind = 'business' AND g.version = $1 AND g.deleted_at IS NULL),
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
-					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL)
+					AND g.kind = 'domain' AND g.version = $2 AND g.deleted_at IS NULL)
 			FROM api_keys k JOIN organizations o ON o.id = k.organization_id JOIN businesses b ON b.id = k.business_id
-			WHERE k.hash = $1 AND k.revoked_at IS NULL AND k.deleted_at IS NULL AND b.deleted_at IS NULL AND o.deleted_at IS NULL`,
-			hash[:], a.config.BusinessAgreement, a.config.DomainAgreement)
+			WHERE `+which+` AND k.revoked_at IS NULL AND k.deleted_at IS NULL AND b.deleted_at IS NULL AND o.deleted_at IS NULL`,
+			append([]any{a.config.BusinessAgreement, a.config.DomainAgreement}, args...)...)
 		return err
 	})
 	if errors.Is(err, db.ErrNone) {

@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/dnsserver"
+	"frontdesk/internal/door/action"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
 	"frontdesk/internal/door/mcp"
@@ -26,6 +27,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
@@ -35,25 +37,26 @@ import (
 
 // App is the whole service, joined but not yet listening.
 type App struct {
-	Settings config.Settings
-	Log      *slog.Logger
-	DB       *db.DB
-	Clock    *clock.Clock
-	Accounts *account.Accounts
-	Grants   *grant.Grants
-	Links    *optin.Links
-	Domains  *domain.Domains
-	Zones    *domain.Zones
-	DNS      *dnsserver.Server // nil when another provider holds the zones
-	Catalog  *op.Catalog
-	Runner   *op.Runner
-	Jobs     *job.Queue
-	Events   *event.Log
-	Admin    *admin.Door
-	REST     *rest.Door
-	MCP      *mcp.Door
-	Files    *file.Store
-	Webhooks *webhook.Service
+	Settings    config.Settings
+	Log         *slog.Logger
+	DB          *db.DB
+	Clock       *clock.Clock
+	Accounts    *account.Accounts
+	Grants      *grant.Grants
+	Links       *optin.Links
+	Domains     *domain.Domains
+	Zones       *domain.Zones
+	DNS         *dnsserver.Server // nil when another provider holds the zones
+	Catalog     *op.Catalog
+	Runner      *op.Runner
+	Jobs        *job.Queue
+	Events      *event.Log
+	Admin       *admin.Door
+	REST        *rest.Door
+	MCP         *mcp.Door
+	Files       *file.Store
+	Webhooks    *webhook.Service
+	Automations *automation.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -109,9 +112,12 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Domains = a.openDomains(extra)
 	a.Webhooks = webhook.New(a.DB, a.Clock, a.seal, webhook.Config{Insecure: s.AllowInsecureWebhooks})
 	a.Webhooks.Handle(a.Jobs, a.Events)
+	a.Automations = automation.New(a.DB, a.Clock, a.Jobs, a.Events, a.Accounts, log, s.AutomationLimit.ByPlan())
+	a.Automations.Handle(s.Workers)
 	a.Catalog = a.operations(more)
 	a.Webhooks.Know(a.Catalog)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal}
+	a.Automations.Open(a.Catalog, steps{action.New(a.Runner, a.Catalog, op.Automation)})
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
 	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan(), PublicLimit: s.RateLimit.Public, Proxies: a.proxies()}

@@ -3,6 +3,7 @@ package app
 import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
@@ -34,6 +35,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Domains.Operations(),
 		a.Zones.Operations(),
 		a.Webhooks.Operations(),
+		a.Automations.Operations(),
 		more,
 	).Also(happenings...)
 }
@@ -42,6 +44,7 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 var happenings = []op.Happening{
 	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
 	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
+	{Type: automation.FailedEvent, When: "an execution of an automation fails"},
 	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
 	{Type: "domain.created", When: "a registration succeeds"},
 	{Type: "domain.expired", When: "expiresAt passes"},
@@ -61,11 +64,12 @@ var happenings = []op.Happening{
 // that are made from them.
 func Describe() *op.Catalog {
 	return (&App{
-		Accounts: account.New(nil, nil, account.Config{}),
-		Links:    optin.NewLinks(""),
-		Files:    file.New(nil, nil, nil, nil, file.Config{}),
-		Domains:  domain.New(domain.Config{}),
-		Zones:    domain.NewZones(domain.ZonesConfig{}),
-		Webhooks: webhook.New(nil, nil, nil, webhook.Config{}),
+		Accounts:    account.New(nil, nil, account.Config{}),
+		Links:       optin.NewLinks(""),
+		Files:       file.New(nil, nil, nil, nil, file.Config{}),
+		Domains:     domain.New(domain.Config{}),
+		Zones:       domain.NewZones(domain.ZonesConfig{}),
+		Webhooks:    webhook.New(nil, nil, nil, webhook.Config{}),
+		Automations: automation.New(nil, nil, nil, nil, nil, nil, nil),
 	}).operations(nil)
 }

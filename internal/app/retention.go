@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/webhook"
@@ -45,7 +46,7 @@ var purges = []string{
 	purge("email_templates"), purge("email_opt_ins"),
 	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
-	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
+	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"), purge("automations"), // what automations did ends by its own retention
 	purge("agents"), purge("payment_methods"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
@@ -83,6 +84,9 @@ func (a *App) retention() {
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Deliveries) }))
 	a.sweep("webhooks.forget_secrets", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return webhook.Purge(ctx, tx, now, purgeBatch)
+	})
+	a.sweep("automations.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
+		return automation.Expire(ctx, tx, now.Add(-a.Settings.Retention.Executions), purgeBatch)
 	})
 	a.sweep("grants.expire", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return grant.Purge(ctx, tx, now, purgeBatch)

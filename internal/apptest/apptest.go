@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"frontdesk/internal/app"
 	"frontdesk/internal/door/action"
@@ -68,11 +69,13 @@ func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...a
 func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	t.Helper()
 	s := config.Settings{Listen: "127.0.0.1:0", MCPListen: "127.0.0.1:0",
-		AgentLimit: config.AgentLimit{Free: 10, Starter: 30, Professional: 100, Enterprise: 60_000_000, Transport: 60_000_000},
-		OAuth:      config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
-		RateLimit:  config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
-		Files:      config.Files{MaxBytes: 8 << 20},
-		Agreement:  config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true}
+		AgentLimit:      config.AgentLimit{Free: 10, Starter: 30, Professional: 100, Enterprise: 60_000_000, Transport: 60_000_000},
+		AutomationLimit: config.AutomationLimit{Free: 30, Starter: 120, Professional: 600, Enterprise: 60_000_000},
+		OAuth:           config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
+		RateLimit:       config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
+		Files:           config.Files{MaxBytes: 8 << 20},
+		Agreement:       config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
+		Retention: config.Retention{Events: 9600 * time.Hour, Executions: 2160 * time.Hour}}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)

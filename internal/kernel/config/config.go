@@ -30,13 +30,16 @@ type Settings struct {
 	Files      Files      `embed:"" prefix:"files-"`
 	RateLimit  RateLimit  `embed:"" prefix:"rate-limit-"`
 	AgentLimit AgentLimit `embed:"" prefix:"agent-limit-"`
-	OAuth      OAuth      `embed:"" prefix:"oauth-"`
-	Agreement  Agreement  `embed:"" prefix:"agreement-"`
-	Retention  Retention  `embed:"" prefix:"retention-"`
-	Log        Log        `embed:"" prefix:"log-"`
-	DNS        DNS        `embed:"" prefix:"dns-"`
-	PowerDNS   PowerDNS   `embed:"" prefix:"powerdns-"`
-	Providers  `embed:""`
+
+	AutomationLimit AutomationLimit `embed:"" prefix:"automation-limit-"`
+
+	OAuth     OAuth     `embed:"" prefix:"oauth-"`
+	Agreement Agreement `embed:"" prefix:"agreement-"`
+	Retention Retention `embed:"" prefix:"retention-"`
+	Log       Log       `embed:"" prefix:"log-"`
+	DNS       DNS       `embed:"" prefix:"dns-"`
+	PowerDNS  PowerDNS  `embed:"" prefix:"powerdns-"`
+	Providers `embed:""`
 
 	ClockOffset time.Duration `help:"Shift the service's clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
 	Workers     int           `help:"Background jobs at a time." default:"8"`
@@ -90,6 +93,19 @@ func (l AgentLimit) ByPlan() map[string]int {
 	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
 }
 
+// AutomationLimit is executions of automations per minute by plan.
+type AutomationLimit struct {
+	Free         int `help:"Executions of automations per minute on the plan free; more wait." default:"30"`
+	Starter      int `help:"… on starter." default:"120"`
+	Professional int `help:"… on professional." default:"600"`
+	Enterprise   int `help:"… on enterprise." default:"3000"`
+}
+
+// ByPlan is the limits by the plan's name.
+func (l AutomationLimit) ByPlan() map[string]int {
+	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
+}
+
 // OAuth is the authorization server of the agent connection.
 type OAuth struct {
 	RegisterLimit int `help:"Client registrations per minute and address." default:"10"`
@@ -111,6 +127,7 @@ type Retention struct {
 	Deliveries time.Duration `help:"How long deliveries of webhooks are kept." default:"720h"`
 	Deleted    time.Duration `help:"How long deleted rows are kept." default:"2160h"`
 	Events     time.Duration `help:"How long events are kept." default:"9600h"`
+	Executions time.Duration `help:"How long executions of automations are kept." default:"2160h"`
 }
 
 // Log is how the service tells what it does.
@@ -143,6 +160,11 @@ func (s *Settings) Settle(demo bool) error {
 		"agent-limit-enterprise": s.AgentLimit.Enterprise, "agent-limit-transport": s.AgentLimit.Transport, "oauth-register-limit": s.OAuth.RegisterLimit, "oauth-token-limit": s.OAuth.TokenLimit} {
 		if n < 1 || n > 60_000_000 {
 			return fmt.Errorf("--%s: must be between 1 and 60000000", name)
+		}
+	}
+	for plan, n := range s.AutomationLimit.ByPlan() {
+		if n < 1 || n > 60_000_000 {
+			return fmt.Errorf("--automation-limit-%s: must be between 1 and 60000000", plan)
 		}
 	}
 	for plan, n := range s.RateLimit.ByPlan() {

@@ -112,6 +112,11 @@ func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) 
 	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND seq = $2", org, seq)
 }
 
+// ByID reads an event by its id.
+func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
+	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", org, event)
+}
+
 // Latest reads the newest events of a type that have happened, the newest first.
 func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
 	return db.All[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND type = $2 ORDER BY created_at DESC, seq DESC LIMIT $3", org, eventType, n)

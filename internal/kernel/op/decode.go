@@ -26,6 +26,8 @@ type decoder struct {
 	*jsontext.Decoder
 	rd   bytes.Reader
 	deep bool // nesting went past maxDepth
+
+	open func(string) bool // strings whose values are not known yet; see Op.Check
 }
 
 var decoders = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext.Decoder)} }}
@@ -33,9 +35,13 @@ var decoders = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext
 // decodeJSON fills the fields of v that n knows from a JSON object. accept
 // says which fields may be in the object; nil accepts all.
 func decodeJSON(n *node, text []byte, v reflect.Value, accept func(*prop) bool) *fault.Tree {
+	return decodeOpen(n, text, v, accept, nil)
+}
+
+func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, open func(string) bool) *fault.Tree {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	d.deep = false
+	d.deep, d.open = false, open
 	d.rd.Reset(text)
 	d.Reset(&d.rd)
 	if k := d.PeekKind(); k != '{' && k != 0 {
@@ -103,6 +109,9 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		return nil, errDeep
 	}
 	k := d.PeekKind()
+	if k == '"' && d.open != nil {
+		return d.openText(n, v)
+	}
 	if k == 'n' && (n.nullable || n.kind != anyValue) {
 		if _, err := d.ReadToken(); err != nil {
 			return nil, err
@@ -164,6 +173,25 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		return nil, err
 	}
 	return n.number(string(text), v), nil
+}
+
+// openText decodes a string that may stand for a value of any kind.
+func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
+	tok, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	s := tok.String()
+	if d.open(s) {
+		return nil, nil
+	}
+	if n.kind == stringValue {
+		return n.text(s, n.place(v)), nil
+	}
+	if n.kind == anyValue && (len(n.oneOf) == 0 || slices.Contains(n.oneOf, stringValue)) {
+		return nil, nil
+	}
+	return (*fault.Tree)(nil).Add("Invalid input: expected " + n.kind.String() + ", received string"), nil
 }
 
 // place is where in its field a value goes, once there is one.

@@ -256,6 +256,13 @@ func (o *Op) TakesKey() bool {
 	return o.Method == http.MethodPost && (o.shape == writeShape || o.shape == flowShape) && !o.Public
 }
 
+// takesKeyFrom reports whether a key applies through a door. An automation's
+// step has one whatever the method: it may be run again after a crash, and a
+// PATCH that comes a second time would undo what somebody changed meanwhile.
+func (o *Op) takesKeyFrom(d Door) bool {
+	return o.TakesKey() || d == Automation && (o.shape == writeShape || o.shape == flowShape) && !o.Public
+}
+
 // TakesBody reports whether the operation reads fields from a body.
 func (o *Op) TakesBody() bool { return o.hasBody }
 
@@ -280,6 +287,12 @@ func (o *Op) PathFields() []string {
 		out[i] = p.name
 	}
 	return out
+}
+
+// Check says what is wrong with a whole input as far as it is known: a string
+// for which open holds stands for any value, and is filled in later.
+func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
+	return decodeOpen(o.in, text, o.fresh(), nil, open)
 }
 
 // Permit refuses a caller who may not use the operation through this door.

@@ -73,6 +73,31 @@ func bit(resource string, a Action) Permissions {
 	return 1 << (i*int(actions) + int(a))
 }
 
+// Cells lists the set as the cells of an agent's table, "contacts.create".
+func (p Permissions) Cells() []string {
+	out := []string{}
+	for _, r := range append(slices.Clone(Resources), Account) {
+		for a := range actions {
+			if p.Allow(r, a) {
+				out = append(out, r+"."+a.String())
+			}
+		}
+	}
+	return out
+}
+
+// FromCells reads what Cells wrote. A cell that no longer means anything
+// allows nothing.
+func FromCells(cells []string) (p Permissions) {
+	for _, cell := range cells {
+		resource, verb, _ := strings.Cut(cell, ".")
+		if a, ok := ActionNamed(verb); ok && (resource == Account || slices.Contains(Resources, resource)) {
+			p = p.With(resource, a)
+		}
+	}
+	return p
+}
+
 // ParseGrants reads the permission list of an API key: "contacts:read",
 // "contacts:write" (which creates, changes and deletes) or "*".
 func ParseGrants(list []string) (p Permissions, err error) {

@@ -80,7 +80,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	c := &Call{Caller: q.Caller, Org: q.Caller.Organization, Now: r.Clock.Now(), Door: q.Door, RequestID: q.ID, op: o, runner: r}
 	ctx = db.WithLabel(ctx, o.Name)
 	var k *key
-	if q.HasKey && o.TakesKey() {
+	if q.HasKey && o.takesKeyFrom(q.Door) {
 		c.Key = q.Key
 		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
 		answer, found, err := r.stored(ctx, c, k)

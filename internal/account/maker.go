@@ -1,0 +1,127 @@
+package account
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Maker is who once made something that acts by itself, as they are now: with
+// the permissions they have left. One that may no longer act is refused, with
+// a sentence that says why.
+func (a *Accounts) Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error) {
+	var l *Login
+	var err error
+	switch kind {
+	case op.API:
+		l, err = a.keyMaker(ctx, org, maker)
+	case op.AgentActor:
+		l, err = a.agentMaker(ctx, org, maker)
+	case op.User, op.SystemActor:
+		l, err = a.userMaker(ctx, org, kind, maker)
+	default:
+		err = fault.Unauthorized.Say("Whoever made it cannot be found.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Caller, l.Refused()
+}
+
+func (a *Accounts) keyMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
+	l, err := a.keyLogin(ctx, "k.organization_id = $3 AND k.id = $4", org, maker)
+	if fault.Has(err, fault.Unauthorized) {
+		return nil, fault.Unauthorized.Say("The API key that made it was revoked, or its business was deleted.")
+	}
+	if err == nil && l.expiresAt != nil && *l.expiresAt <= a.clock.Now() {
+		err = fault.Unauthorized.Say("The API key that made it has expired.")
+	}
+	return l, err
+}
+
+// makerRow is an agent, a user or the operator, with the business they act in.
+type makerRow struct {
+	Business    id.ID             `db:"business_id"`
+	Plan        string            `db:"plan"`
+	OrgStatus   string            `db:"org_status"`
+	Status      string            `db:"status"`
+	Role        string            `db:"role"`
+	Permissions map[string]string `db:"permissions"`
+	Agreed      bool              `db:"agreed"`
+	Domains     bool              `db:"domains"`
+}
+
+// agreedTo are the columns that tell of both agreements of the business b.
+const agreedTo = `EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id AND g.kind = 'business' AND g.version = $3 AND g.deleted_at IS NULL) AS agreed,
+	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id AND g.kind = 'domain' AND g.version = $4 AND g.deleted_at IS NULL) AS domains`
+
+func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) (row makerRow, err error) {
+	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		row, err = db.One[makerRow](ctx, tx, text, org, maker, a.config.BusinessAgreement, a.config.DomainAgreement)
+		return err
+	})
+	return row, err
+}
+
+func (row *makerRow) login(a *Accounts, org, maker id.ID, kind op.ActorKind, p op.Permissions) *Login {
+	return &Login{Disabled: row.OrgStatus != "active", Agreed: row.Agreed,
+		Caller: &op.Caller{Kind: kind, ID: maker, Organization: org, Business: row.Business, Plan: row.Plan, Role: row.Role, Permissions: p,
+			DomainAgreement: row.Domains, AgreementURL: a.config.BaseURL + "/agreements"}}
+}
+
+func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
+	row, err := a.makerRow(ctx, org, maker, `
+		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role, a.permissions AS permissions, `+agreedTo+`
+		FROM agents a JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
+		WHERE a.organization_id = $1 AND a.id = $2 AND a.deleted_at IS NULL`)
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.Unauthorized.Say("The agent that made it was deleted or moved.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row.Status != "active" {
+		return nil, fault.Unauthorized.Say("The agent that made it is deactivated.")
+	}
+	g := Agent{Permissions: row.Permissions}
+	return row.login(a, org, maker, op.AgentActor, g.Allowed()), nil
+}
+
+// userMaker is a member, or the operator, who has no row and may do everything.
+// Both act in the organization's first business.
+func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*Login, error) {
+	who, from := "'active' AS status, 'owner' AS role", "AND COALESCE(CAST($2 AS TEXT), '') = ''"
+	if kind == op.User {
+		who = "u.status AS status, m.role AS role"
+		from = "AND m.user_id = $2"
+	}
+	text := `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, ` + who + `, NULL AS permissions, ` + agreedTo + `
+		FROM organizations o JOIN businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
+	if kind == op.User {
+		text += ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL JOIN users u ON u.id = m.user_id`
+	}
+	row, err := a.makerRow(ctx, org, maker, text+` WHERE o.id = $1 AND o.deleted_at IS NULL `+from)
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.Unauthorized.Say("The user who made it is no longer a member.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row.Status != "active" {
+		return nil, fault.AccountDisabled.Say("The user who made it is disabled.")
+	}
+	p := op.Everything()
+	if kind == op.User {
+		s := &Session{User: maker, Org: org, Role: row.Role}
+		p = UserCaller(s).Permissions
+	}
+	l := row.login(a, org, maker, kind, p)
+	if kind == op.User {
+		l.Caller.User = maker
+	}
+	return l, nil
+}

@@ -1,0 +1,19 @@
+package app
+
+import (
+	"context"
+
+	"frontdesk/internal/door/action"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+)
+
+// steps lets automations enter by the door for callers inside the service.
+type steps struct{ door *action.Door }
+
+var _ automation.Steps = steps{}
+
+// Step runs one operation.
+func (s steps) Step(ctx context.Context, c *op.Caller, operation string, input []byte, key, requestID string) (op.Answer, error) {
+	return s.door.Do(ctx, action.Call{Caller: c, Operation: operation, Input: input, Key: key, RequestID: requestID})
+}

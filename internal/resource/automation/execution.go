@@ -1,0 +1,247 @@
+package automation
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What can become of an execution.
+const (
+	queued    = "queued"
+	running   = "running"
+	succeeded = "succeeded"
+	failed    = "failed"
+	canceled  = "canceled"
+	skipped   = "skipped"
+)
+
+// Execution is one run of an automation.
+type Execution struct {
+	op.Record
+	AutomationID id.ID          `json:"automationId"`
+	Status       string         `json:"status" enum:"queued,running,succeeded,failed,canceled,skipped" doc:"skipped: the condition was false"`
+	Trigger      string         `json:"trigger" enum:"event,schedule,manual" doc:"what started it"`
+	EventID      *id.ID         `json:"eventId" doc:"the event that started it"`
+	EventType    *string        `json:"eventType"`
+	Input        jsontext.Value `json:"input" kinds:"object" doc:"what run was given; of a schedule, scheduledAt"`
+	Steps        []StepRun      `json:"steps" doc:"the steps that were begun"`
+	StartedAt    *clock.Time    `json:"startedAt"`
+	CompletedAt  *clock.Time    `json:"completedAt"`
+	ErrorMessage *string        `json:"errorMessage" max:"10000"`
+
+	Plan       *plan                      `json:"-" db:"plan"`  // what it does; nil when nothing is to be done
+	Chain      []id.ID                    `json:"-" db:"chain"` // the automations that led to it, itself included
+	Saved      *map[string]jsontext.Value `json:"-" db:"saved"` // answers that are too large to be shown, by the name they were saved under
+	AdmittedAt *clock.Time                `json:"-" db:"admitted_at"`
+	Run        int                        `json:"-" db:"run"`
+	KeyEpoch   int                        `json:"-" db:"key_epoch"`
+}
+
+// StepRun is what came of one step.
+type StepRun struct {
+	Operation     string          `json:"operation"`
+	Input         jsontext.Value  `json:"input" kinds:"object" doc:"with its values"`
+	Output        *jsontext.Value `json:"output" doc:"the answer's data"`
+	OutputOmitted bool            `json:"outputOmitted" doc:"the answer is too large to be shown, or a secret"`
+	Error         *StepError      `json:"error" doc:"the refusal; of a step that is tried again, the last one"`
+	Attempts      int             `json:"attempts"`
+	StartedAt     clock.Time      `json:"startedAt"`
+	CompletedAt   *clock.Time     `json:"completedAt"`
+}
+
+// StepError is a refusal as the API words it.
+type StepError struct {
+	Code    string          `json:"code"`
+	Message string          `json:"message" max:"10000"`
+	Details *jsontext.Value `json:"details"`
+}
+
+// plan is an automation as it was when the execution began, and whose it was.
+type plan struct {
+	Condition *string  `json:"condition,omitempty"`
+	Steps     []Step   `json:"steps"`
+	Kind      string   `json:"kind"`
+	ID        *id.ID   `json:"id"`
+	User      *id.ID   `json:"user"`
+	Allowed   []string `json:"allowed"`
+}
+
+func planOf(v *Automation) *plan {
+	return &plan{v.Condition, v.Steps, v.MakerKind, v.MakerID, v.MakerUserID, v.Permissions}
+}
+
+var executions = op.Nested[Execution]{Rows: db.NewTable[Execution]("automation_executions", "automation execution"), Parent: "automations", Noun: "automation", Column: "automation_id"}
+
+// done is how many steps are behind the execution.
+func (e *Execution) done() int {
+	n := slices.IndexFunc(e.Steps, func(r StepRun) bool { return r.CompletedAt == nil || r.Error != nil })
+	if n < 0 {
+		return len(e.Steps)
+	}
+	return n
+}
+
+// live reports whether something is still to come.
+func (e *Execution) live() bool { return e.Status == queued || e.Status == running }
+
+// end closes the execution.
+func (e *Execution) end(status string, now clock.Time, why string) {
+	e.Status, e.CompletedAt, e.ErrorMessage = status, &now, nil
+	if why != "" {
+		e.ErrorMessage = &why
+	}
+}
+
+func (s *Service) executionOperations() []*op.Op {
+	const ref = `"id": "7c2e9a40-15fd-4b6e-8d03-9f1b5e7a2c64"`
+	spec := func(name, route, summary, example string) op.Spec {
+		return op.Spec{Name: name, Route: route, Summary: summary, Example: example, Resource: "automations"}
+	}
+	cancel := spec("automation_executions.cancel", "POST /v1/automation-executions/{id}/cancel", "Cancel an execution: it ends before its next step.", `{`+ref+`}`)
+	cancel.Status, cancel.Errors, cancel.Events = 200, []*fault.Kind{Ended}, []string{"automation_execution.canceled"}
+	retry := spec("automation_executions.retry", "POST /v1/automation-executions/{id}/retry", "Let an execution go on from the step that failed.", `{`+ref+`}`)
+	retry.Status, retry.Errors, retry.Events = 200, []*fault.Kind{NotRetryable, Paused}, []string{"automation_execution.retried"}
+	retry.Description = "Steps that went well are not repeated. When the automation was changed since, and the steps that went well are still the same, the rest are taken as they are now."
+	return []*op.Op{
+		op.Read(spec("automation_executions.list", "GET /v1/automation-executions", "List executions, newest first.", `{"status": "failed", "limit": 20}`), listExecutions),
+		op.Read(spec("automation_executions.get", "GET /v1/automation-executions/{id}", "Get an execution.", `{`+ref+`}`), getExecution),
+		op.Write(cancel, cancelExecution),
+		op.Write(retry, s.retryExecution),
+		op.Read(spec("automations.executions.list", "GET /v1/automations/{id}/executions", "List an automation's executions, newest first.", `{`+exampleID+`}`), listOwnExecutions),
+	}
+}
+
+type executionRef struct {
+	ID id.ID `path:"id" doc:"the execution"`
+}
+
+type executionList struct {
+	op.Page
+	AutomationID *id.ID  `query:"automationId"`
+	Status       *string `query:"status" enum:"queued,running,succeeded,failed,canceled,skipped"`
+}
+
+func listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "automation_id", in.AutomationID)
+	db.Equal(w, "status", in.Status)
+	rows, err := executions.Rows.List(ctx, c.Tx, w, in.DB())
+	return op.ListOf(in.Page, rows), err
+}
+
+type ownExecutionList struct {
+	op.Page
+	automationRef
+	Status *string `query:"status" enum:"queued,running,succeeded,failed,canceled,skipped"`
+}
+
+func listOwnExecutions(ctx context.Context, c *op.Call, in ownExecutionList) (*op.List[Execution], error) {
+	w := executions.Under(c, in.ID)
+	db.Equal(w, "status", in.Status)
+	return executions.ListUncounted(ctx, c, in.ID, w, in.Page)
+}
+
+func getExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
+	return executions.Rows.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+func cancelExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
+	e, err := executions.Rows.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil || e.Status == canceled {
+		return e, err
+	}
+	if !e.live() {
+		return nil, Ended.New()
+	}
+	// A step that is being taken is finished; its worker sees the rest.
+	e.end(canceled, c.Now, "")
+	e.UpdatedAt = c.Now
+	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
+		return nil, err
+	}
+	return e, c.Emit("automation_execution.canceled", e.ID, e)
+}
+
+func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
+	e, err := executions.Rows.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if e.Status != failed && e.Status != canceled || e.Plan == nil {
+		return nil, NotRetryable.New()
+	}
+	v, err := automations.Get(ctx, c.Tx, c.Org, e.AutomationID)
+	if fault.Has(err, fault.NotFound) {
+		return nil, NotRetryable.Say("The automation was deleted.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == paused {
+		return nil, Paused.New()
+	}
+	e.again(v)
+	e.UpdatedAt = c.Now
+	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
+		return nil, err
+	}
+	if err := s.enqueue(ctx, c.Tx, e); err != nil {
+		return nil, err
+	}
+	return e, c.Emit("automation_execution.retried", e.ID, e)
+}
+
+// again makes an execution ready to go on.
+func (e *Execution) again(v *Automation) {
+	done := e.done()
+	if len(v.Steps) > done && slices.EqualFunc(e.Plan.Steps[:done], v.Steps[:done], sameTidied) {
+		e.Plan = planOf(v)
+	}
+	if len(e.Steps) > done {
+		last := &e.Steps[done]
+		switch {
+		case last.Error == nil, last.Error.Code == tooLarge, isTemporary(last.Error.Code):
+			// It was done, or nobody knows: the same input under the same key finds out.
+			last.CompletedAt, last.Error, last.Attempts = nil, nil, 0
+		default:
+			e.Steps = e.Steps[:done]
+			e.KeyEpoch++ // some refusals stay with their key
+		}
+	}
+	e.Status, e.CompletedAt, e.ErrorMessage, e.AdmittedAt = queued, nil, nil, nil
+	e.Run++
+}
+
+// sameTidied compares steps that may come from two forms of JSON.
+func sameTidied(a, b Step) bool {
+	both, err := tidy([]Step{a, b})
+	return err == nil && sameStep(both[0], both[1])
+}
+
+// execute is the job of an execution.
+type execute struct {
+	Organization id.ID `json:"organization"`
+	Execution    id.ID `json:"execution"`
+	Run          int   `json:"run"`
+}
+
+func (s *Service) enqueue(ctx context.Context, tx *db.Tx, e *Execution) error {
+	_, err := s.jobs.Enqueue(ctx, tx, executeKind, execute{e.OrganizationID, e.ID, e.Run}, job.For(e.OrganizationID))
+	return err
+}
+
+// Expire removes executions that were made before a moment and have ended.
+func Expire(ctx context.Context, tx *db.Tx, before clock.Time, batch int) (more bool, err error) {
+	n, err := db.Exec(ctx, tx, `DELETE FROM automation_executions WHERE seq IN (SELECT seq FROM automation_executions
+		WHERE created_at <= $1 AND status NOT IN ('queued', 'running') ORDER BY created_at LIMIT $2)`, before, batch)
+	return n == int64(batch), err
+}

@@ -1,0 +1,122 @@
+package automation
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/placeholder"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Rehearsal is what an automation would have done.
+type Rehearsal struct {
+	Runs []RehearsedRun `json:"runs" doc:"one for each event, the newest first"`
+}
+
+// RehearsedRun is what it would have done for one event.
+type RehearsedRun struct {
+	EventID      *id.ID          `json:"eventId"`
+	EventType    *string         `json:"eventType"`
+	CreatedAt    *clock.Time     `json:"createdAt" doc:"of the event"`
+	Runs         bool            `json:"runs" doc:"whether the condition holds"`
+	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the condition could not be evaluated"`
+	Steps        []RehearsedStep `json:"steps"`
+}
+
+// RehearsedStep is a step with the values that can be known.
+type RehearsedStep struct {
+	Operation    string          `json:"operation"`
+	Input        *jsontext.Value `json:"input"`
+	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the input could not be made"`
+}
+
+type automationTest struct {
+	automationRef
+	Limit int            `json:"limit" default:"10" min:"1" max:"20" doc:"how many events at most"`
+	Input jsontext.Value `json:"input,omitempty" kinds:"object"`
+}
+
+func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationTest) (*Rehearsal, error) {
+	v, err := automations.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	found := []*event.Event{nil}
+	if v.Trigger.Kind == onEvent {
+		events, err := event.Latest(ctx, c.Tx, c.Org, *v.Trigger.Event, in.Limit)
+		if err != nil {
+			return nil, err
+		}
+		found = nil
+		for i := range events {
+			found = append(found, &events[i])
+		}
+	}
+	out := &Rehearsal{Runs: []RehearsedRun{}}
+	for _, ev := range found {
+		run, err := rehearse(ctx, v, ev, in.Input)
+		if err != nil {
+			return nil, err
+		}
+		out.Runs = append(out.Runs, *run)
+	}
+	return out, nil
+}
+
+func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value) (*RehearsedRun, error) {
+	if len(input) == 0 {
+		input = jsontext.Value("{}")
+	}
+	values, err := (&Execution{Input: input}).values(ev)
+	if err != nil {
+		return nil, err
+	}
+	out := &RehearsedRun{Runs: true, Steps: []RehearsedStep{}}
+	if ev != nil {
+		out.EventID, out.EventType, out.CreatedAt = &ev.ID, &ev.Type, &ev.At
+	}
+	if v.Condition != nil {
+		c, issue := compile(*v.Condition)
+		if issue == "" {
+			out.Runs, issue = c.holds(ctx, values)
+		}
+		if issue != "" {
+			out.Runs, out.ErrorMessage = false, &issue
+		}
+	}
+	if !out.Runs {
+		return out, nil
+	}
+	for i := range v.Steps {
+		step := RehearsedStep{Operation: v.Steps[i].Operation}
+		if text, err := render(v.Steps[i].Input, unsaved(v.Steps[:i], placeholder.In(values))); err != nil {
+			said := err.Error()
+			step.ErrorMessage = &said
+		} else {
+			value := jsontext.Value(text)
+			step.Input = &value
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out, nil
+}
+
+// unsaved leaves the placeholders of what earlier steps would have saved.
+func unsaved(before []Step, values placeholder.Lookup) placeholder.Lookup {
+	return func(path []string) (any, bool) {
+		for i := range before {
+			if name := before[i].SaveAs; name != nil && *name == path[0] {
+				text := path[0]
+				for _, p := range path[1:] {
+					text += "." + p
+				}
+				return "{{ " + text + " }}", true
+			}
+		}
+		return values(path)
+	}
+}

@@ -1,0 +1,91 @@
+package automation
+
+import (
+	"strings"
+	"time"
+
+	cron "github.com/netresearch/go-cron"
+)
+
+// parser reads the five fields of cron, and @daily and its like. Either of the
+// two day fields may match, as in every crontab.
+var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
+
+// schedule is when an automation runs.
+type schedule struct {
+	spec *cron.SpecSchedule
+	zone *time.Location
+}
+
+// everyHour is how the parser marks an hour field that is *.
+const everyHour = 1 << 63
+
+// parseSchedule reads a cron expression, or says what is wrong with it.
+func parseSchedule(text string, zone *time.Location) (s *schedule, issue string) {
+	if strings.Contains(text, "TZ=") {
+		return nil, "A time zone goes into timezone, not into cron"
+	}
+	const form = "Write five fields like 0 9 * * 1-5, or @daily"
+	parsed, err := parser.Parse(text)
+	if err != nil {
+		return nil, "Not a cron expression: " + err.Error() + ". " + form
+	}
+	spec, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return nil, "Not a time of the clock. " + form
+	}
+	spec.Location = time.UTC
+	return &schedule{spec, zone}, ""
+}
+
+// next is the first time after a moment, or zero when none comes within years.
+//
+// Daylight saving: a time that the clocks leap over is right after the leap,
+// and one that comes twice is the first of both. What runs every hour goes by
+// the time that passes, and runs in both.
+func (s *schedule) next(after time.Time) time.Time {
+	if s.spec.Hour&everyHour != 0 {
+		spec := *s.spec
+		spec.Location = s.zone
+		return spec.Next(after)
+	}
+	// The wall clock is written as if it were UTC, which never leaps.
+	local := after.In(s.zone)
+	wall := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
+	// After the clocks went back, the wall shows times that were already.
+	for range 1000 {
+		if wall = s.spec.Next(wall); wall.IsZero() {
+			return wall
+		}
+		if t := moment(wall, s.zone); t.After(after) {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// moment is when the wall clock of a zone first shows a time, or would have.
+func moment(wall time.Time, zone *time.Location) time.Time {
+	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
+	begin, end := t.ZoneBounds()
+	switch shown := asWall(t); {
+	case shown.After(wall): // leapt over; t is behind the leap
+		return begin
+	case shown.Before(wall): // or before it
+		return end
+	}
+	if begin.IsZero() {
+		return t
+	}
+	// The same time may have been shown before the clocks went back.
+	_, now := t.Zone()
+	_, was := begin.Add(-time.Second).Zone()
+	if earlier := t.Add(time.Duration(now-was) * time.Second); earlier.Before(begin) && asWall(earlier).Equal(wall) {
+		return earlier
+	}
+	return t
+}
+
+func asWall(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+}

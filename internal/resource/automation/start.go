@@ -1,0 +1,145 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxChain is how many automations may lead to one another.
+const maxChain = 8
+
+// cause is why an execution begins.
+type cause struct {
+	trigger string
+	event   *event.Event
+	input   jsontext.Value
+	chain   []id.ID // the automations that led to it
+}
+
+// start begins an execution in the transaction of its cause. Whether it runs
+// is found out by its job: a condition takes longer than a transaction should.
+func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause) (*Execution, error) {
+	now := s.clock.Now()
+	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID}, AutomationID: v.ID, Status: queued,
+		Trigger: why.trigger, Input: why.input, Steps: []StepRun{}, Chain: append(slices.Clone(why.chain), v.ID)}
+	if len(e.Input) == 0 {
+		e.Input = jsontext.Value("{}")
+	}
+	if why.event != nil {
+		e.EventID, e.EventType = &why.event.ID, &why.event.Type
+	}
+	switch {
+	case slices.Contains(why.chain, v.ID):
+		e.end(failed, now, "This automation led to its own start. It was stopped, so that it does not run forever.")
+	case len(e.Chain) > maxChain:
+		e.end(failed, now, fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain))
+	default:
+		e.Plan = planOf(v)
+	}
+	if err := executions.Rows.Insert(ctx, tx, e); err != nil {
+		return nil, err
+	}
+	if e.Status == failed {
+		return e, s.tellFailure(ctx, tx, e)
+	}
+	return e, s.enqueue(ctx, tx, e)
+}
+
+// tellFailure writes the event of a failed execution.
+func (s *Service) tellFailure(ctx context.Context, tx *db.Tx, e *Execution) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return s.events.Append(ctx, tx, event.Event{Organization: e.OrganizationID, At: e.UpdatedAt, Type: FailedEvent, ResourceID: e.ID,
+		ActorKind: string(op.AutomationActor), ActorID: &e.AutomationID, Door: op.Automation.String(), RequestID: string(e.ID), Data: data, Chain: e.Chain})
+}
+
+// FailedEvent tells that an execution failed.
+const FailedEvent = "automation_execution.failed"
+
+// hear starts an automation for an event it wants.
+func (s *Service) hear(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
+	v, err := automations.Get(ctx, tx, e.Organization, listener)
+	if fault.Has(err, fault.NotFound) {
+		return nil // deleted while the event was on its way
+	}
+	if err != nil || v.Status != active {
+		return err
+	}
+	_, err = s.start(ctx, tx, v, cause{trigger: onEvent, event: &e, chain: e.Chain})
+	return err
+}
+
+// tick is the job of a schedule: one row that runs again and again.
+type tick struct {
+	Organization id.ID `json:"organization"`
+	Automation   id.ID `json:"automation"`
+}
+
+// tick starts an automation whose time has come. Times that were missed while
+// nothing ran are one.
+func (s *Service) tick(ctx context.Context, tx *db.Tx, _ job.Job, args tick) error {
+	v, err := automations.Lock(ctx, tx, args.Organization, args.Automation)
+	if fault.Has(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil || v.NextRunAt == nil {
+		return err
+	}
+	now := s.clock.Now()
+	if *v.NextRunAt > now {
+		return job.Later(v.NextRunAt.Sub(now))
+	}
+	if _, err := s.start(ctx, tx, v, cause{trigger: onSchedule, input: scheduled(*v.NextRunAt)}); err != nil {
+		return err
+	}
+	next := v.Trigger.next(now)
+	if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $3 WHERE organization_id = $1 AND id = $2", args.Organization, v.ID, next); err != nil || next == nil {
+		return err
+	}
+	return job.Later(next.Sub(now))
+}
+
+func scheduled(at clock.Time) jsontext.Value {
+	return jsontext.Value(`{"scheduledAt":"` + at.String() + `"}`)
+}
+
+type automationRun struct {
+	automationRef
+	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what condition and steps find under input"`
+}
+
+func (in *automationRun) Prepare(context.Context, *op.Call) error {
+	if len(in.Input) > maxInput {
+		return fault.Field("input", fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
+	}
+	return nil
+}
+
+func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRun) (*Execution, error) {
+	v, err := automations.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == paused {
+		return nil, Paused.New()
+	}
+	e, err := s.start(ctx, c.Tx, v, cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain})
+	if err != nil {
+		return nil, err
+	}
+	return e, c.Emit("automation_execution.created", e.ID, e)
+}

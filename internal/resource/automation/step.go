@@ -1,0 +1,237 @@
+package automation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/placeholder"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Step is one call of an operation.
+type Step struct {
+	Operation string         `json:"operation" min:"1" doc:"any operation that an agent could call, for example tasks.create"`
+	Input     jsontext.Value `json:"input,omitempty" kinds:"object" doc:"the whole input of the operation as one object, path fields included. Texts may have placeholders over event, input and what earlier steps saved; a text that is one placeholder becomes the value itself"`
+	SaveAs    *string        `json:"saveAs" pattern:"^[A-Za-z_][A-Za-z0-9_]{0,62}$" doc:"the name under which later steps find the answer's data"`
+}
+
+// The bounds of an input: as it is written, and with its values.
+const (
+	maxInput    = 64 << 10
+	maxRendered = 1 << 20
+)
+
+// The names that every automation has.
+const (
+	eventName = "event"
+	inputName = "input"
+)
+
+// isOpen reports whether a text has a placeholder, so that its value is known
+// only when the step is taken.
+func isOpen(s string) bool { return strings.Contains(s, "{{") }
+
+// tidy writes inputs in one form, so that a step that was not changed is seen
+// not to be.
+func tidy(steps []Step) ([]Step, error) {
+	out := slices.Clone(steps)
+	for i := range out {
+		if len(out[i].Input) == 0 {
+			out[i].Input = jsontext.Value("{}")
+			continue
+		}
+		text := out[i].Input.Clone()
+		if err := text.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false), jsontext.Multiline(false)); err != nil {
+			return nil, err
+		}
+		out[i].Input = text
+	}
+	return out, nil
+}
+
+// checkSteps says what is wrong with steps, as far as it can be known before
+// there are values.
+func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) {
+	known := []string{inputName}
+	if trigger.Kind == onEvent {
+		known = append(known, eventName)
+	}
+	for i := range steps {
+		tree = tree.SetItem(i, s.checkStep(&steps[i], known))
+		if name := steps[i].SaveAs; name != nil {
+			if *name == eventName || *name == inputName || slices.Contains(known, *name) {
+				tree = tree.At([]any{i, "saveAs"}, "The name is taken; choose one that nothing before it has")
+			}
+			known = append(known, *name)
+		}
+	}
+	return (*fault.Tree)(nil).Set("steps", tree.Sized(len(steps)))
+}
+
+func (s *Service) checkStep(step *Step, known []string) (tree *fault.Tree) {
+	if len(step.Input) > maxInput {
+		return tree.At([]any{"input"}, fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
+	}
+	o := s.catalog.Named(step.Operation)
+	if o == nil || o.Doors&op.Agent == 0 || o.Doors&op.Automation == 0 || o.Streams() {
+		return tree.At([]any{"operation"}, "There is no such operation for automations; use one that an agent could call, like tasks.create")
+	}
+	if o.Secret && step.SaveAs != nil {
+		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once, and is not kept")
+	}
+	tree = tree.Set("input", o.Check(step.Input, isOpen))
+	value, err := decode(step.Input)
+	if err != nil {
+		return tree.At([]any{"input"}, "Must be an object")
+	}
+	visit(value, []any{"input"}, func(path []any, text string) {
+		t, err := placeholder.Parse(text)
+		var e *placeholder.Error
+		if errors.As(err, &e) {
+			tree = tree.At(path, e.Error())
+			return
+		}
+		for _, name := range t.Variables() {
+			root, _, _ := strings.Cut(name, ".")
+			if !slices.Contains(known, root) {
+				tree = tree.At(path, unknownName(root, known))
+			}
+		}
+	})
+	return tree
+}
+
+func unknownName(root string, known []string) string {
+	if root == eventName {
+		return "There is an event only when the trigger is one"
+	}
+	return fmt.Sprintf("%s is not known here; there are %s", strconv.Quote(root), strings.Join(known, ", "))
+}
+
+// permit refuses steps that the caller itself may not take.
+func (s *Service) permit(c *op.Caller, steps []Step) error {
+	for i := range steps {
+		err := s.catalog.Named(steps[i].Operation).Permit(c, op.Automation)
+		var f *fault.Fault
+		if errors.As(err, &f) {
+			named := *f
+			named.Text = fmt.Sprintf("steps[%d]: %s", i, f.Sentence())
+			return &named
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode reads JSON with its numbers as they are written.
+func decode(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// visit calls fn for every text that may have placeholders.
+func visit(v any, path []any, fn func(path []any, text string)) {
+	switch v := v.(type) {
+	case string:
+		fn(slices.Clone(path), v)
+	case map[string]any:
+		for k, e := range v {
+			visit(e, append(path, k), fn)
+		}
+	case []any:
+		for i, e := range v {
+			visit(e, append(path, i), fn)
+		}
+	}
+}
+
+// renderer puts values into an input, up to a bound on all of them together.
+type renderer struct {
+	values placeholder.Lookup
+	left   int
+}
+
+// render makes the input of a step. The error is for people to read.
+func render(input []byte, values placeholder.Lookup) ([]byte, error) {
+	v, err := decode(input)
+	if err != nil {
+		return nil, err
+	}
+	r := &renderer{values, maxRendered}
+	if v, err = r.value(v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func (r *renderer) value(v any) (out any, err error) {
+	switch v := v.(type) {
+	case string:
+		return r.text(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if out[k], err = r.value(e); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			if out[i], err = r.value(e); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+func (r *renderer) text(s string) (any, error) {
+	t, err := placeholder.Parse(s)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.Value(r.values, max(r.left, 0))
+	if err == nil && !r.spend(v) {
+		err = &placeholder.TooLong{Max: maxRendered}
+	}
+	return v, err
+}
+
+// spend takes a value's size from what is left: a large one that is named
+// often must stay harmless.
+func (r *renderer) spend(v any) bool {
+	switch v := v.(type) {
+	case string:
+		r.left -= len(v) + 2
+	case map[string]any:
+		for k, e := range v {
+			if r.left -= len(k) + 4; !r.spend(e) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !r.spend(e) {
+				return false
+			}
+		}
+	default:
+		r.left -= 8
+	}
+	return r.left >= 0
+}

@@ -1,0 +1,85 @@
+package automation
+
+import (
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+)
+
+// What starts an automation.
+const (
+	onEvent    = "event"
+	onSchedule = "schedule"
+	onDemand   = "manual"
+)
+
+// Trigger is what starts an automation. One with another trigger can be
+// started by hand as well.
+type Trigger struct {
+	Kind     string  `json:"kind" enum:"event,schedule,manual"`
+	Event    *string `json:"event" doc:"of the kind event: its type, for example contact.created"`
+	Cron     *string `json:"cron" doc:"of the kind schedule: minute, hour, day of month, month, day of week, like 0 9 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly"`
+	Timezone *string `json:"timezone" format:"timezone" doc:"of the kind schedule: an IANA name like Europe/Berlin; UTC without it"`
+}
+
+// check refuses fields that do not go together, and a schedule that never
+// comes. Which events there are is told by the catalog.
+func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
+	only := func(kind, name string, v *string) {
+		switch {
+		case v != nil && t.Kind != kind:
+			tree = tree.At([]any{name}, "Only a trigger of the kind "+kind+" has this")
+		case v == nil && t.Kind == kind && name != "timezone":
+			tree = tree.At([]any{name}, "Required")
+		}
+	}
+	only(onEvent, "event", t.Event)
+	only(onSchedule, "cron", t.Cron)
+	only(onSchedule, "timezone", t.Timezone)
+	if tree != nil || t.Kind != onSchedule {
+		return tree
+	}
+	if t.Timezone == nil {
+		utc := "UTC"
+		t.Timezone = &utc
+	}
+	s, issue := t.schedule()
+	if issue == "" && s.next(now.Std()).IsZero() {
+		issue = "This time never comes"
+	}
+	if issue != "" {
+		tree = tree.At([]any{"cron"}, issue)
+	}
+	return tree
+}
+
+// schedule is when the trigger fires, or what is wrong with it.
+func (t *Trigger) schedule() (s *schedule, issue string) {
+	if issue := op.FormatIssue("timezone", *t.Timezone); issue != "" {
+		return nil, issue
+	}
+	zone, err := time.LoadLocation(*t.Timezone)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return parseSchedule(*t.Cron, zone)
+}
+
+// next is when the trigger fires after a moment; nil when it does not.
+func (t *Trigger) next(after clock.Time) *clock.Time {
+	if t.Kind != onSchedule {
+		return nil
+	}
+	s, issue := t.schedule()
+	if issue != "" {
+		return nil // it was checked when it was written
+	}
+	at := s.next(after.Std())
+	if at.IsZero() {
+		return nil
+	}
+	next := clock.Of(at)
+	return &next
+}

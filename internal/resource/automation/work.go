@@ -1,0 +1,263 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/job"
+)
+
+const (
+	workTime = 3 * time.Minute // of one run of the job
+	turnTime = time.Minute     // after which no further step is begun in it: a step may take another
+)
+
+// errEnded says that the execution was canceled, or is another worker's now.
+var errEnded = errors.New("automation: the execution has ended")
+
+// turn is one run of an execution's job.
+type turn struct {
+	*Service
+	job    job.Job
+	e      *Execution
+	values map[string]any
+	// pending is what the last step came to, to be saved together with the
+	// beginning of the next one.
+	pending func(e *Execution, now clock.Time)
+}
+
+// work takes the steps of an execution. Each begins with a transaction that
+// writes down its input, and ends with the one that begins the next or ends
+// the execution. Between them the process may die: the step is then taken
+// again with the same input under the same key, which does nothing twice.
+func (s *Service) work(ctx context.Context, j job.Job, args execute) (job.Outcome, error) {
+	t := &turn{Service: s, job: j}
+	stop, err := t.load(ctx, args)
+	if stop != nil || err != nil || t.e == nil {
+		return stop, err
+	}
+	if t.e.Status == queued {
+		if out, err := t.admit(ctx); out != nil || err != nil {
+			return out, quiet(err)
+		}
+	}
+	for began := time.Now(); ; {
+		i := t.e.done()
+		if t.pending != nil {
+			i++ // done, and not saved yet
+		}
+		switch {
+		case i == len(t.e.Plan.Steps):
+			return t.finish(func(e *Execution, now clock.Time) { e.end(succeeded, now, "") }), nil
+		case time.Since(began) > turnTime:
+			return t.finish(func(*Execution, clock.Time) {}), job.Later(0)
+		}
+		if out, err := t.begin(ctx, i); out != nil || err != nil {
+			return out, quiet(err)
+		}
+		if out, err := t.take(ctx, i); out != nil || err != nil {
+			return out, err
+		}
+	}
+}
+
+// quiet ends the job of an execution that somebody else ended.
+func quiet(err error) error {
+	if errors.Is(err, errEnded) || errors.Is(err, job.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// load reads the execution and what it works with. Nothing is left to do when
+// t.e stays nil.
+func (t *turn) load(ctx context.Context, args execute) (job.Outcome, error) {
+	var v *Automation
+	var ev *event.Event
+	var e *Execution
+	err := t.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if e, err = executions.Rows.Get(ctx, tx, args.Organization, args.Execution); err != nil {
+			return err
+		}
+		if v, err = automations.Get(ctx, tx, args.Organization, e.AutomationID); fault.Has(err, fault.NotFound) {
+			v, err = nil, nil
+		}
+		if err != nil || e.EventID == nil {
+			return err
+		}
+		found, err := event.ByID(ctx, tx, args.Organization, *e.EventID)
+		if errors.Is(err, db.ErrNone) {
+			return nil
+		}
+		ev = &found
+		return err
+	})
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.Run != args.Run || !e.live() || e.Plan == nil {
+		return nil, nil
+	}
+	if t.values, err = e.values(ev); err != nil {
+		return nil, err
+	}
+	switch {
+	case v == nil:
+		t.e = e
+		return t.finish(func(e *Execution, now clock.Time) { e.end(canceled, now, "The automation was deleted.") }), nil
+	case v.Status == paused && e.Status == queued:
+		t.e = e
+		return t.finish(func(e *Execution, now clock.Time) { e.end(canceled, now, "The automation was paused.") }), nil
+	}
+	t.e = e
+	return nil, nil
+}
+
+// admit decides whether and when a waiting execution runs.
+func (t *turn) admit(ctx context.Context) (job.Outcome, error) {
+	if t.e.AdmittedAt == nil && t.e.StartedAt == nil && t.e.Plan.Condition != nil {
+		c, issue := compile(*t.e.Plan.Condition)
+		holds := false
+		if issue == "" {
+			holds, issue = c.holds(ctx, t.values)
+		}
+		if issue != "" {
+			return t.fail(issue, nil), nil
+		}
+		if !holds {
+			return t.finish(func(e *Execution, now clock.Time) { e.end(skipped, now, "") }), nil
+		}
+	}
+	caller, err := t.caller(ctx)
+	if out, err := t.refused(err); out != nil || err != nil {
+		return out, err
+	}
+	wait := time.Duration(0)
+	err = t.save(ctx, func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error {
+		wait = 0
+		if e.AdmittedAt == nil {
+			at, err := t.allowance(ctx, tx, caller, now)
+			if err != nil {
+				return err
+			}
+			e.AdmittedAt = &at
+		}
+		if wait = e.AdmittedAt.Sub(now); wait > 0 {
+			return nil
+		}
+		e.Status = running
+		if e.StartedAt == nil {
+			e.StartedAt = &now
+		}
+		return nil
+	})
+	if err == nil && wait > 0 {
+		err = job.Later(wait)
+	}
+	return nil, err
+}
+
+// refused is the end of an execution whose maker may not act. An error that
+// is no refusal is tried again.
+func (t *turn) refused(err error) (job.Outcome, error) {
+	var f *fault.Fault
+	switch {
+	case err == nil:
+		return nil, nil
+	case errors.As(err, &f) && f.Kind != fault.Unavailable:
+		return t.fail("The automation may no longer act: "+f.Sentence(), nil), nil
+	case t.job.Last():
+		return t.fail("The automation could not be run.", nil), nil
+	}
+	return nil, err
+}
+
+// save writes to the execution while it is still this worker's.
+func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error) error {
+	var saved *Execution
+	ended := false
+	err := t.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		ended = false
+		if err := t.job.Keep(ctx, tx); err != nil {
+			return err
+		}
+		e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
+		if fault.Has(err, fault.NotFound) {
+			return errEnded
+		}
+		if err != nil {
+			return err
+		}
+		if e.Run != t.e.Run || e.Plan == nil {
+			return errEnded
+		}
+		now := t.clock.Now()
+		if t.pending != nil {
+			t.pending(e, now)
+		}
+		if ended = !e.live(); !ended {
+			if err := fn(ctx, tx, e, now); err != nil {
+				return err
+			}
+		}
+		e.UpdatedAt, saved = now, e
+		if err := executions.Rows.Save(ctx, tx, e); err != nil || e.Status != failed {
+			return err
+		}
+		return t.tellFailure(ctx, tx, e)
+	})
+	if err != nil {
+		return err
+	}
+	t.e, t.pending = saved, nil
+	if ended {
+		return errEnded
+	}
+	return nil
+}
+
+// finish is the outcome that changes the execution together with the end of
+// this run of its job.
+func (t *turn) finish(change func(e *Execution, now clock.Time)) job.Outcome {
+	return func(ctx context.Context, tx *db.Tx) error {
+		e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
+		if fault.Has(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil || e.Run != t.e.Run || e.Plan == nil {
+			return err
+		}
+		now := t.clock.Now()
+		if t.pending != nil {
+			t.pending(e, now)
+		}
+		if e.live() {
+			change(e, now)
+		}
+		e.UpdatedAt = now
+		if err := executions.Rows.Save(ctx, tx, e); err != nil || e.Status != failed {
+			return err
+		}
+		return t.tellFailure(ctx, tx, e)
+	}
+}
+
+// fail ends the execution. Of a step, it says which.
+func (t *turn) fail(why string, step *StepError) job.Outcome {
+	return t.finish(func(e *Execution, now clock.Time) {
+		if i := e.done(); step != nil && i < len(e.Steps) {
+			e.Steps[i].Error, e.Steps[i].CompletedAt = step, &now
+			why = fmt.Sprintf("Step %d, %s: %s", i+1, e.Steps[i].Operation, why)
+		}
+		e.end(failed, now, why)
+	})
+}
