@@ -2,6 +2,8 @@ package console
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 
 	"frontdesk/internal/kernel/fault"
@@ -53,7 +55,7 @@ func list[T any](v *visit, operation string, input fields) (s sheet[T], err erro
 	number = max(1, min(number, 100_000))
 	rows, more, err := take[T](v, operation, input, sheetRows, (number-1)*sheetRows)
 	s.Rows = rows
-	at := func(n int) string { return v.r.URL.Path + "?page=" + strconv.Itoa(n) }
+	at := func(n int) string { return v.here("page", strconv.Itoa(n)) }
 	if number > 1 {
 		s.Earlier = at(number - 1)
 	}
@@ -61,6 +63,49 @@ func list[T any](v *visit, operation string, input fields) (s sheet[T], err erro
 		s.Later = at(number + 1)
 	}
 	return s, err
+}
+
+// here is the address of this page with other values of its query, in pairs of
+// name and value. What was just done is said once.
+func (v *visit) here(pairs ...string) string {
+	q := v.r.URL.Query()
+	q.Del("done")
+	for i := 0; i < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	u := url.URL{Path: v.r.URL.Path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// filter is a word above a list that leads to the rows it names.
+type filter struct {
+	Text, Href string
+	On         bool
+}
+
+// filters are the statuses that a list can be narrowed to, and the one that the
+// address names; any other is none.
+func (v *visit) filters(statuses ...string) (out []filter, chosen string) {
+	if s := v.r.URL.Query().Get("status"); slices.Contains(statuses, s) {
+		chosen = s
+	}
+	out = []filter{{"All", v.here("status", "", "page", ""), chosen == ""}}
+	for _, s := range statuses {
+		out = append(out, filter{capital(s), v.here("status", s, "page", ""), s == chosen})
+	}
+	return out, chosen
+}
+
+// latest is the newest row of a list, or nil.
+func latest[T any](v *visit, operation string, input fields) (*T, error) {
+	rows, _, err := take[T](v, operation, input, 1, 0)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
 }
 
 // all runs an operation that lists, for a choice among as many as a page bears.
@@ -97,6 +142,7 @@ func (v *visit) ask(q question) error {
 type question struct {
 	Title, Section, Tab string
 	Crumbs              []crumb
+	About               string // what it is about, when the title does not name it
 	Lead                string
 	Lost                []string
 	Button              string
