@@ -74,7 +74,7 @@ func (v *visit) askWebhook(q question, verb string) error {
 		return err
 	}
 	q.Section, q.Tab, q.Back = "automations", "webhooks", webhookPath(w.ID)
-	q.Crumbs = webhookCrumbs(crumb{w.URL, q.Back}, crumb{verb, ""})
+	q.Crumbs = webhookCrumbs(crumb{w.Host(), q.Back}, crumb{verb, ""})
 	q.About = w.URL
 	return v.ask(q)
 }
@@ -149,7 +149,7 @@ func (v *visit) deliveryPage() error {
 	if err := v.do("webhooks.deliveries.get", fields{"id": w.ID, "deliveryId": ref}, &d); err != nil {
 		return err
 	}
-	page := webhookView(d.Event(), webhookCrumbs(crumb{w.URL, webhookPath(w.ID)}, crumb{"Delivery", ""}), struct {
+	page := webhookView(d.Event(), webhookCrumbs(crumb{w.Host(), webhookPath(w.ID)}, crumb{"Delivery", ""}), struct {
 		Webhook  *webhook
 		Delivery *delivery
 	}{w, &d})

@@ -29,6 +29,14 @@ func webhookCrumbs(more ...crumb) []crumb { return append([]crumb{{"Webhooks", "
 
 func webhookPath(hook id.ID) string { return "/webhooks/" + url.PathEscape(string(hook)) }
 
+// Host is a short name for it.
+func (w *webhook) Host() string {
+	if u, err := url.Parse(w.URL); err == nil {
+		return u.Host
+	}
+	return w.URL
+}
+
 // EventWords says in a few words what it is told of.
 func (w *webhook) EventWords() string {
 	if slices.Contains(w.Events, every) {
@@ -125,7 +133,7 @@ func (v *visit) showWebhook(w *webhook, once *secretOnce) error {
 	if err != nil {
 		return err
 	}
-	page := webhookView(w.URL, webhookCrumbs(crumb{w.URL, ""}), webhookData{w, once, deliveries, filters, status != ""})
+	page := webhookView(w.URL, webhookCrumbs(crumb{w.Host(), ""}), webhookData{w, once, deliveries, filters, status != ""})
 	page.Badge, page.Main = w.State(), &action{"Edit", webhookPath(w.ID) + "/edit"}
 	return v.show(http.StatusOK, "webhook", page)
 }
@@ -213,7 +221,7 @@ func (v *visit) editWebhookPage() error {
 }
 
 func (v *visit) showEditWebhook(status int, w *webhook, f *form) error {
-	return v.showWebhookForm(status, "Edit the webhook", webhookCrumbs(crumb{w.URL, webhookPath(w.ID)}, crumb{"Edit", ""}), webhookForm{Form: f, Button: "Save webhook", Back: webhookPath(w.ID)})
+	return v.showWebhookForm(status, "Edit the webhook", webhookCrumbs(crumb{w.Host(), webhookPath(w.ID)}, crumb{"Edit", ""}), webhookForm{Form: f, Button: "Save webhook", Back: webhookPath(w.ID)})
 }
 
 func (v *visit) editWebhook() error {
