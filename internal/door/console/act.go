@@ -1,12 +1,17 @@
 package console
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/go-json-experiment/json"
@@ -76,7 +81,7 @@ func (v *visit) here(pairs ...string) string {
 			q.Set(pairs[i], pairs[i+1])
 		}
 	}
-	u := url.URL{Path: v.r.URL.Path, RawQuery: q.Encode()}
+	u := url.URL{Path: cmp.Or(v.at, v.r.URL.Path), RawQuery: q.Encode()}
 	return u.String()
 }
 
@@ -99,13 +104,24 @@ func (v *visit) filters(statuses ...string) (out []filter, chosen string) {
 	return out, chosen
 }
 
-// latest is the newest row of a list, or nil.
-func latest[T any](v *visit, operation string, input fields) (*T, error) {
-	rows, _, err := take[T](v, operation, input, 1, 0)
-	if err != nil || len(rows) == 0 {
-		return nil, err
+// latest finds the newest row of the list under each of many ids, or nil. It
+// asks a few at a time: a page must not wait for one after the other.
+func latest[T any](v *visit, operation string, refs []id.ID) ([]*T, error) {
+	out, errs := make([]*T, len(refs)), make([]error, len(refs))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(refs), 8) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(refs); i = int(next.Add(1)) - 1 {
+				rows, _, err := take[T](v, operation, fields{"id": refs[i]}, 1, 0)
+				if errs[i] = err; len(rows) > 0 {
+					out[i] = &rows[0]
+				}
+			}
+		})
 	}
-	return &rows[0], nil
+	wg.Wait()
+	return out, errors.Join(errs...)
 }
 
 // all runs an operation that lists, for a choice among as many as a page bears.

@@ -54,6 +54,16 @@ func (d automationForm) AddLabel() string {
 	return "Next step"
 }
 
+// StepsWrong is what is wrong with the steps as a whole.
+func (d automationForm) StepsWrong() string {
+	for name := range d.Form.Errors {
+		if strings.HasPrefix(name, "steps.") {
+			return "" // it is said there
+		}
+	}
+	return d.Form.Errors["steps"]
+}
+
 func at(i int) string { return "steps." + strconv.Itoa(i) }
 
 // typedSteps reads the steps of the form.

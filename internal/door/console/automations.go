@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -93,13 +94,17 @@ func (v *visit) automationsPage() error {
 	if err != nil {
 		return err
 	}
+	refs := make([]id.ID, len(found.Rows))
+	for i, a := range found.Rows {
+		refs[i] = a.ID
+	}
+	last, err := latest[execution](v, "automations.executions.list", refs)
+	if err != nil {
+		return err
+	}
 	rows := sheet[automationRow]{Earlier: found.Earlier, Later: found.Later}
-	for _, a := range found.Rows {
-		last, err := latest[execution](v, "automations.executions.list", fields{"id": a.ID})
-		if err != nil {
-			return err
-		}
-		rows.Rows = append(rows.Rows, automationRow{a, last})
+	for i, a := range found.Rows {
+		rows.Rows = append(rows.Rows, automationRow{a, last[i]})
 	}
 	page := automationView("Automations", automationCrumbs(), rows)
 	page.Main = mainUnless(len(rows.Rows) == 0, "Create automation", "/automations/new")
@@ -144,6 +149,7 @@ func (v *visit) automationPage() error {
 }
 
 func (v *visit) showAutomation(code int, a *automation, f *form) error {
+	v.at = a.Path()
 	d := automationData{Automation: a, Form: f}
 	for _, s := range a.Steps {
 		shown := shownStep{Words: v.operationWords(s.Operation), Operation: s.Operation, Input: shownData{"Input", pretty(string(s.Input))}}
@@ -152,8 +158,7 @@ func (v *visit) showAutomation(code int, a *automation, f *form) error {
 		}
 		d.Steps = append(d.Steps, shown)
 	}
-	input := fields{"id": a.ID}
-	if err := v.executionSheet("automations.executions.list", input, &d.Executions, &d.Filters, &d.Filtered); err != nil {
+	if err := v.executionSheet("automations.executions.list", fields{"id": a.ID}, &d.Executions, &d.Filters, &d.Filtered); err != nil {
 		return err
 	}
 	page := automationView(a.Name, automationCrumbs(crumb{a.Name, ""}), d)

@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -34,6 +36,7 @@ func TestAutomation(t *testing.T) {
 		for _, odd := range []string{"up.0", "down.1", "up.9", "remove.-1", "nonsense", "nonsense.0", "add"} {
 			b.post("/automations/new", append(both, "do", odd)...).at("/automations/new", "1. Create a task", "2. Get a contact")
 		}
+		b.do("POST", "/automations/new", url.Values{"name": {"Evil"}, "trigger.kind": {"manual"}, "steps.0.operation": {"contacts.list"}}, "Sec-Fetch-Site", "cross-site").refused(403)
 		b.get("/automations").at("/automations", "There is none yet")
 
 		// Every issue is at its field.
@@ -51,6 +54,11 @@ func TestAutomation(t *testing.T) {
 		b.post("/automations/new", "name", "X", "trigger.kind", "manual", "condition", "1 +", "steps.0.operation", "tasks.create", "steps.0.input", `{"title": "a"}`).refused(400, "Line 1, column")
 		p = b.post("/automations/new", "name", "X", "trigger.kind", "manual", "steps.0.operation", "tasks.create", "steps.0.input", `{"title": 5, "colour": "{{ nobody.x }}"}`).refused(400, "title: ", "colour: ", `"nobody" is not known here`)
 		p.find(`(id="steps.0.input-wrong")`)
+		many := []string{"name", "X", "trigger.kind", "manual"}
+		for i := range 21 {
+			many = append(many, fmt.Sprintf("steps.%d.operation", i), "contacts.list")
+		}
+		b.post("/automations/new", many...).refused(400, "Too many: expected at most 20")
 		b.post("/automations/new", "name", "X", "trigger.kind", "manual", "steps.0.operation", "api_keys.create").refused(400, "There is no such operation for automations")
 
 		// Made, tested and run by an event.
@@ -82,7 +90,8 @@ func TestAutomation(t *testing.T) {
 		b.post(failed+"/cancel").refused(409, "This execution has ended")
 		b.get(path+"/pause").at(path, "not begun are canceled")
 		b.post(path+"/pause").at(path, "Paused.", "Activate", "It is paused")
-		b.post(path+"/run", "input", "").refused(409, "This automation is paused")
+		p = b.post(path+"/run", "input", "").refused(409, "This automation is paused")
+		b.get(p.find(`href="([^"]*)">Failed</a>`)).at(path+"?status=failed", "failed")
 		b.post(failed+"/retry").refused(409, "This automation is paused")
 		b.post(path+"/activate").at(path, "Active again.")
 		b.post(failed+"/retry").at(failed, "It goes on")

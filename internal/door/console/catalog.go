@@ -175,13 +175,13 @@ func took(ms int64) string {
 // weekdays as cron counts them.
 var weekdays = []string{"Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"}
 
-var named = map[string]string{"@hourly": "Every hour", "@daily": "Every day at 00:00", "@midnight": "Every day at 00:00", "@weekly": "Sundays at 00:00",
+var cronNames = map[string]string{"@hourly": "Every hour", "@daily": "Every day at 00:00", "@midnight": "Every day at 00:00", "@weekly": "Sundays at 00:00",
 	"@monthly": "The 1st of every month at 00:00", "@yearly": "1 January at 00:00", "@annually": "1 January at 00:00"}
 
 // cronWords says when a schedule is due, where that is easier to read than
 // the expression itself.
 func cronWords(text string) string {
-	if words, ok := named[text]; ok {
+	if words, ok := cronNames[text]; ok {
 		return words
 	}
 	plain := "Schedule " + text

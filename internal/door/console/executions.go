@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"frontdesk/internal/kernel/clock"
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
@@ -98,13 +97,26 @@ type executionRow struct {
 	Gone bool
 }
 
-func (v *visit) executionRow(e execution) (executionRow, error) {
-	var a automation
-	err := v.do("automations.get", fields{"id": e.AutomationID}, &a)
-	if fault.Has(err, fault.NotFound) {
-		return executionRow{e, "A deleted automation", true}, nil
+func named(names map[id.ID]string, e execution) executionRow {
+	name, ok := names[e.AutomationID]
+	if !ok {
+		name = "A deleted automation"
 	}
-	return executionRow{e, a.Name, false}, err
+	return executionRow{e, name, !ok}
+}
+
+// automationNames are the organization's automations by id.
+func (v *visit) automationNames() (map[id.ID]string, error) {
+	names := map[id.ID]string{}
+	for {
+		rows, more, err := take[automation](v, "automations.list", nil, 100, len(names))
+		for _, a := range rows {
+			names[a.ID] = a.Name
+		}
+		if err != nil || !more || len(rows) == 0 {
+			return names, err
+		}
+	}
 }
 
 // Retry reports whether it can go on from where it ended.
@@ -127,12 +139,12 @@ func (v *visit) executionsPage() error {
 		return err
 	}
 	d.Rows.Earlier, d.Rows.Later = found.Earlier, found.Later
+	names, err := v.automationNames()
+	if err != nil {
+		return err
+	}
 	for _, e := range found.Rows {
-		row, err := v.executionRow(e)
-		if err != nil {
-			return err
-		}
-		d.Rows.Rows = append(d.Rows.Rows, row)
+		d.Rows.Rows = append(d.Rows.Rows, named(names, e))
 	}
 	return v.show(http.StatusOK, "executions", executionView("Executions", executionCrumbs(), d))
 }
@@ -150,7 +162,8 @@ func (v *visit) execution() (*executionRow, error) {
 	if err := v.do("automation_executions.get", fields{"id": ref}, &e); err != nil {
 		return nil, err
 	}
-	row, err := v.executionRow(e)
+	names, err := v.automationNames()
+	row := named(names, e)
 	return &row, err
 }
 

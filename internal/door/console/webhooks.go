@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Every is the type of event that stands for all of them.
+// every is the type of event that stands for all of them.
 const every = "*"
 
 // webhook is an endpoint as its operations answer.
@@ -53,7 +53,7 @@ func (w *webhook) EventWords() string {
 	return sentence(words)
 }
 
-// State is its status; Reason says why, when the service changed it.
+// State is its status as a coloured word.
 func (w *webhook) State() badge {
 	if w.Status == "active" {
 		return badge{w.Status, "good"}
@@ -85,13 +85,17 @@ func (v *visit) webhooksPage() error {
 	if err != nil {
 		return err
 	}
+	refs := make([]id.ID, len(hooks.Rows))
+	for i, w := range hooks.Rows {
+		refs[i] = w.ID
+	}
+	last, err := latest[delivery](v, "webhooks.deliveries.list", refs)
+	if err != nil {
+		return err
+	}
 	rows := sheet[webhookRow]{Earlier: hooks.Earlier, Later: hooks.Later}
-	for _, w := range hooks.Rows {
-		last, err := latest[delivery](v, "webhooks.deliveries.list", fields{"id": w.ID})
-		if err != nil {
-			return err
-		}
-		rows.Rows = append(rows.Rows, webhookRow{w, last})
+	for i, w := range hooks.Rows {
+		rows.Rows = append(rows.Rows, webhookRow{w, last[i]})
 	}
 	page := webhookView("Webhooks", webhookCrumbs(), rows)
 	page.Main = mainUnless(len(rows.Rows) == 0, "Create webhook", "/webhooks/new")
@@ -124,6 +128,7 @@ type webhookData struct {
 }
 
 func (v *visit) showWebhook(w *webhook, once *secretOnce) error {
+	v.at = webhookPath(w.ID)
 	filters, status := v.filters("pending", "retrying", "succeeded", "failed", "canceled")
 	input := fields{"id": w.ID}
 	if status != "" {
@@ -201,8 +206,7 @@ func (v *visit) createWebhook() error {
 	return v.showSecret(&w, "This is the secret of the new webhook. What is sent to it is signed with it, so that the receiver can tell it is yours.")
 }
 
-// showSecret shows the webhook with its new secret. The page came from a form
-// whose address is another; it looks like the webhook's own.
+// showSecret shows the webhook with its new secret.
 func (v *visit) showSecret(w *webhook, lead string) error {
 	return v.showWebhook(w, &secretOnce{lead, *w.Secret, webhookPath(w.ID)})
 }

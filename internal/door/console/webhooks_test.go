@@ -82,10 +82,11 @@ func TestWebhook(t *testing.T) {
 		b.get("/webhooks").at("/webhooks", endpoint.URL+"/hook", "Contact created and Task created", "succeeded just now", "active")
 
 		b.get(path+"/rotate").at(path, "For 24 hours both")
-		rotated := b.post(path+"/rotate").at(path, "This is the new secret", "The old secret ends in").find(`<output id="secret">(whsec_[^<]+)</output>`)
-		if rotated == secret {
+		p = b.post(path+"/rotate").at(path, "This is the new secret", "The old secret ends in")
+		if p.find(`<output id="secret">(whsec_[^<]+)</output>`) == secret {
 			t.Error("the secret is the old one")
 		}
+		b.get(p.find(`href="([^"]*)">Failed</a>`)).at(path+"?status=failed", "Send test event")
 		b.get(path+"/edit").at(path+"/edit", "1 of").has("Save webhook")
 		b.post(path+"/edit", "url", "nonsense", "events", "*").refused(400, "Must be an https address")
 		b.post(path+"/edit", "url", endpoint.URL+"/hook", "events", "contact.created", "events", "*").at(path+"?done=saved", "Saved.", "Every event").hasNot("CRM")
