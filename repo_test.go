@@ -199,15 +199,11 @@ var (
 		"grant_tokens_expired":   "the purge of tokens is nobody's",
 		"agent_sessions_idle":    "the purge of sessions is nobody's",
 
-		"stray_blobs_due":          "the sweep of bytes without a file is nobody's",
-		"invoices_due":             "the clock moves everybody's invoices",
-		"dnsserver_records_record": "the records of a zone belong to the zone",
-		"stray_blobs_due": "the sweep of bytes without a file is nobody's",
-
-		"webhooks_rotated": "the purge of previous secrets is nobody's",
 		"stray_blobs_due":           "the sweep of bytes without a file is nobody's",
-		"automation_executions_age": "the purge of executions is nobody's",
 		"invoices_due":              "the clock moves everybody's invoices",
+		"dnsserver_records_record":  "the records of a zone belong to the zone",
+		"webhooks_rotated":          "the purge of previous secrets is nobody's",
+		"automation_executions_age": "the purge of executions is nobody's",
 	}
 )
 
