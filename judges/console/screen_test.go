@@ -97,8 +97,8 @@ func (s *screen) press(selector string) {
 func (s *screen) fill(pairs ...string) {
 	s.t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
-		field := chromedp.CSS(`[name="` + pairs[i] + `"]`)
-		s.do(chromedp.Clear(field), chromedp.SendKeys(field, pairs[i+1]))
+		at := `[name="` + pairs[i] + `"]`
+		s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('`+at+`').value = ""`), chromedp.SendKeys(chromedp.CSS(at), pairs[i+1]))
 	}
 }
 

@@ -37,7 +37,7 @@ func serve(t *testing.T) *service {
 		t.Skip("run by scripts/judge-console")
 	}
 	api, agents := freePort(t), freePort(t)
-	cmd := exec.CommandContext(context.Background(), bin, "serve", "--data", t.TempDir(), "--listen", api, "--mcp-listen", agents, "--dns-listen", "127.0.0.1:0", "--smtp-listen", "")
+	cmd := exec.CommandContext(context.Background(), bin, "serve", "--data", t.TempDir(), "--listen", api, "--mcp-listen", agents, "--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

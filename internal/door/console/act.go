@@ -1,10 +1,17 @@
 package console
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/go-json-experiment/json"
@@ -53,7 +60,7 @@ func list[T any](v *visit, operation string, input fields) (s sheet[T], err erro
 	number = max(1, min(number, 100_000))
 	rows, more, err := take[T](v, operation, input, sheetRows, (number-1)*sheetRows)
 	s.Rows = rows
-	at := func(n int) string { return v.r.URL.Path + "?page=" + strconv.Itoa(n) }
+	at := func(n int) string { return v.here("page", strconv.Itoa(n)) }
 	if number > 1 {
 		s.Earlier = at(number - 1)
 	}
@@ -61,6 +68,60 @@ func list[T any](v *visit, operation string, input fields) (s sheet[T], err erro
 		s.Later = at(number + 1)
 	}
 	return s, err
+}
+
+// here is the address of this page with other values of its query, in pairs of
+// name and value. What was just done is said once.
+func (v *visit) here(pairs ...string) string {
+	q := v.r.URL.Query()
+	q.Del("done")
+	for i := 0; i < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	u := url.URL{Path: cmp.Or(v.at, v.r.URL.Path), RawQuery: q.Encode()}
+	return u.String()
+}
+
+// filter is a word above a list that leads to the rows it names.
+type filter struct {
+	Text, Href string
+	On         bool
+}
+
+// filters are the statuses that a list can be narrowed to, and the one that the
+// address names; any other is none.
+func (v *visit) filters(statuses ...string) (out []filter, chosen string) {
+	if s := v.r.URL.Query().Get("status"); slices.Contains(statuses, s) {
+		chosen = s
+	}
+	out = []filter{{"All", v.here("status", "", "page", ""), chosen == ""}}
+	for _, s := range statuses {
+		out = append(out, filter{capital(s), v.here("status", s, "page", ""), s == chosen})
+	}
+	return out, chosen
+}
+
+// latest finds the newest row of the list under each of many ids, or nil. It
+// asks a few at a time: a page must not wait for one after the other.
+func latest[T any](v *visit, operation string, refs []id.ID) ([]*T, error) {
+	out, errs := make([]*T, len(refs)), make([]error, len(refs))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(refs), 8) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(refs); i = int(next.Add(1)) - 1 {
+				rows, _, err := take[T](v, operation, fields{"id": refs[i]}, 1, 0)
+				if errs[i] = err; len(rows) > 0 {
+					out[i] = &rows[0]
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out, errors.Join(errs...)
 }
 
 // all runs an operation that lists, for a choice among as many as a page bears.
@@ -97,6 +158,7 @@ func (v *visit) ask(q question) error {
 type question struct {
 	Title, Section, Tab string
 	Crumbs              []crumb
+	About               string // what it is about, when the title does not name it
 	Lead                string
 	Lost                []string
 	Button              string

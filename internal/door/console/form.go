@@ -1,8 +1,10 @@
 package console
 
 import (
+	"maps"
 	"net/url"
-	"sort"
+	"slices"
+	"strconv"
 	"strings"
 
 	"frontdesk/internal/kernel/fault"
@@ -44,27 +46,48 @@ func (v *visit) refused(err error, renamed map[string]string) (*form, int, error
 		if to := renamed[name]; to != "" {
 			name = to
 		}
-		out.Errors[name] = strings.Join(gather(t), ". ")
+		out.spread(name, t)
 	}
 	return out, f.Status, nil
 }
 
-// gather collects the issues of a field and of all below it.
-func gather(t *fault.Tree) []string {
+// spread notes the issues of a place and of all below it, at that place and at
+// each below it: a form shows them at the nearest field it has, such as
+// steps.0.input.
+func (f *form) spread(at string, t *fault.Tree) {
+	if t == nil {
+		return
+	}
+	f.Errors[at] = strings.Join(gather("", t), ". ")
+	for name, below := range t.Properties {
+		f.spread(at+"."+name, below)
+	}
+	for i, item := range t.Items {
+		f.spread(at+"."+strconv.Itoa(i), item)
+	}
+}
+
+// gather collects the issues of a place and of all below it, each with the way
+// to it.
+func gather(at string, t *fault.Tree) (out []string) {
 	if t == nil {
 		return nil
 	}
-	out := append([]string(nil), t.Errors...)
-	names := make([]string, 0, len(t.Properties))
-	for name := range t.Properties {
-		names = append(names, name)
+	for _, issue := range t.Errors {
+		if at != "" {
+			issue = at + ": " + issue
+		}
+		out = append(out, issue)
 	}
-	sort.Strings(names)
-	for _, name := range names {
-		out = append(out, gather(t.Properties[name])...)
+	for _, name := range slices.Sorted(maps.Keys(t.Properties)) {
+		below := name
+		if at != "" {
+			below = at + "." + name
+		}
+		out = append(out, gather(below, t.Properties[name])...)
 	}
 	for _, item := range t.Items {
-		out = append(out, gather(item)...)
+		out = append(out, gather(at, item)...)
 	}
 	return out
 }
@@ -75,10 +98,18 @@ type field struct {
 	Value, Error             string
 	Autocomplete             string
 	Required, Focus, Invalid bool
-	Options                  []option // of a choice
+	Optional                 bool
+	Rows                     int           // of a textarea
+	Options                  []option      // of a choice
+	Groups                   []optionGroup // of a choice among many
 }
 
 type option struct{ Value, Text string }
+
+type optionGroup struct {
+	Label   string
+	Options []option
+}
 
 // Field describes an input. A password is never written back into the page.
 func (f *form) Field(name, label, kind, help string, more ...string) field {
@@ -92,6 +123,8 @@ func (f *form) Field(name, label, kind, help string, more ...string) field {
 	for _, m := range more {
 		switch m {
 		case "optional":
+			out.Required, out.Optional = false, true
+		case "chosen": // needed only where the choice above it asks for it
 			out.Required = false
 		case "focus":
 			out.Focus = out.Invalid || len(f.Errors) == 0
@@ -102,10 +135,25 @@ func (f *form) Field(name, label, kind, help string, more ...string) field {
 	return out
 }
 
+// Text describes an input of several lines. The kind "code" is for machines to
+// read as well.
+func (f *form) Text(name, label, kind, help string, more ...string) field {
+	out := f.Field(name, label, kind, help, more...)
+	out.Rows = max(3, min(strings.Count(out.Value, "\n")+2, 24))
+	return out
+}
+
 // Choice describes a choice among options.
 func (f *form) Choice(name, label, help string, options []option) field {
 	out := f.Field(name, label, "select", help)
 	out.Options = options
+	return out
+}
+
+// Grouped describes a choice among many options.
+func (f *form) Grouped(name, label, help string, groups []optionGroup, more ...string) field {
+	out := f.Field(name, label, "select", help, more...)
+	out.Groups = groups
 	return out
 }
 

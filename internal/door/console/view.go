@@ -19,7 +19,7 @@ var files embed.FS
 
 // templates are the pages, each with the layout and what all share.
 var templates = func() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL, "capital": capital}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL, "capital": capital, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
@@ -38,7 +38,7 @@ var templates = func() map[string]*template.Template {
 type view struct {
 	Title   string
 	Section string // in the rail
-	Tab     string // under settings
+	Tab     string // within the section
 	Crumbs  []crumb
 	Badge   badge
 	Main    *action // the page's one main action
@@ -111,6 +111,10 @@ var sentences = map[string]string{
 	"accepted": "Accepted. API keys and agents of the business work within a minute.", "saved": "Saved.", "created": "Created.", "renamed": "Renamed.",
 	"activated": "Activated. Clients that were connected before must connect again.", "deactivated": "Deactivated. Its clients are disconnected.",
 	"deleted": "Deleted.", "revoked": "Revoked.", "removed": "Removed.", "disconnected": "Disconnected.", "role": "Role changed.",
+	"paused": "Paused. What had not begun is canceled.", "resumed": "Active again.", "enabled": "Enabled. It is told of what happens from now on.",
+	"disabled": "Disabled. What was waiting to be sent is canceled.", "tested": "The test event was sent. This is what came back.",
+	"resent": "Sent again. This is what came back.", "started": "Started. Reload the page to follow it.", "canceled": "Canceled.",
+	"retried":  "It goes on from where it ended. Reload the page to follow it.",
 	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.", "default": "Default card changed.",
 }
 

@@ -22,6 +22,7 @@ type visit struct {
 	token   string           // the session's
 	session *account.Session // nil when nobody is signed in
 	caller  *op.Caller
+	at      string // the address of what is shown, when a form led to it
 	policy  string // where forms may lead besides here; of the consent page
 }
 

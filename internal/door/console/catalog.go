@@ -1,0 +1,219 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What the catalog has to choose from, in words.
+
+// eventWords says what happened: "Contact phone number created".
+func eventWords(eventType string) string {
+	noun, rest, _ := strings.Cut(eventType, ".")
+	word, ok := nouns[noun]
+	if !ok || word == "" {
+		word = strings.ReplaceAll(noun, "_", " ")
+	}
+	return capital(strings.TrimSpace(word + " " + strings.NewReplacer("_", " ", ".", " ").Replace(rest)))
+}
+
+// eventTypes are all types of events, grouped by what they are about.
+func (d *Door) eventTypes() (groups []optionGroup) {
+	for _, t := range d.Catalog.EventTypes() {
+		noun, _, _ := strings.Cut(t.Type, ".")
+		label := eventWords(noun)
+		i := slices.IndexFunc(groups, func(g optionGroup) bool { return g.Label == label })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, optionGroup{Label: label})
+		}
+		groups[i].Options = append(groups[i].Options, option{t.Type, eventWords(t.Type)})
+	}
+	slices.SortFunc(groups, func(a, b optionGroup) int { return strings.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)) })
+	return groups
+}
+
+// isStep reports whether an automation can call an operation.
+func isStep(o *op.Op) bool {
+	return o != nil && o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
+}
+
+// stepChoice are the operations that an automation of the visitor may call,
+// grouped by resource.
+func (v *visit) stepChoice() []optionGroup {
+	groups := make([]optionGroup, len(op.Resources))
+	for i, r := range op.Resources {
+		groups[i].Label = resourceWord(r)
+	}
+	for _, o := range v.Catalog.All() {
+		i := slices.Index(op.Resources, o.Resource)
+		if i >= 0 && isStep(o) && o.Permit(v.caller, op.Automation) == nil {
+			groups[i].Options = append(groups[i].Options, option{o.Name, summary(o)})
+		}
+	}
+	return slices.DeleteFunc(groups, func(g optionGroup) bool { return len(g.Options) == 0 })
+}
+
+// summary is what an operation does, as short as a choice needs it.
+func summary(o *op.Op) string {
+	text, _, _ := strings.Cut(strings.TrimSuffix(o.Summary, "."), ";")
+	text, _, _ = strings.Cut(text, ": ")
+	return strings.TrimSuffix(text, ", newest first")
+}
+
+// operationWords is an operation in words, or its name when it is gone.
+func (d *Door) operationWords(name string) string {
+	if o := d.Catalog.Named(name); o != nil {
+		return summary(o)
+	}
+	return name
+}
+
+// example is an input of an operation to begin with. Where the event that
+// starts the automation is about what a field names, the field names it.
+func example(o *op.Op, eventType string) string {
+	noun := eventType[:max(strings.LastIndexByte(eventType, '.'), 0)]
+	if strings.Contains(noun, ".") {
+		noun = "" // of what hangs on a resource, the event has the id of that
+	}
+	parts := strings.Split(o.Path, "/")
+	d := jsontext.NewDecoder(strings.NewReader(o.Example))
+	var out strings.Builder
+	e := jsontext.NewEncoder(&out, jsontext.WithIndent("  "))
+	for d.PeekKind() != 0 {
+		name := ""
+		if d.StackDepth() == 1 && d.PeekKind() == '"' {
+			token, err := d.ReadToken()
+			if err != nil || e.WriteToken(token) != nil {
+				return "{}"
+			}
+			name = token.String()
+		}
+		about := noun != "" && (name == camel(noun)+"Id" || name == "id" && len(parts) > 2 && isPlural(strings.ReplaceAll(parts[2], "-", "_"), noun))
+		switch {
+		case about:
+			if d.SkipValue() != nil || e.WriteToken(jsontext.String("{{ event.resourceId }}")) != nil {
+				return "{}"
+			}
+		case name != "":
+			value, err := d.ReadValue()
+			if err != nil || e.WriteValue(value) != nil {
+				return "{}"
+			}
+		default:
+			token, err := d.ReadToken()
+			if err != nil || e.WriteToken(token) != nil {
+				return "{}"
+			}
+		}
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func isPlural(plural, noun string) bool { return plural == noun+"s" || plural == noun+"es" }
+
+// camel is a name as JSON has it: domainContact.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i := range words {
+		if i > 0 {
+			words[i] = capital(words[i])
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// pretty is JSON as people read it; what is none stays as it is.
+func pretty(text string) string {
+	value := jsontext.Value(text)
+	if err := value.Indent(jsontext.WithIndent("  ")); err != nil {
+		return text
+	}
+	return string(value)
+}
+
+// runState is the status of what was sent or run, as a coloured word.
+func runState(status string) badge {
+	switch status {
+	case "succeeded":
+		return badge{status, "good"}
+	case "failed":
+		return badge{status, "bad"}
+	case "retrying", "running", "canceled":
+		return badge{status, "warn"}
+	}
+	return badge{status, ""}
+}
+
+// statusWords is an HTTP status with its name.
+func statusWords(code int) string {
+	return strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code))
+}
+
+// took is a duration as people say it.
+func took(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(ms, 10) + " ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < time.Hour:
+		return count(int(d/time.Minute), "minute")
+	}
+	return count(int(d/time.Hour), "hour")
+}
+
+// weekdays as cron counts them.
+var weekdays = []string{"Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"}
+
+var cronNames = map[string]string{"@hourly": "Every hour", "@daily": "Every day at 00:00", "@midnight": "Every day at 00:00", "@weekly": "Sundays at 00:00",
+	"@monthly": "The 1st of every month at 00:00", "@yearly": "1 January at 00:00", "@annually": "1 January at 00:00"}
+
+// cronWords says when a schedule is due, where that is easier to read than
+// the expression itself.
+func cronWords(text string) string {
+	if words, ok := cronNames[text]; ok {
+		return words
+	}
+	plain := "Schedule " + text
+	f := strings.Fields(text)
+	if len(f) != 5 || f[3] != "*" {
+		return plain
+	}
+	minute, err := strconv.Atoi(f[0])
+	if err != nil {
+		if n, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && f[2] == "*" && f[4] == "*" {
+			return "Every " + n + " minutes"
+		}
+		return plain
+	}
+	if f[1] == "*" && f[2] == "*" && f[4] == "*" {
+		return "Every hour at minute " + strconv.Itoa(minute)
+	}
+	hour, err := strconv.Atoi(f[1])
+	if err != nil {
+		return plain
+	}
+	at := fmt.Sprintf(" at %02d:%02d", hour, minute)
+	day, dayErr := strconv.Atoi(f[4])
+	switch {
+	case f[2] == "*" && f[4] == "*":
+		return "Every day" + at
+	case f[2] == "*" && f[4] == "1-5":
+		return "Weekdays" + at
+	case f[2] == "*" && dayErr == nil && day >= 0 && day < len(weekdays):
+		return weekdays[day] + at
+	case f[2] == "1" && f[4] == "*":
+		return "The 1st of every month" + at
+	}
+	return plain
+}
