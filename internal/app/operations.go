@@ -38,7 +38,6 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		template.Operations(),
 		a.Links.Operations(),
 		invoice.Operations(invoice.Post{Files: a.Files, Messages: a.Messages}),
-		invoice.Operations(),
 		a.Domains.Operations(),
 		a.Zones.Operations(),
 		a.Webhooks.Operations(),
