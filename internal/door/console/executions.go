@@ -30,6 +30,7 @@ type execution struct {
 type stepRun struct {
 	Operation     string          `json:"operation"`
 	Input         jsontext.Value  `json:"input"`
+	InputOmitted  bool            `json:"inputOmitted"`
 	Output        *jsontext.Value `json:"output"`
 	OutputOmitted bool            `json:"outputOmitted"`
 	Error         *struct {
