@@ -19,11 +19,12 @@ import (
 
 // A chain of writes with and without an idempotency key of their own kind:
 // the automation door gives one to each.
-const fiveSteps = `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [
+const story = `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [
 	{"operation": "tasks.create", "input": {"title": "{{ event.data.lastName }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
 	{"operation": "tasks.activity.create", "input": {"id": "{{ task.id }}", "body": "noted"}},
 	{"operation": "tasks.update", "input": {"id": "{{ task.id }}", "status": "in_progress"}},
 	{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.lastName }}@example.com", "contactId": "{{ event.resourceId }}"}, "saveAs": "optIn"},
+	{"operation": "messages.create", "input": {"to": "{{ event.data.lastName }}@example.com", "subject": "Welcome, {{ event.data.lastName }}", "text": "Task {{ task.id }}"}},
 	{"operation": "email_opt_ins.delete", "input": {"id": "{{ optIn.id }}"}}]}`
 
 // sender posts to servers of other processes.
@@ -76,7 +77,7 @@ func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		left := figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status IN ('queued', 'running')",
-			"SELECT count(*) FROM jobs WHERE organization_id = $1 AND kind IN ('event.fan_out', 'automation.execute') AND state IN ('ready', 'running')")
+			"SELECT count(*) FROM jobs WHERE organization_id = $1 AND kind IN ('event.fan_out', 'automation.execute', 'message.deliver') AND state IN ('ready', 'running')")
 		if left[0] == 0 && left[1] == 0 {
 			break
 		}
@@ -84,7 +85,7 @@ func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
 			t.Fatalf("%v executions and jobs are left", left)
 		}
 	}
-	names := []string{"executions that succeeded", "tasks", "events of new tasks", "comments", "moves of tasks", "events of changed tasks", "opt-ins", "events of opt-ins that ended"}
+	names := []string{"executions that succeeded", "tasks", "events of new tasks", "comments", "moves of tasks", "events of changed tasks", "opt-ins", "messages", "mails that left", "events of opt-ins that ended"}
 	for i, n := range figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status = 'succeeded'",
 		"SELECT count(*) FROM tasks WHERE organization_id = $1",
 		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'task.created'",
@@ -92,6 +93,8 @@ func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
 		"SELECT count(*) FROM task_activity WHERE organization_id = $1 AND kind = 'status_changed'",
 		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'task.updated'",
 		"SELECT count(*) FROM email_opt_ins WHERE organization_id = $1",
+		"SELECT count(*) FROM messages WHERE organization_id = $1 AND status = 'sent'",
+		"SELECT count(*) FROM mailbox_mails WHERE organization_id = $1",
 		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'email_opt_in.deleted'") {
 		if n != want {
 			t.Errorf("%s: %d, want %d", names[i], n, want)
@@ -99,7 +102,8 @@ func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
 	}
 }
 
-// Killed between any two steps, automations lose nothing and do nothing twice.
+// Killed between any two steps, automations lose nothing and do nothing twice;
+// an endpoint hears of every task, and knows what it hears again by its id.
 func TestAutomationsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
@@ -108,8 +112,12 @@ func TestAutomationsKilled(t *testing.T) {
 		s, v := prepare(t, e)
 		s.start()
 		c := sender{t, v.Key}
-		if !c.post(s.url, "/v1/automations", fiveSteps, "automation") {
+		if !c.post(s.url, "/v1/automations", story, "automation") {
 			t.Fatal("no automation")
+		}
+		endpoint := newTold(t)
+		if !c.post(s.url, "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`, endpoint.URL), "webhook") {
+			t.Fatal("no webhook")
 		}
 		made := 0
 		burst := func(n int) {
@@ -133,7 +141,15 @@ func TestAutomationsKilled(t *testing.T) {
 			expireLeases(t, s)
 		}
 		quietly(t, watcher(t, s, e), v, made)
-		t.Logf("%d kills, %d contacts, five steps each", kills, made)
+		for deadline := time.Now().Add(60 * time.Second); endpoint.heard() < made; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the endpoint heard of %d tasks of %d", endpoint.heard(), made)
+			}
+		}
+		if n := endpoint.heard(); n != made {
+			t.Errorf("the endpoint heard of %d tasks, and there are %d", n, made)
+		}
+		t.Logf("%d kills, %d contacts, six steps each, %d webhooks", kills, made, endpoint.heard())
 	})
 }
 
@@ -174,7 +190,7 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 		second.url = "http://" + second.settings.Listen
 		second.start()
 		c := sender{t, v.Key}
-		if !c.post(first.url, "/v1/automations", fiveSteps, "automation") {
+		if !c.post(first.url, "/v1/automations", story, "automation") {
 			t.Fatal("no automation")
 		}
 		const n = 60

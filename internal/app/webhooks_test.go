@@ -50,6 +50,13 @@ func newTold(t *testing.T) *told {
 	return e
 }
 
+// heard is how many different events arrived.
+func (e *told) heard() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.ids)
+}
+
 func (e *told) missing(names []string) (out []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -37,7 +37,7 @@ async function wait(n) {
 
 const data = `${SCRATCH}/data`
 const listen = `127.0.0.1:${await freePort()}`
-const service = spawn(FRONTDESK, ['serve', '--data', data, '--listen', listen, '--mcp-listen', '', '--allow-insecure-webhooks', '--log-level', 'warn'], { stdio: ['ignore', 'ignore', 'inherit'] })
+const service = spawn(FRONTDESK, ['serve', '--data', data, '--listen', listen, '--mcp-listen', '', '--dns-listen', '127.0.0.1:0', '--smtp-listen', '', '--allow-insecure-webhooks', '--log-level', 'warn'], { stdio: ['ignore', 'ignore', 'inherit'] })
 try {
   for (const deadline = Date.now() + 20_000; ; await pause(50)) {
     const res = await fetch(`http://${listen}/readyz`).catch(() => undefined)
@@ -88,6 +88,38 @@ try {
   assert.equal(again.headers['webhook-id'], refused.headers['webhook-id'])
   assert.equal(again.body, refused.body)
   new Webhook(rotated.secret).verify(again.body, again.headers)
+
+  // A story: a contact comes in, the automation makes a task and sends a mail,
+  // and the endpoint hears of the task.
+  const seen = arrived.length
+  const ledger = await call('POST', '/webhooks', { url: address, events: ['task.created'] })
+  await call('PATCH', `/webhooks/${hook.id}`, { status: 'disabled' })
+  const automation = await call('POST', '/automations', {
+    name: 'Welcome', trigger: { kind: 'event', event: 'contact.created' }, condition: 'size(event.data.emails) > 0',
+    steps: [
+      { operation: 'tasks.create', input: { title: 'Call {{ event.data.firstName }}', contactId: '{{ event.resourceId }}' }, saveAs: 'task' },
+      { operation: 'messages.create', input: { to: '{{ event.data.emails.0.email }}', subject: 'Welcome, {{ event.data.firstName }}', text: 'We will call you. ({{ task.id }})' } }
+    ]
+  })
+  await call('POST', '/contacts', { firstName: 'Nobody' }) // the condition does not hold
+  const ada = await call('POST', '/contacts', { firstName: 'Ada', emails: [{ email: 'ada@example.com' }] })
+  const told = await wait(seen + 1)
+  const task = new Webhook(ledger.secret).verify(told.body, told.headers)
+  assert.equal(task.type, 'task.created')
+  assert.equal(task.data.title, 'Call Ada')
+  assert.equal(task.data.contactId, ada.id)
+  assert.equal(task.actorKind, 'automation')
+  assert.equal(task.actorId, automation.id)
+  for (const deadline = Date.now() + 20_000; ; await pause(50)) {
+    const [mail] = await call('GET', '/messages?query=ada@example.com')
+    if (mail?.status === 'sent') {
+      assert.equal(mail.subject, 'Welcome, Ada')
+      break
+    }
+    assert.ok(Date.now() < deadline, 'the mail did not leave')
+  }
+  const executions = await call('GET', `/automations/${automation.id}/executions?sortOrder=asc`)
+  assert.deepEqual(executions.map((e) => e.status), ['skipped', 'succeeded'])
   console.log(`${arrived.length} requests verified`)
 } finally {
   if (service.exitCode === null) {
