@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +27,36 @@ func TestCommittedDocument(t *testing.T) {
 	if strings.TrimSpace(string(got)) != string(want) {
 		t.Error("api/openapi.json is not what the declarations say; run make generate")
 	}
+}
+
+// A schema that says nothing is true in JSON Schema, which generators of
+// clients do not take: every field says something.
+func TestFieldsSaySomething(t *testing.T) {
+	text, err := docs.OpenAPI(app.Describe(), "https://frontdesk.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	var look func(at string, v any)
+	look = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				if _, empty := inner.(bool); empty && strings.HasSuffix(at, "/properties") {
+					t.Errorf("%s/%s needs a doc", at, name)
+				}
+				look(at+"/"+name, inner)
+			}
+		case []any:
+			for i, inner := range v {
+				look(at+"/"+strconv.Itoa(i), inner)
+			}
+		}
+	}
+	look("", document)
 }
 
 // So is the committed list of events, and every event has a resource and a past verb.

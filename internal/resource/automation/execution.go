@@ -63,7 +63,7 @@ type StepRun struct {
 type StepError struct {
 	Code    string          `json:"code"`
 	Message string          `json:"message" max:"10000"`
-	Details *jsontext.Value `json:"details"`
+	Details *jsontext.Value `json:"details" doc:"as the API would give them"`
 }
 
 // plan is an automation as it was when the execution began, and whose it was.

@@ -30,7 +30,7 @@ type RehearsedRun struct {
 // RehearsedStep is a step with the values that can be known.
 type RehearsedStep struct {
 	Operation    string          `json:"operation"`
-	Input        *jsontext.Value `json:"input"`
+	Input        *jsontext.Value `json:"input" doc:"what the operation would get"`
 	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the input could not be made"`
 }
 
