@@ -97,6 +97,10 @@ type Signer struct {
 	Key      crypto.Signer
 }
 
+// ErrEmailOff says that a domain does not send: its hosted email is off, or it
+// is not active.
+var ErrEmailOff = errors.New("domain: no hosted email")
+
 // Signers are the keys that sign for a domain that the organization sends from.
 func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, error) {
 	type sealed struct {
@@ -110,7 +114,7 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 		return err
 	})
 	if errors.Is(err, db.ErrNone) {
-		return nil, fmt.Errorf("hosted email of %s is off, or the domain is not active", name)
+		return nil, fmt.Errorf("%w: %s", ErrEmailOff, name)
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package message
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -49,6 +51,9 @@ func (h *Hosted) Keys(ctx context.Context, org id.ID, address string) ([]Key, er
 		return h.Home.Keys(ctx, org, address)
 	}
 	signers, err := h.email.Signers(ctx, org, name)
+	if errors.Is(err, domain.ErrEmailOff) {
+		return nil, &Refusal{Temporary: true, Reason: fmt.Sprintf("The hosted email of %s is off, or the domain is not active.", name)}
+	}
 	var keys []Key
 	for _, s := range signers {
 		keys = append(keys, Key{name, s.Selector, s.Key})
