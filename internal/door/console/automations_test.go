@@ -80,12 +80,11 @@ func TestAutomation(t *testing.T) {
 
 		// By hand, with an input that a step stumbles over, mended and retried.
 		b.post(path+"/run", "input", "[]").refused(400, "Must be a JSON object")
-		p = b.post(path+"/run", "input", `{"name": "Ada"}`).at("/executions/", "Started.", `"name": "Ada"`)
-		failed := strings.Split(p.Path, "?")[0]
+		b.post(path+"/run", "input", `{"name": "Ada"}`).at("/executions/", "Started.", `"name": "Ada"`)
 		b.get(path+"/edit").at(path+"/edit", "Save automation", "Two lines")
 		b.post(path+"/edit", "name", "By hand", "trigger.kind", "manual", "steps.0.operation", "contacts.get", "steps.0.input", `{"id": "{{ input.id }}"}`).at(path+"?done=saved", "By hand", "Starts on By hand").hasNot("Two lines")
 		p = b.post(path+"/run", "input", `{"id": "3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"}`).at("/executions/")
-		failed = strings.Split(p.Path, "?")[0]
+		failed := strings.Split(p.Path, "?")[0]
 		b.until(failed, "NOT_FOUND").has("failed", "Retry", "Get a contact failed")
 		b.post(failed+"/cancel").refused(409, "This execution has ended")
 		b.get(path+"/pause").at(path, "not begun are canceled")

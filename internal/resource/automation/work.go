@@ -49,7 +49,7 @@ func (s *Service) work(ctx context.Context, j job.Job, args execute) (job.Outcom
 			return out, quiet(err)
 		}
 	}
-	for began := time.Now(); ; {
+	for began := time.Now(); ; { //nolint:forbidigo // how long a worker has been at it, not when
 		i := t.e.done()
 		if t.pending != nil {
 			i++ // done, and not saved yet
