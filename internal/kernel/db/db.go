@@ -64,6 +64,7 @@ type session interface {
 	// invalid value when no more are wanted.
 	query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error
 	exec(ctx context.Context, sql string, args []any) (int64, error)
+	insert(ctx context.Context, sql string, args []any) (int64, error)
 }
 
 // Func is the work of one transaction. A write may be run more than once, so
@@ -204,6 +205,12 @@ func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...an
 // Exec runs a statement and tells how many rows it changed.
 func Exec(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 	return tx.exec(ctx, sql, args)
+}
+
+// Insert adds one row to a table that has a seq, and returns it. It returns
+// ErrNone where an ON CONFLICT left the table as it was.
+func Insert(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
+	return tx.insert(ctx, sql, args)
 }
 
 // Missing turns ErrNone into a 404 that names what was looked for.

@@ -181,6 +181,17 @@ func (s pgSession) exec(ctx context.Context, sql string, args []any) (int64, err
 	return tag.RowsAffected(), nil
 }
 
+func (s pgSession) insert(ctx context.Context, sql string, args []any) (int64, error) {
+	seq, err := int64(0), ErrNone
+	if e := s.query(ctx, sql+" RETURNING seq", args, planOf[int64](), func() reflect.Value {
+		err = nil
+		return reflect.ValueOf(&seq).Elem()
+	}); e != nil {
+		return 0, e
+	}
+	return seq, err
+}
+
 func pgArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {

@@ -274,3 +274,16 @@ func (c *conn) exec(ctx context.Context, sql string, args []any) (int64, error) 
 	}
 	return int64(c.Changes()), nil
 }
+
+// insert asks for the row's number without RETURNING, for which SQLite makes a
+// table on the side at every call: 18 of 100 µs for an event.
+func (c *conn) insert(ctx context.Context, sql string, args []any) (int64, error) {
+	n, err := c.exec(ctx, sql, args)
+	if err == nil && n == 0 {
+		err = ErrNone
+	}
+	if err != nil {
+		return 0, err
+	}
+	return c.LastInsertRowID(), nil
+}

@@ -63,9 +63,6 @@ func NewTable[T any](name, noun string) *Table[T] {
 	t.saved = append(t.saved, at["organization_id"], at["id"])
 	t.columns = strings.Join(columns, ", ")
 	t.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
-	if t.seq >= 0 {
-		t.insert += " RETURNING seq"
-	}
 	const live = " AND deleted_at IS NULL"
 	t.save = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name, strings.Join(sets, ", "), n+1, n+2)
 	t.one = "SELECT " + t.columns + " FROM " + name + " WHERE organization_id = $1 AND id = $2" + live
@@ -94,7 +91,7 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 		_, err := tx.exec(ctx, t.insert, t.args(row, t.inserted))
 		return err
 	}
-	seq, err := One[int64](ctx, tx, t.insert, t.args(row, t.inserted)...)
+	seq, err := tx.insert(ctx, t.insert, t.args(row, t.inserted))
 	if err != nil {
 		return err
 	}
@@ -106,13 +103,12 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 // and reports whether it did. The index is asked, not looked up before: two
 // callers may try at once, and a clash would end a PostgreSQL transaction.
 func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
-	insert, returning, _ := strings.Cut(t.insert, " RETURNING ")
-	insert += " ON CONFLICT DO NOTHING"
+	insert := t.insert + " ON CONFLICT DO NOTHING"
 	if t.seq < 0 {
 		n, err := tx.exec(ctx, insert, t.args(row, t.inserted))
 		return n == 1, err
 	}
-	seq, err := One[int64](ctx, tx, insert+" RETURNING "+returning, t.args(row, t.inserted)...)
+	seq, err := tx.insert(ctx, insert, t.args(row, t.inserted))
 	if errors.Is(err, ErrNone) {
 		return false, nil
 	}

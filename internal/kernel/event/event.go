@@ -55,19 +55,36 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	if len(e.Chain) > 0 {
 		chain = e.Chain
 	}
-	// One statement writes and asks: a change that nobody listens to pays no more.
-	row, err := db.One[appended](ctx, tx, `
-		INSERT INTO events (id, organization_id, created_at, type, resource_type, resource_id, actor_kind, actor_id, door, request_id, data, chain)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		RETURNING seq, EXISTS (SELECT 1 FROM event_listeners WHERE event_listeners.organization_id = $2 AND event_listeners.type IN ($4, '*')) AS heard`,
-		id.New(), e.Organization, e.At, e.Type, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID, e.Door, e.RequestID, e.Data, chain)
+	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID, e.Door, e.RequestID, e.Data, chain}
+	row, err := insert(ctx, tx, args)
 	if err != nil || !row.Heard {
 		return err
 	}
 	return l.fanOut(ctx, tx, e.Organization, row.Seq)
 }
 
-type appended struct {
+const (
+	insertText = `
+		INSERT INTO events (organization_id, type, id, created_at, resource_type, resource_id, actor_kind, actor_id, door, request_id, data, chain)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+	heardText = `EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = $2)
+		OR EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = '*')`
+)
+
+type inserted struct {
 	Seq   int64 `db:"seq"`
 	Heard bool  `db:"heard"`
+}
+
+// insert writes the row and asks whether anybody listens. PostgreSQL does both
+// in one journey; to SQLite RETURNING is dearer than a second statement.
+func insert(ctx context.Context, tx *db.Tx, args []any) (row inserted, err error) {
+	if tx.Engine() == db.Postgres {
+		return db.One[inserted](ctx, tx, insertText+" RETURNING seq, "+heardText+" AS heard", args...)
+	}
+	if row.Seq, err = db.Insert(ctx, tx, insertText, args...); err != nil {
+		return row, err
+	}
+	row.Heard, err = db.One[bool](ctx, tx, "SELECT "+heardText, args[:2]...)
+	return row, err
 }

@@ -6,15 +6,18 @@ package id
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"sync"
 )
 
 // ID is a UUID in its canonical lower-case form. The zero value is no id.
 type ID string
 
-// New returns a random UUID v4.
+// New returns a random UUID v4. Its first 32 bits are those of its neighbours,
+// see run; the 90 that remain are its own.
 func New() ID {
 	var b [16]byte
-	rand.Read(b[:])
+	rand.Read(b[4:])
+	next.begin(b[:4])
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	var out [36]byte
 	hex.Encode(out[:8], b[:4])
@@ -24,6 +27,30 @@ func New() ID {
 	hex.Encode(out[24:], b[10:])
 	out[8], out[13], out[18], out[23] = '-', '-', '-', '-'
 	return ID(out[:])
+}
+
+// run gives ids that are made one after another the same random beginning. An
+// index then grows in one place for a while instead of in as many as there are
+// rows, which halves what a write costs (ADR 0011).
+type run struct {
+	mu   sync.Mutex
+	left int
+	bits [4]byte
+}
+
+const runLength = 256
+
+var next run
+
+func (r *run) begin(out []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left == 0 {
+		rand.Read(r.bits[:])
+		r.left = runLength
+	}
+	r.left--
+	copy(out, r.bits[:])
 }
 
 // Parse reads a UUID of any version in its 36-character form, upper or lower case.

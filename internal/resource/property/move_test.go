@@ -53,7 +53,7 @@ func TestMoves(t *testing.T) {
 		} {
 			name := fmt.Sprintf("%s with status %q and value %q", c.from, c.status, c.value)
 			h := newHolder(t, a, call, "customers")
-			text := h.define("k"+h.id[:8], "text")
+			text := h.define("k"+h.id[28:], "text")
 			v := h.in(text, c.from, `"old"`)
 			fields := ""
 			if c.status != "" {
