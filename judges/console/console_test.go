@@ -60,7 +60,7 @@ func TestConsole(t *testing.T) {
 	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("input[type=checkbox]").forEach(b => b.checked = false)`))
 	s.fill("name", "Web shop")
 	s.press(".save button")
-	s.has("Too few: expected at least 1")
+	s.has("Choose at least one")
 	s.look("key-error")
 	s.do(chromedp.Click(chromedp.CSS(`input[value="contacts:read"]`)))
 	s.press(".save button")

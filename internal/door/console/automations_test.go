@@ -45,7 +45,7 @@ func TestAutomation(t *testing.T) {
 		if !strings.Contains(p.Body, `aria-invalid="true" aria-describedby="steps.0.input-wrong`) {
 			t.Error("the issue is not at its field")
 		}
-		p = b.post("/automations/new", "name", "", "trigger.kind", "schedule", "trigger.cron", "never", "trigger.timezone", "Mars/Base").refused(400, "Too short", "Too few: expected at least 1")
+		p = b.post("/automations/new", "name", "", "trigger.kind", "schedule", "trigger.cron", "never", "trigger.timezone", "Mars/Base").refused(400, "Fill this in", "Choose at least one")
 		if p.find(`id="trigger.cron"[^>]*value="([^"]*)"`) != "never" {
 			t.Error("the schedule is gone")
 		}

@@ -14,7 +14,7 @@ import (
 type form struct {
 	Values url.Values
 	Error  string            // about the whole
-	Errors map[string]string // by field, in the API's own words
+	Errors map[string]string // by field
 }
 
 // blank is a form with values to begin with, in pairs of name and value.
@@ -74,6 +74,7 @@ func gather(at string, t *fault.Tree) (out []string) {
 		return nil
 	}
 	for _, issue := range t.Errors {
+		issue = inForms(issue)
 		if at != "" {
 			issue = at + ": " + issue
 		}
@@ -90,6 +91,17 @@ func gather(at string, t *fault.Tree) (out []string) {
 		out = append(out, gather(at, item)...)
 	}
 	return out
+}
+
+// inForms says of an empty field what to do, where the API counts.
+func inForms(issue string) string {
+	switch issue {
+	case "Too short: expected at least 1 characters":
+		return "Fill this in"
+	case "Too few: expected at least 1":
+		return "Choose at least one"
+	}
+	return issue
 }
 
 // field is one input of a form, as the template "field" writes it.

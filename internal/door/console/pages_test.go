@@ -18,7 +18,7 @@ func TestKeyAndAgreement(t *testing.T) {
 		second := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second <Business>"}`).OK(t, 201).ID("id")
 		b := owner(t, a)
 		b.get("/settings/keys").at("/settings/keys", "Test", "Everything", "Create key")
-		p := b.post("/settings/keys/new", "name", "", "business_id", string(second)).refused(400, "Too short", "Too few: expected at least 1")
+		p := b.post("/settings/keys/new", "name", "", "business_id", string(second)).refused(400, "Fill this in", "Choose at least one")
 		if p.find(`<option value="([^"]*)" selected`) != string(second) {
 			t.Error("the choice is gone")
 		}
@@ -56,7 +56,7 @@ func TestAgent(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		b.get("/agents").at("/agents", "There is none yet", "Create agent", a.Settings.MCPURL+"/mcp")
-		b.post("/agents/new", "name", "", "business_id", string(a.Business), "preset", "read").refused(400, "Too short")
+		b.post("/agents/new", "name", "", "business_id", string(a.Business), "preset", "read").refused(400, "Fill this in")
 		p := b.post("/agents/new", "name", "Assistant", "business_id", string(a.Business), "preset", "helper").at("/agents/", "Created.", "Assistant")
 		path, _, _ := strings.Cut(p.Path, "?")
 		level := func(cell string) string {
@@ -94,7 +94,7 @@ func TestAgent(t *testing.T) {
 		b.post(path, "contacts.read", "perhaps").refused(400, "Invalid option: expected one of allow, ask, deny")
 		b.post(path, "account.read", "allow", "nonsense", "allow").at(path) // no cell of the table
 		b.post(path+"/name", "name", " אבג Assistant ").at(path+"?done=renamed", "אבג Assistant")
-		b.post(path+"/name", "name", "").refused(400, "Too short")
+		b.post(path+"/name", "name", "").refused(400, "Fill this in")
 
 		b.get(path+"/deactivate").at(path, "Deactivate אבג Assistant")
 		b.post(path+"/deactivate").at(path, "inactive", "Activate agent")

@@ -33,7 +33,7 @@ func TestSetup(t *testing.T) {
 		// What is wrong is said at its field, and what was typed stays, but for
 		// the password.
 		p := b.post(path, "name", "", "email", "nobody", "password", "a long password", "organizationName", "Engines & Co", "plan", "starter").
-			refused(400, "Too short: expected at least 1 characters", "Invalid email address")
+			refused(400, "Fill this in", "Invalid email address")
 		if p.find(`id="organizationName"[^>]*value="([^"]*)"`) != "Engines & Co" || p.find(`<option value="(\w+)" selected`) != "starter" {
 			t.Errorf("typed values are gone: %s", p.Body)
 		}

@@ -59,7 +59,7 @@ func TestWebhook(t *testing.T) {
 		if p.find(`id="url"[^>]*value="([^"]*)"`) != "http://example.com/x" || p.find(`value="([^"]*)" checked`) != "task.created" || p.find(`id="description"[^>]*value="([^"]*)"`) != "The <CRM>" {
 			t.Error("what was typed is gone")
 		}
-		b.post("/webhooks/new", "url", endpoint.URL).refused(400, "Too few: expected at least 1")
+		b.post("/webhooks/new", "url", endpoint.URL).refused(400, "Choose at least one")
 		b.post("/webhooks/new", "url", endpoint.URL, "events", "contact.exploded").refused(400, `There is no event "contact.exploded"`)
 		p = b.post("/webhooks/new", "url", endpoint.URL+"/hook", "description", "The <CRM>", "events", "contact.created", "events", "task.created").
 			at("/webhooks/new", "It will not be shown again", "Contact created and Task created", "The <CRM>", "Nothing was sent yet")

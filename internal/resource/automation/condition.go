@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ func compile(text string) (c *condition, issue string) {
 				said = append(said, e.Message)
 				continue
 			}
-			said = append(said, fmt.Sprintf("Line %d, column %d: %s", e.Location.Line(), e.Location.Column()+1, e.Message))
+			said = append(said, fmt.Sprintf("Line %d, column %d: %s", e.Location.Line(), e.Location.Column()+1, plainly(e.Message)))
 		}
 		return nil, strings.Join(said, "; ")
 	}
@@ -64,6 +65,30 @@ func compile(text string) (c *condition, issue string) {
 		return nil, "It cannot be run: " + err.Error()
 	}
 	return &condition{program}, ""
+}
+
+// The compiler speaks to those who know its grammar: it names every token that
+// it would have taken.
+var compilerWords = []struct {
+	said  *regexp.Regexp
+	means string
+}{
+	{regexp.MustCompile(`^Syntax error: .* '<EOF>' expecting`), "something is missing at the end"},
+	{regexp.MustCompile(`^Syntax error: missing '(.+)' at`), `"$1" is missing`},
+	{regexp.MustCompile(`^Syntax error: token recognition error at: '=\s*'`), `to compare, write "=="`},
+	{regexp.MustCompile(`^Syntax error: (?:mismatched|extraneous) input '(.+?)' expecting`), `"$1" does not belong here`},
+	{regexp.MustCompile(`^Syntax error: (?:token recognition error at:|no viable alternative at input) '\s*(.+?)\s*'$`), `"$1" does not belong here`},
+	{regexp.MustCompile(`^undeclared reference to '(.+?)'`), `there is no "$1"; a condition sees event and input`},
+}
+
+// plainly says an issue in words for whoever wrote the condition.
+func plainly(issue string) string {
+	for _, w := range compilerWords {
+		if at := w.said.FindStringSubmatchIndex(issue); at != nil {
+			return string(w.said.ExpandString(nil, w.means, issue, at))
+		}
+	}
+	return issue
 }
 
 // holds evaluates the condition over an event and an input, or says why it

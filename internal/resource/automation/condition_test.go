@@ -95,3 +95,21 @@ func TestConditionBombs(t *testing.T) {
 		t.Error("none was tried")
 	}
 }
+
+// What is wrong with a condition is said to whoever wrote it.
+func TestConditionIssues(t *testing.T) {
+	for text, want := range map[string]string{
+		"1 +":              "Line 1, column 4: something is missing at the end",
+		"(true":            `Line 1, column 6: ")" is missing`,
+		"true)":            `Line 1, column 5: ")" does not belong here`,
+		"event.type = 'a'": `Line 1, column 12: to compare, write "=="; Line 1, column 14: "'a'" does not belong here`,
+		"true &&& false":   `Line 1, column 8: "&" does not belong here`,
+		"event..data":      `Line 1, column 7: ".." does not belong here`,
+		"contact.name":     `Line 1, column 1: there is no "contact"; a condition sees event and input`,
+		"input.n + 1":      "A condition is true or false; this one is of type int",
+	} {
+		if _, got := compile(text); got != want {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
