@@ -55,7 +55,7 @@ func loginOf(r sdk.Request) *grant.Login {
 	return l
 }
 
-func (t *tool) allowed(c *op.Caller) bool { return c.Permissions.Allow(t.op.Resource, t.op.Action) }
+func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions) }
 
 // guard spends the allowance and hides what the agent may not use.
 func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
