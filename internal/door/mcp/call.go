@@ -90,6 +90,12 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// Allowance tells what is left of an organization's tool calls, as this process
+// counts them.
+func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
+	return d.allowance.Look(org, d.Allowances[plan], time.Minute, time.Now())
+}
+
 // listing is the SDK's answer to tools/list with the tools as they were
 // written at start: the SDK would encode each anew, and say of every hint that
 // it is false.
