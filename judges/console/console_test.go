@@ -142,6 +142,10 @@ func TestConsole(t *testing.T) {
 	// Out, and in again with the keyboard alone.
 	s.press(`form[action="/sign-out"] button`)
 	s.look("sign-in")
+	s.press(`a[href="/forgotten"]`)
+	s.has("whoever runs this server")
+	s.look("forgotten")
+	s.press(`a[href="/sign-in"]`)
 	s.do(chromedp.KeyEvent("ada@example.com"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("not the password"), chromedp.KeyEvent(kb.Enter))
 	s.wait("is not right")
 	s.look("sign-in-error")

@@ -79,6 +79,10 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.checkout(w, r, page)
 		return
 	}
+	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+		http.NotFound(w, r) // browsers look for an icon
+		return
+	}
 	switch {
 	case f.Down:
 		say(w, http.StatusServiceUnavailable, `{"error": {"type": "api_error", "message": "Stripe is down."}}`)
