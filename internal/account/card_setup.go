@@ -26,7 +26,7 @@ var (
 	// ProviderDown refuses what needs the payment provider while it is silent.
 	ProviderDown = fault.Define("PAYMENT_PROVIDER_UNAVAILABLE", 503, "The payment provider does not answer as it should. Nothing was saved. Try again in a moment.")
 	// SetupOpen refuses to save a card that was not given to the provider.
-	SetupOpen = fault.Define("CARD_SETUP_INCOMPLETE", 409, "No card was saved at the payment provider. Start again from the page of the cards.")
+	SetupOpen = fault.Define("CARD_SETUP_INCOMPLETE", 409, "No card was saved at the payment provider. Start again from the cards page.")
 	// SetupUsed refuses to save a card again that was deleted since.
 	SetupUsed = fault.Define("CARD_SETUP_USED", 409, "This card was saved, and deleted since. Start again to save it anew.")
 )
@@ -212,7 +212,7 @@ const setupOf = "SELECT id, provider_customer, payment_method_id FROM card_setup
 // noSetup answers alike for a page that nobody opened, that another
 // organization did, and of which the provider says something else.
 func noSetup() error {
-	return fault.NotFound.Say("No card was begun here with this address. Start again from the page of the cards.")
+	return fault.NotFound.Say("No card was begun here with this address. Start again from the cards page.")
 }
 
 func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetupFinish) (*SavedCard, error) {

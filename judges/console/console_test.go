@@ -129,7 +129,11 @@ func TestConsole(t *testing.T) {
 	s.look("member")
 	s.press(".danger")
 	s.look("member-remove")
+	for range 54 { // of 60 in a minute
+		get(t, service.URL+"/v1/me", key)
+	}
 	s.visit(service.URL + "/settings/plan")
+	s.has("of 60", "all back in")
 	s.look("plan")
 	s.visit(service.URL + "/nowhere")
 	s.look("nowhere")

@@ -1,12 +1,14 @@
 package console_test
 
 import (
+	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 )
 
@@ -69,7 +71,26 @@ func TestForgotten(t *testing.T) {
 		if won.Load() != 1 {
 			t.Errorf("it worked %d times", won.Load())
 		}
-		if got := a.Events(t, "user.password"); strings.Count(got, "user.password_reset") != 3 || strings.Count(got, "user.password_link_created") != 6 {
+		// Whoever signs in with the old password meanwhile is out as well.
+		sure := link()
+		apptest.AtOnce(5, func(i int) {
+			if i == 0 {
+				visit(t, a.URL).post(sure, "password", "the last password").at("/sign-in")
+				return
+			}
+			visit(t, a.URL).signIn(a.Owner, "a raced password")
+		})
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM sessions WHERE user_id = $1", a.OwnerID)
+			if n != 0 {
+				t.Errorf("%d sessions outlive their password", n)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Events(t, "user.password"); strings.Count(got, "user.password_reset") != 4 || strings.Count(got, "user.password_link_created") != 7 {
 			t.Errorf("events: %s", got)
 		}
 		for _, secret := range []string{first, second, raced, "a raced password", "a newer password"} {
