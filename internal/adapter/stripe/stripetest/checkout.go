@@ -1,6 +1,7 @@
 package stripetest
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -101,6 +102,15 @@ func (f *Fake) ForgetCustomers() {
 
 // Expire ends a session that is open.
 func (f *Fake) Expire(name string) { f.Set(func() { f.sessions[name].status = "expired" }) }
+
+// Give makes a page somebody else's, as the API tells of it: it changes the
+// customer or the reference, whichever is not empty.
+func (f *Fake) Give(page, customer, reference string) {
+	f.Set(func() {
+		s := f.sessions[page]
+		s.customer, s.reference = cmp.Or(customer, s.customer), cmp.Or(reference, s.reference)
+	})
+}
 
 // Save saves a card on a page as a person would, and tells where it leads.
 func (f *Fake) Save(page string) (to string) {
