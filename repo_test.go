@@ -165,6 +165,7 @@ var (
 		"users":             "a user may belong to several organizations",
 		"sealing_keys":      "the key file is the server's",
 		"setup_links":       "there is no organization yet",
+		"password_links":    "a user may belong to several organizations",
 		"link_signing_keys": "the links are the server's",
 		"mail_keys":         "the domain is the server's",
 		"oauth_clients":     "a client registers before it knows any user",
@@ -188,6 +189,8 @@ var (
 
 		"sessions_user":    "a user's sessions end with the user, in every organization",
 		"sessions_expired": "the purge of sessions is nobody's",
+
+		"password_links_user": "a user has one, in whatever organizations",
 
 		"domain_holds_name": "a name belongs to one organization of all",
 		"domains_expiring":  "the sweep of expired and renewable domains is nobody's",

@@ -31,6 +31,8 @@ type adminCommand struct {
 		List    userList    `cmd:"" help:"List an organization's users."`
 		Disable userDisable `cmd:"" help:"Disable a user."`
 		Enable  userEnable  `cmd:"" help:"Enable a user again."`
+
+		PasswordLink userPasswordLink `cmd:"" help:"Print a link with which a user who forgot the password sets a new one. It works once, within 30 minutes."`
 	} `cmd:"" help:"Users."`
 	Agreement struct {
 		Accept agreementAccept `cmd:"" help:"Accept an agreement on behalf of an owner or admin."`
@@ -264,6 +266,14 @@ type userEnable struct {
 
 func (c *userEnable) Run(s *config.Settings, out *streams) error {
 	return do(s, out, admin.Request{Operation: "users.enable"}, map[string]any{"email": c.Email})
+}
+
+type userPasswordLink struct {
+	Email string `arg:"" help:"The user's email."`
+}
+
+func (c *userPasswordLink) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "users.link_password"}, map[string]any{"email": c.Email})
 }
 
 type agreementAccept struct {

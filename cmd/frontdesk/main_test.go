@@ -156,6 +156,9 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 	me(200)
 	c.ok("", "admin", "user", "disable", ada)
 	c.ok("", "admin", "user", "enable", ada)
+	if link := c.ok("", "admin", "user", "password-link", ada); !strings.Contains(link["url"].(string), "/password/fdp_") {
+		t.Errorf("password-link: %v", link)
+	}
 	if card := c.ok("", "admin", "card", "add", "--org", orgID, "--test", "visa"); card["last4"] != "4242" || card["isDefault"] != true {
 		t.Errorf("card: %v", card)
 	}

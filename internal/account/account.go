@@ -13,6 +13,8 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -22,9 +24,9 @@ type Config struct {
 	// one needs acceptance again.
 	BusinessAgreement string
 	DomainAgreement   string
-	// Cards looks saved cards up at a real payment provider; nil means that
-	// sandbox cards are charged.
-	Cards CardReader
+	// Cards is the real payment provider, with which cards are saved; nil means
+	// that sandbox cards are charged.
+	Cards CardProvider
 	// BaseURL is where the console is, for the links in refusals.
 	BaseURL string
 }
@@ -37,6 +39,8 @@ type Accounts struct {
 	callers callerCache
 	used    lastUsed
 	tries   attempts
+	setups  limit.Limiter[id.ID]
+	jobs    *job.Queue
 
 	agentEnded func(ctx context.Context, c *op.Call, agent id.ID, reason string) error
 }
@@ -73,8 +77,8 @@ const doors = op.Console | op.Admin
 // Operations lists everything that can be done with accounts.
 func (a *Accounts) Operations() []*op.Op {
 	var all []*op.Op
-	for _, part := range [][]*op.Op{a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(), a.inviteOperations(),
-		a.agreementOperations(), a.keyOperations(), a.agentOperations(), a.cardOperations(), a.meOperations(), a.sessionOperations(), a.setupOperations()} {
+	for _, part := range [][]*op.Op{a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(), a.passwordLinkOperations(), a.inviteOperations(),
+		a.agreementOperations(), a.keyOperations(), a.agentOperations(), a.cardOperations(), a.cardSetupOperations(), a.meOperations(), a.sessionOperations(), a.setupOperations()} {
 		all = append(all, part...)
 	}
 	return all

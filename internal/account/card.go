@@ -29,19 +29,44 @@ var cards = db.NewTable[Card]("payment_methods", "payment method")
 // each does when it is charged is its name.
 var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insufficient": "9995", "slow": "0077"}
 
-// CardReader is the payment provider, as far as saving a card needs it.
-type CardReader interface {
+// maxCards is how many cards an organization can have saved.
+const maxCards = 20
+
+// TooManyCards refuses one card more.
+var TooManyCards = fault.Define("PAYMENT_METHOD_LIMIT_REACHED", 409, "An organization has at most 20 saved cards. Delete one first.")
+
+// CardProvider is a real payment provider, as far as saving cards needs it.
+// The same key means the same request.
+type CardProvider interface {
+	Name() string
 	// Card reads what is known of a card that a customer saved there.
 	Card(ctx context.Context, customer, card string) (*Card, error)
+	// Customer makes a customer to save cards for.
+	Customer(ctx context.Context, key, name string) (string, error)
+	// OpenCardPage makes a page on which a card can be saved. A customer that
+	// the provider does not know is ErrNoCustomer.
+	OpenCardPage(ctx context.Context, key string, q CardPageRequest) (*CardPage, error)
+	// CardPage tells what came of a page.
+	CardPage(ctx context.Context, page string) (*CardPageState, error)
+	// Detach makes a card useless. One that is so already is no error.
+	Detach(ctx context.Context, card string) error
+}
+
+// CardPageRequest says for whom a page is, and where it leads back to.
+type CardPageRequest struct {
+	Setup    id.ID
+	Customer string
+	Done     string // the provider puts the page's id behind it
+	Canceled string
 }
 
 func (a *Accounts) cardOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
 		op.Write(op.Spec{Name: "payment_methods.create_test", Summary: "Save a sandbox card and make it the default.",
-			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"payment_method.created"}, Example: `{"test": "visa"}`}, a.addTestCard),
+			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"payment_method.created"}, Errors: []*fault.Kind{TooManyCards}, Example: `{"test": "visa"}`}, a.addTestCard),
 		op.Flow(op.Spec{Name: "payment_methods.create", Summary: "Save a card that the payment provider knows, and make it the default.",
-			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"payment_method.created"},
+			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"payment_method.created"}, Errors: []*fault.Kind{TooManyCards},
 			Example: `{"customer": "cus_NffrFeUfNV2Hib", "card": "pm_1MqLiJLkdIwHu7ixUEgbFdYF"}`}, a.addCard),
 		op.Read(op.Spec{Name: "payment_methods.list", Summary: "List the saved cards.",
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listCards),
@@ -68,11 +93,24 @@ func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*C
 	return a.insertCard(ctx, c, card)
 }
 
+// insertCard saves a card. The caller holds the organization, which bounds how
+// many there are.
 func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Card, error) {
+	if err := roomForCard(ctx, c.Tx, c.Org); err != nil {
+		return nil, err
+	}
 	if err := cards.Insert(ctx, c.Tx, card); err != nil {
 		return nil, err
 	}
 	return card, c.Emit("payment_method.created", card.ID, card)
+}
+
+func roomForCard(ctx context.Context, tx *db.Tx, org id.ID) error {
+	n, err := cards.Count(ctx, tx, db.In(org))
+	if err == nil && n >= maxCards {
+		return TooManyCards.New()
+	}
+	return err
 }
 
 type cardAdd struct {
@@ -126,6 +164,9 @@ func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Ca
 func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
 	card, err := cards.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := a.detachLater(ctx, c.Tx, card); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("payment_method.deleted", card.ID, card)

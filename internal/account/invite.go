@@ -209,8 +209,10 @@ func (a *Accounts) invited(ctx context.Context, c *op.Call, v *Invitation, in in
 		return "", "", err
 	}
 	if known != nil {
-		user, err = a.verify(ctx, c, v.Email, *in.Password, in.Address)
-		return user, "", err
+		if known, err = a.verify(ctx, c, v.Email, *in.Password, in.Address); err != nil {
+			return "", "", err
+		}
+		return known.ID, "", nil
 	}
 	hash, err = newPassword(ctx, *in.Password)
 	return id.New(), hash, err

@@ -90,10 +90,10 @@ func findUser(ctx context.Context, tx *db.Tx, email string) (*credentials, error
 
 // verify checks an address and a password, outside every transaction: the
 // check is slow by design. Unknown users cost the same as known ones.
-func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password, address string) (id.ID, error) {
+func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password, address string) (*credentials, error) {
 	forgive, err := a.tries.try(db.Fold(email), address, c.Now.Std())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var u *credentials
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -101,7 +101,7 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password, addr
 		return err
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	hash := nobody
 	if u != nil && u.Hash != nil {
@@ -109,16 +109,27 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password, addr
 	}
 	ok, err := secret.CheckPassword(ctx, hash, password)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if !ok || u == nil || u.Hash == nil {
-		return "", WrongPassword.New()
+		return nil, WrongPassword.New()
 	}
 	forgive()
 	if u.Status != "active" {
-		return "", UserDisabled.New()
+		return nil, UserDisabled.New()
 	}
-	return u.ID, nil
+	return u, nil
+}
+
+// still refuses who proved a password that was changed since, or was disabled,
+// and holds the user until the session is there: whoever ends all sessions
+// finds this one too.
+func (u *credentials) still(ctx context.Context, tx *db.Tx) error {
+	n, err := db.Exec(ctx, tx, "UPDATE users SET updated_at = updated_at WHERE id = $1 AND password_hash = $2 AND status = 'active'", u.ID, *u.Hash)
+	if err == nil && n == 0 {
+		return WrongPassword.New()
+	}
+	return err
 }
 
 type sessionCreate struct {
@@ -134,7 +145,7 @@ func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*N
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
 		org, err := db.One[id.ID](ctx, c.Tx, `SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.organization_id
-			WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user)
+			WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user.ID)
 		if errors.Is(err, db.ErrNone) {
 			return nil, NoMembership.New()
 		}
@@ -142,6 +153,9 @@ func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*N
 			return nil, err
 		}
 		c.Org = org
-		return a.begin(ctx, c, user)
+		if err := user.still(ctx, c.Tx); err != nil {
+			return nil, err
+		}
+		return a.begin(ctx, c, user.ID)
 	})
 }

@@ -150,8 +150,23 @@ type userByEmail struct {
 	Email string `json:"email"`
 }
 
-// setUser changes a user's status everywhere. Every organization that the user
-// belongs to hears of it.
+// emitEverywhere tells every organization that a user belongs to, and lists
+// the user as they know them.
+func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) ([]Member, error) {
+	all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		c.Org = all[i].OrganizationID
+		if err := c.Emit(event, user, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// setUser changes a user's status everywhere.
 func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call, userByEmail) (*Member, error) {
 	return func(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
 		user, err := db.One[id.ID](ctx, c.Tx, "UPDATE users SET status = $2, updated_at = $3 WHERE email_folded = $1 RETURNING id", db.Fold(in.Email), status, c.Now)
@@ -165,15 +180,9 @@ func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call,
 			}
 		}
 		a.Changed(c)
-		all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
+		all, err := emitEverywhere(ctx, c, event, user)
 		if err != nil {
 			return nil, err
-		}
-		for i := range all {
-			c.Org = all[i].OrganizationID
-			if err := c.Emit(event, user, &all[i]); err != nil {
-				return nil, err
-			}
 		}
 		if len(all) == 0 {
 			return &Member{ID: user, Email: in.Email, Status: status}, nil

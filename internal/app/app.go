@@ -102,7 +102,8 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	}
 	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
 	a.Events = event.New(a.Jobs)
-	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL, Cards: a.cardReader()})
+	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL, Cards: a.cardProvider()})
+	a.Accounts.Handle(a.Jobs)
 	a.Grants = grant.New(a.DB, a.Clock, a.Events, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
 		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
 	a.Links = optin.NewLinks(s.BaseURL)

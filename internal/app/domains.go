@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/adapter/dnsimple"
 	"frontdesk/internal/adapter/sandbox"
 	"frontdesk/internal/adapter/stripe"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/resource/domain"
 )
 
@@ -38,17 +39,19 @@ func (a *App) registrar() domain.Registrar {
 
 func (a *App) payments() domain.Payments {
 	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
-		return stripe.New(s.SecretKey, s.URL)
+		return openStripe(s)
 	}
 	return sandbox.NewPayments(a.DB, a.Clock)
 }
 
-// cardReader is the real payment provider, or nil.
-func (a *App) cardReader() account.CardReader {
-	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
-		return stripe.New(s.SecretKey, s.URL)
-	}
-	return nil
+func openStripe(s config.Stripe) *stripe.Client {
+	return stripe.New(stripe.Config{SecretKey: s.SecretKey, URL: s.URL, CheckoutURL: s.CheckoutURL})
+}
+
+// cardProvider is the real payment provider, or nil.
+func (a *App) cardProvider() account.CardProvider {
+	c, _ := a.payments().(account.CardProvider)
+	return c
 }
 
 // texts looks TXT records up at one DNS server, or as the machine does. The

@@ -53,7 +53,7 @@ var purges = []string{
 	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"), purgeUnder("domain_email", "domain_id", "domains"),
 	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
 	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
-	purge("agents"), purge("payment_methods"), purge("invites"),
+	purge("agents"), purge("payment_methods"), purge("payment_customers"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), forget("message_attachments", "file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge
 }
 
@@ -103,6 +103,8 @@ func (a *App) retention() {
 		return invoice.MakeOverdue(ctx, tx, a.Events, now, overdueBatch)
 	})
 	a.sweep("mailbox.expire", time.Hour, windows("mailbox_mails", "created_at <= $3",
+		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Deleted) }))
+	a.sweep("card_setups.expire", time.Hour, windows("card_setups", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Deleted) }))
 	a.sweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (more bool, err error) {
 		for _, statement := range purges {

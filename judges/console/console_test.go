@@ -129,7 +129,11 @@ func TestConsole(t *testing.T) {
 	s.look("member")
 	s.press(".danger")
 	s.look("member-remove")
+	for range 54 { // of 60 in a minute
+		get(t, service.URL+"/v1/me", key)
+	}
 	s.visit(service.URL + "/settings/plan")
+	s.has("of 60", "all back in")
 	s.look("plan")
 	s.visit(service.URL + "/nowhere")
 	s.look("nowhere")
@@ -142,6 +146,10 @@ func TestConsole(t *testing.T) {
 	// Out, and in again with the keyboard alone.
 	s.press(`form[action="/sign-out"] button`)
 	s.look("sign-in")
+	s.press(`a[href="/forgotten"]`)
+	s.has("whoever runs this server")
+	s.look("forgotten")
+	s.press(`a[href="/sign-in"]`)
 	s.do(chromedp.KeyEvent("ada@example.com"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("not the password"), chromedp.KeyEvent(kb.Enter))
 	s.wait("is not right")
 	s.look("sign-in-error")

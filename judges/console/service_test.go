@@ -17,6 +17,7 @@ import (
 type service struct {
 	URL, AgentURL string
 	Setup         string // the first-run link that it printed
+	Data          string // its folder
 }
 
 func freePort(t *testing.T) string {
@@ -30,14 +31,16 @@ func freePort(t *testing.T) string {
 }
 
 // serve starts the binary that FRONTDESK_BIN names.
-func serve(t *testing.T) *service {
+func serve(t *testing.T, more ...string) *service {
 	t.Helper()
 	bin := os.Getenv("FRONTDESK_BIN")
 	if bin == "" {
 		t.Skip("run by scripts/judge-console")
 	}
 	api, agents := freePort(t), freePort(t)
-	cmd := exec.CommandContext(context.Background(), bin, "serve", "--data", t.TempDir(), "--listen", api, "--mcp-listen", agents, "--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks")
+	s := &service{URL: "http://" + api, AgentURL: "http://" + agents, Data: t.TempDir()}
+	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api, "--mcp-listen", agents,
+		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks"}, more...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +55,6 @@ func serve(t *testing.T) *service {
 			t.Errorf("the service: %v", err)
 		}
 	})
-	s := &service{URL: "http://" + api, AgentURL: "http://" + agents}
 	found := make(chan string, 1)
 	go func() {
 		lines := bufio.NewScanner(out)

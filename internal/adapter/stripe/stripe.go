@@ -1,5 +1,5 @@
-// Package stripe charges saved cards through Stripe's PaymentIntents, while
-// their owner is away. Every charge and refund carries our key twice: as the
+// Package stripe saves cards on Stripe's own pages (card.go) and charges them
+// through its PaymentIntents, while their owner is away. Every charge and refund carries our key twice: as the
 // request's idempotency key, which makes a repeated request the same one, and
 // in its metadata, by which it is found again when no answer came.
 package stripe
@@ -29,18 +29,28 @@ const timeout = 40 * time.Second
 // lookBack is how many payments of a customer are looked through for a key.
 const lookBack = 300
 
-// Client charges cards of one Stripe account.
-type Client struct{ api *stripe.Client }
+// Config is the account and where Stripe is, which differs in tests.
+type Config struct {
+	SecretKey   string
+	URL         string // of the API
+	CheckoutURL string // of the pages on which cards are saved
+}
+
+// Client saves and charges cards of one Stripe account.
+type Client struct {
+	api      *stripe.Client
+	checkout string
+}
 
 var _ domain.Payments = (*Client)(nil)
 
-// New speaks to the API at url, which differs from Stripe's own in tests.
-func New(secretKey, url string) *Client {
-	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{URL: stripe.String(url), HTTPClient: &http.Client{Timeout: timeout},
+// New prepares a client.
+func New(cfg Config) *Client {
+	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{URL: stripe.String(cfg.URL), HTTPClient: &http.Client{Timeout: timeout},
 		EnableTelemetry: stripe.Bool(false),
 		// Whether to try again is decided where the order is kept.
 		MaxNetworkRetries: stripe.Int64(0), LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull}})
-	return &Client{stripe.NewClient(secretKey, stripe.WithBackends(backends))}
+	return &Client{stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends)), cfg.CheckoutURL}
 }
 
 // Name is the provider of the cards.

@@ -3,15 +3,13 @@ package stripe_test
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/adapter/stripe"
+	"frontdesk/internal/adapter/stripe/stripetest"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/kernel/config"
@@ -21,135 +19,20 @@ import (
 	"frontdesk/internal/resource/domain/domaintest"
 )
 
-// fake is a Stripe that keeps state: it knows idempotency keys, declines by
-// the name of the card, and can lose its answer after the work is done.
-type fake struct {
-	t       *testing.T
-	mu      sync.Mutex
-	intents []string          // as JSON, the newest first
-	refunds map[string]string // by payment
-	answers map[string]string // by idempotency key: status and body
-	charges int
-	lose    int // so many answers to POST are lost after the work
+func start(t *testing.T) (*stripetest.Fake, *stripe.Client) {
+	f := stripetest.Start(t)
+	return f, client(f.URL, stripetest.SecretKey)
 }
 
-func start(t *testing.T) (*fake, *stripe.Client) {
-	f := &fake{t: t, refunds: map[string]string{}, answers: map[string]string{}}
-	s := httptest.NewServer(f)
-	t.Cleanup(s.Close)
-	return f, stripe.New("sk_test_123", s.URL)
-}
-
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if r.Header.Get("Authorization") != "Bearer sk_test_123" {
-		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprint(w, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided"}}`)
-		return
-	}
-	if err := r.ParseForm(); err != nil {
-		f.t.Error(err)
-	}
-	list := func(rows []string) {
-		fmt.Fprintf(w, `{"object": "list", "has_more": false, "url": %q, "data": [%s]}`, r.URL.Path, strings.Join(rows, ","))
-	}
-	switch r.Method + " " + r.URL.Path {
-	case "GET /v1/payment_intents":
-		if r.Form.Get("customer") != "cus_1" {
-			f.t.Errorf("the list is of customer %q", r.Form.Get("customer"))
-		}
-		list(f.intents)
-	case "GET /v1/refunds":
-		if row, ok := f.refunds[r.Form.Get("payment_intent")]; ok {
-			list([]string{row})
-		} else {
-			list(nil)
-		}
-	case "GET /v1/payment_methods/pm_1":
-		fmt.Fprint(w, `{"id": "pm_1", "object": "payment_method", "type": "card", "customer": "cus_1", "card": {"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}}`)
-	case "GET /v1/payment_methods/pm_bank":
-		fmt.Fprint(w, `{"id": "pm_bank", "object": "payment_method", "type": "sepa_debit", "customer": "cus_1"}`)
-	case "GET /v1/payment_methods/pm_gone":
-		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, `{"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such PaymentMethod"}}`)
-	case "POST /v1/payment_intents", "POST /v1/refunds":
-		f.post(w, r)
-	default:
-		f.t.Errorf("%s %s", r.Method, r.URL.Path)
-	}
-}
-
-func (f *fake) post(w http.ResponseWriter, r *http.Request) {
-	key := r.Header.Get("Idempotency-Key")
-	if key == "" || key != r.Form.Get("metadata[frontdesk_key]") {
-		f.t.Errorf("the key %q, in the metadata %q", key, r.Form.Get("metadata[frontdesk_key]"))
-	}
-	answer, ok := f.answers[key]
-	if !ok {
-		if strings.HasSuffix(r.URL.Path, "refunds") {
-			answer = f.refund(r, key)
-		} else {
-			answer = f.intent(r, key)
-		}
-		f.answers[key] = answer
-	}
-	if f.lose > 0 {
-		f.lose--
-		panic(http.ErrAbortHandler)
-	}
-	status, body, _ := strings.Cut(answer, " ")
-	if code, err := strconv.Atoi(status); err == nil {
-		w.WriteHeader(code)
-	}
-	fmt.Fprint(w, body)
-}
-
-func (f *fake) intent(r *http.Request, key string) string {
-	for field, want := range map[string]string{"amount": "1200", "currency": "usd", "customer": "cus_1", "confirm": "true", "off_session": "true"} {
-		if r.Form.Get(field) != want {
-			f.t.Errorf("%s is %q", field, r.Form.Get(field))
-		}
-	}
-	id := fmt.Sprintf("pi_%d", len(f.intents)+1)
-	row := func(status, fault string) string {
-		return fmt.Sprintf(`{"id": %q, "object": "payment_intent", "status": %q, "metadata": {"frontdesk_key": %q}%s}`, id, status, key, fault)
-	}
-	fault := ""
-	switch r.Form.Get("payment_method") {
-	case "pm_declined":
-		fault = `{"type": "card_error", "code": "card_declined", "decline_code": "insufficient_funds", "message": "Your card has insufficient funds."}`
-	case "pm_confirm":
-		fault = `{"type": "card_error", "code": "authentication_required", "message": "This payment requires authentication."}`
-	case "pm_gone":
-		return `400 {"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such PaymentMethod: 'pm_gone'"}}`
-	case "pm_busy":
-		f.intents = append([]string{row("processing", "")}, f.intents...)
-		return "200 " + f.intents[0]
-	}
-	if fault != "" {
-		f.intents = append([]string{row("requires_payment_method", `, "last_payment_error": `+fault)}, f.intents...)
-		return `402 {"error": ` + fault + `}`
-	}
-	f.charges++
-	f.intents = append([]string{row("succeeded", "")}, f.intents...)
-	return "200 " + f.intents[0]
-}
-
-func (f *fake) refund(r *http.Request, key string) string {
-	payment := r.Form.Get("payment_intent")
-	if _, ok := f.refunds[payment]; ok {
-		return `400 {"error": {"type": "invalid_request_error", "code": "charge_already_refunded", "message": "Charge has already been refunded."}}`
-	}
-	f.refunds[payment] = fmt.Sprintf(`{"id": "re_1", "object": "refund", "status": "succeeded", "metadata": {"frontdesk_key": %q}}`, key)
-	return "200 " + f.refunds[payment]
+func client(url, key string) *stripe.Client {
+	return stripe.New(stripe.Config{SecretKey: key, URL: url, CheckoutURL: url})
 }
 
 func TestConformance(t *testing.T) {
 	f, c := start(t)
 	domaintest.Payments(t, c, domaintest.Cards{Good: "pm_1", Declined: "pm_declined", Customer: "cus_1"})
-	if f.charges != 2 {
-		t.Errorf("%d charges", f.charges)
+	if f.Charges != 2 {
+		t.Errorf("%d charges", f.Charges)
 	}
 }
 
@@ -158,7 +41,7 @@ func TestConformance(t *testing.T) {
 func TestLostAnswer(t *testing.T) {
 	f, c := start(t)
 	charge := domain.Charge{Card: "pm_1", Customer: "cus_1", AmountCents: 1200, Currency: "usd"}
-	f.lose = 1
+	f.Lose = 1
 	var no *domain.Refusal
 	if _, err := c.Charge(t.Context(), "k", charge); err == nil || errors.As(err, &no) {
 		t.Fatalf("a lost answer: %v", err)
@@ -166,10 +49,10 @@ func TestLostAnswer(t *testing.T) {
 	if id, err := c.Charged(t.Context(), "k", charge); id != "pi_1" || err != nil {
 		t.Errorf("asked: %q, %v", id, err)
 	}
-	if id, err := c.Charge(t.Context(), "k", charge); id != "pi_1" || err != nil || f.charges != 1 {
-		t.Errorf("again: %q, %v, %d charges", id, err, f.charges)
+	if id, err := c.Charge(t.Context(), "k", charge); id != "pi_1" || err != nil || f.Charges != 1 {
+		t.Errorf("again: %q, %v, %d charges", id, err, f.Charges)
 	}
-	f.lose = 2 // net/http itself repeats a request with a key on a used connection
+	f.Lose = 2 // net/http itself repeats a request with a key on a used connection
 	if _, err := c.Refund(t.Context(), "r", "pi_1", 1200); err == nil || errors.As(err, &no) {
 		t.Fatalf("a lost answer: %v", err)
 	}
@@ -179,7 +62,7 @@ func TestLostAnswer(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	_, c := start(t)
+	f, c := start(t)
 	for card, want := range map[string]string{"pm_confirm": "only its owner", "pm_declined": "insufficient funds", "pm_gone": "Save it again"} {
 		var no *domain.Refusal
 		if _, err := c.Charge(t.Context(), card, domain.Charge{Card: card, Customer: "cus_1", AmountCents: 1200, Currency: "usd"}); !errors.As(err, &no) || !strings.Contains(no.Message, want) {
@@ -191,9 +74,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := c.Charge(t.Context(), "busy", domain.Charge{Card: "pm_busy", Customer: "cus_1", AmountCents: 1200, Currency: "usd"}); err == nil || errors.As(err, &no) {
 		t.Errorf("a payment that is not over: %v", err)
 	}
-	s := httptest.NewServer(&fake{t: t})
-	defer s.Close()
-	if _, err := stripe.New("sk_wrong", s.URL).Charge(t.Context(), "x", domain.Charge{}); err == nil || errors.As(err, &no) {
+	if _, err := client(f.URL, "sk_wrong").Charge(t.Context(), "x", domain.Charge{}); err == nil || errors.As(err, &no) {
 		t.Errorf("a wrong key: %v", err)
 	}
 }
@@ -201,11 +82,9 @@ func TestRefusals(t *testing.T) {
 // The service with Stripe: an operator saves a card that Stripe knows, and a
 // registration charges it.
 func TestService(t *testing.T) {
-	f := &fake{t: t, refunds: map[string]string{}, answers: map[string]string{}}
-	server := httptest.NewServer(f)
-	defer server.Close()
+	f := stripetest.Start(t)
 	s := apptest.Settings(t, db.SQLite)
-	s.PaymentsProvider, s.Stripe = stripe.Name, config.Stripe{SecretKey: "sk_test_123", URL: server.URL}
+	s.PaymentsProvider, s.Stripe = stripe.Name, config.Stripe{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: f.URL}
 	a := apptest.StartWith(t, s)
 	a.Operate(t, "agreements.accept", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 	save := func(operation, input string) error {
@@ -228,12 +107,12 @@ func TestService(t *testing.T) {
 	if err := save("payment_methods.create", `{"customer": "cus_1", "card": "pm_1"}`); err != nil {
 		t.Fatal(err)
 	}
-	f.lose = 2
+	f.Lose = 2
 	order("one").Refused(t, 503, "SERVICE_UNAVAILABLE")
 	id := order("one").OK(t, 202).Text("operationId")
 	a.Send(t, a.Key, "GET", "/v1/operations/"+id, "").OK(t, 200).Same("paymentIntentId", "pi_1")
-	if f.charges != 1 {
-		t.Errorf("%d charges", f.charges)
+	if f.Charges != 1 {
+		t.Errorf("%d charges", f.Charges)
 	}
 }
 
@@ -244,7 +123,7 @@ func TestShapes(t *testing.T) {
 	if url == "" {
 		t.Skip("FRONTDESK_TEST_STRIPE_MOCK is not set; scripts/judge-stripe sets it")
 	}
-	c := stripe.New("sk_test_123", url)
+	c := stripe.New(stripe.Config{SecretKey: stripetest.SecretKey, URL: url, CheckoutURL: "https://checkout.stripe.com"})
 	if err := c.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -262,5 +141,18 @@ func TestShapes(t *testing.T) {
 	}
 	if _, err := c.Refunded(t.Context(), "r", "pi_1"); !errors.Is(err, domain.ErrNothing) {
 		t.Errorf("refunded: %v", err)
+	}
+	if name, err := c.Customer(t.Context(), "c", "Analytical Engines"); name == "" || err != nil {
+		t.Errorf("customer: %q, %v", name, err)
+	}
+	opened, err := c.OpenCardPage(t.Context(), "s-1", account.CardPageRequest{Setup: "s", Customer: "cus_1", Done: "https://desk.example/settings/cards/saved?page=", Canceled: "https://desk.example/"})
+	if err != nil || opened.ID == "" {
+		t.Errorf("a page for a card: %+v, %v", opened, err)
+	}
+	if state, err := c.CardPage(t.Context(), "cs_1"); err != nil || state.Card != nil {
+		t.Errorf("the page of the mock's own session, which is for a payment: %+v, %v", state, err)
+	}
+	if err := c.Detach(t.Context(), "pm_1"); err != nil {
+		t.Errorf("detach: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 		return err
 	}
 	d := agentData{Agent: g, Business: names[g.BusinessID], Presets: presets, Form: f, URL: v.AgentURL}
-	_, d.Free = v.openedBy()
+	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {
 		table, d.Preset = account.Preset(p), text(presets, p)

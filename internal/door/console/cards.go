@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/fault"
@@ -17,7 +18,9 @@ type cardsData struct {
 	Cards   sheet[account.Card]
 	Form    *form
 	Choices []option
-	Default bool // one is charged
+	Default bool   // one is charged
+	Outside bool   // a real provider takes the cards, on a page of its own
+	Host    string // where that page is
 }
 
 func (v *visit) cardsPage() error { return v.showCards(http.StatusOK, blank("test", "visa")) }
@@ -27,14 +30,22 @@ func (v *visit) showCards(status int, f *form) error {
 	if err != nil {
 		return err
 	}
-	d := cardsData{Cards: cards, Form: f, Choices: sandboxCards}
+	d := cardsData{Cards: cards, Form: f, Choices: sandboxCards, Outside: v.CardsAt != ""}
 	for _, c := range cards.Rows {
 		d.Default = d.Default || c.IsDefault
+	}
+	if u, err := url.Parse(v.CardsAt); err == nil && d.Outside {
+		d.Host = u.Host
+		// The form's answer leads there, and Chrome applies form-action to that.
+		v.policy = formTarget(v.CardsAt)
 	}
 	return v.show(status, "cards", view{Title: "Saved cards", Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath), Data: d})
 }
 
 func (v *visit) addCard() error {
+	if v.CardsAt != "" {
+		return v.addCardOutside()
+	}
 	if err := v.do("payment_methods.create_test", fields{"test": v.value("test")}, nil); err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {
@@ -43,6 +54,62 @@ func (v *visit) addCard() error {
 		return v.showCards(status, f)
 	}
 	return v.done(cardsPath, "created")
+}
+
+// addCardOutside sends the browser to the payment provider's page.
+func (v *visit) addCardOutside() error {
+	var s account.OpenCardSetup
+	if err := v.do("payment_methods.start_setup", fields{}, &s); err != nil {
+		v.retry(err)
+		v.tellProvider(err)
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return v.showCards(status, f)
+	}
+	v.policy = formTarget(v.CardsAt)
+	v.headers()
+	// The provider's adapter has checked that it is where it should be.
+	http.Redirect(v.w, v.r, s.URL, http.StatusSeeOther)
+	return nil
+}
+
+// savedCard is where the provider sends the browser back to. It may be seen
+// again: a card is saved once.
+func (v *visit) savedCard() error {
+	var card account.SavedCard
+	err := v.do("payment_methods.finish_setup", fields{"page": v.r.URL.Query().Get("page")}, &card)
+	if err == nil && card.Again {
+		return v.done(cardsPath, "samecard")
+	}
+	if err == nil {
+		return v.done(cardsPath, "card")
+	}
+	v.tellProvider(err)
+	f := fault.Of(err)
+	d := cardReturn{Text: f.Sentence(), Back: cardsPath}
+	switch f.Kind {
+	case account.ProviderDown:
+		d.Text, d.Again = "The payment provider does not answer. If you saved the card there, it is not lost: try again in a moment.", v.r.URL.RequestURI()
+	case account.TooManyCards:
+		d.Again = v.r.URL.RequestURI()
+	case account.SetupOpen, account.SetupUsed, fault.NotFound, fault.Invalid:
+	default:
+		return err
+	}
+	return v.show(f.Status, "card-return", view{Title: "The card is not saved", Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath, crumb{"Save a card", ""}), Data: d})
+}
+
+// cardReturn says why nothing was saved. Again leads to another attempt.
+type cardReturn struct{ Text, Again, Back string }
+
+// tellProvider notes for the operator what the payment provider said; the
+// visitor learns only that it does not work.
+func (v *visit) tellProvider(err error) {
+	if fault.Has(err, account.ProviderDown) {
+		v.Log.WarnContext(v.r.Context(), "the payment provider failed", "trace_id", v.id, "path", v.route(), "err", err)
+	}
 }
 
 func (v *visit) setDefaultCard() error {

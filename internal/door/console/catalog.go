@@ -43,7 +43,7 @@ func (d *Door) eventTypes() (groups []optionGroup) {
 
 // isStep reports whether an automation can call an operation.
 func isStep(o *op.Op) bool {
-	return o != nil && o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
+	return o != nil && isTool(o) && o.Doors&op.Automation != 0
 }
 
 // stepChoice are the operations that an automation of the visitor may call,

@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
 )
@@ -41,8 +42,21 @@ type Door struct {
 	BaseURL  string // where people reach the console
 	AgentURL string // what a client of the agent connection is given
 	Proxies  peer.Proxies
-	// Limits and AgentLimits are requests per minute by plan.
-	Limits, AgentLimits map[string]int
+	// CardsAt is where the payment provider's own pages for cards are; empty
+	// means that cards are saved in the sandbox.
+	CardsAt    string
+	Allowances []Allowance
+}
+
+// Allowance is something that a plan allows so often in a minute.
+type Allowance struct {
+	Name   string // "API requests"
+	ByPlan map[string]int
+	Spent  string // what happens when it is spent
+	// Shared says that all processes count together; otherwise each by itself.
+	Shared bool
+	// Look tells what is left, and how many wait for their turn.
+	Look func(ctx context.Context, org id.ID, plan string) (v limit.Verdict, waiting int, err error)
 }
 
 // Mount adds the pages.
@@ -57,6 +71,8 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"GET /sign-in", (*visit).signInPage, "POST /sign-in", (*visit).signIn,
 		"GET /setup/{token}", (*visit).setupPage, "POST /setup/{token}", (*visit).setUp,
 		"GET /join/{token}", (*visit).joinPage, "POST /join/{token}", (*visit).join,
+		"GET /forgotten", (*visit).forgottenPage,
+		"GET /password/{token}", (*visit).resetPage, "POST /password/{token}", (*visit).reset,
 		"/", (*visit).nowhere,
 	)
 	page(signedIn,
@@ -111,6 +127,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"GET /settings/keys/new", (*visit).newKeyPage, "POST /settings/keys/new", (*visit).createKey,
 		"GET /settings/keys/{id}/revoke", (*visit).revokeKeyPage, "POST /settings/keys/{id}/revoke", (*visit).revokeKey,
 		"GET /settings/cards", (*visit).cardsPage, "POST /settings/cards", (*visit).addCard,
+		"GET /settings/cards/saved", (*visit).savedCard,
 		"POST /settings/cards/{id}/default", (*visit).setDefaultCard,
 		"GET /settings/cards/{id}/delete", (*visit).deleteCardPage, "POST /settings/cards/{id}/delete", (*visit).deleteCard,
 		"GET /settings/plan", (*visit).planPage,

@@ -24,7 +24,12 @@ if (table) {
   const total = table.querySelector("output");
   const tally = () => {
     let n = Number(table.dataset.tools);
-    for (const on of table.querySelectorAll('input[value="allow"]:checked')) n += Number(on.dataset.tools);
+    for (const on of table.querySelectorAll('input[value="allow"]:checked')) {
+      n += Number(on.dataset.tools);
+      // Some can be used only by who may see as well.
+      const see = on.name.replace(/\.[^.]*$/, ".read");
+      if (on.dataset.reads && !table.querySelector('input[name="' + see + '"][value="allow"]:checked')) n -= Number(on.dataset.reads);
+    }
     total.textContent = n === 1 ? "1 tool" : n + " tools";
   };
   table.addEventListener("change", tally);

@@ -18,6 +18,7 @@ type permissionCell struct {
 	Name, Action, Label string
 	Levels              []permissionLevel
 	Tools               int // that it opens when it is allowed
+	Reads               int // how many of them only together with the right to see
 }
 
 type permissionLevel struct {
@@ -25,29 +26,36 @@ type permissionLevel struct {
 	On          bool
 }
 
-// openedBy counts the tools by the cell that opens them, "contacts.read", and
-// those that need none. A tool is an operation that agents may enter and that
-// does not move bytes, as the agent connection lists them.
-func (d *Door) openedBy() (cells map[string]int, free int) {
-	cells = map[string]int{}
+// isTool reports whether agents have the operation as a tool: it is one that
+// they may enter and that does not move bytes, as the agent connection lists them.
+func isTool(o *op.Op) bool { return o.Doors&op.Agent != 0 && !o.Streams() }
+
+// openedBy counts the tools by the cell that opens them, "contacts.read", those
+// of them that need the right to see as well, and those that need no cell.
+func (d *Door) openedBy() (cells, reads map[string]int, free int) {
+	cells, reads = map[string]int{}, map[string]int{}
 	for _, o := range d.Catalog.All() {
+		cell := o.Resource + "." + o.Action.String()
 		switch {
-		case o.Doors&op.Agent == 0 || o.Streams():
+		case !isTool(o):
 		case o.Resource == op.Free:
 			free++
 		default:
-			cells[o.Resource+"."+o.Action.String()]++
+			cells[cell]++
+			if o.Reads {
+				reads[cell]++
+			}
 		}
 	}
-	return cells, free
+	return cells, reads, free
 }
 
 // tools is how many tools an agent's client would see.
-func (d *Door) tools(table map[string]string) int {
-	cells, n := d.openedBy()
-	for cell, tools := range cells {
-		if table[cell] == "allow" {
-			n += tools
+func (d *Door) tools(table map[string]string) (n int) {
+	allowed := (&account.Agent{Permissions: table}).Allowed()
+	for _, o := range d.Catalog.All() {
+		if isTool(o) && o.AllowedBy(allowed) {
+			n++
 		}
 	}
 	return n
@@ -55,12 +63,12 @@ func (d *Door) tools(table map[string]string) int {
 
 // permissionTable is the table as it is shown.
 func (d *Door) permissionTable(table map[string]string) (rows []permissionRow) {
-	cells, _ := d.openedBy()
+	cells, reads, _ := d.openedBy()
 	for _, r := range op.Resources {
 		row := permissionRow{Word: resourceWord(r), Help: resourceHelp[r]}
 		for _, a := range actions {
 			name := r + "." + a.String()
-			cell := permissionCell{Name: name, Action: actionWords[a], Label: actionWords[a] + " " + strings.ToLower(row.Word), Tools: cells[name]}
+			cell := permissionCell{Name: name, Action: actionWords[a], Label: actionWords[a] + " " + strings.ToLower(row.Word), Tools: cells[name], Reads: reads[name]}
 			for _, level := range []string{"allow", "ask", "deny"} {
 				cell.Levels = append(cell.Levels, permissionLevel{level, capital(level), table[name] == level})
 			}

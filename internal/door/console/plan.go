@@ -4,18 +4,39 @@ import (
 	"net/http"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/limit"
 )
 
 type planRow struct {
-	Name        string
-	API, Agents int
-	Current     bool
+	Name    string
+	Limits  []int // per minute, in the order of the allowances
+	Current bool
+}
+
+// allowanceRow is an allowance as it stands this moment.
+type allowanceRow struct {
+	Allowance
+	Used, Limit int
+	Waiting     int
+	Percent     int
+	Back        int // seconds until all of it is back
+}
+
+// Level is how much of the allowance is spent, as a colour says it.
+func (r *allowanceRow) Level() string {
+	switch {
+	case r.Used >= r.Limit:
+		return "bad"
+	case r.Percent >= 80:
+		return "warn"
+	}
+	return ""
 }
 
 type planData struct {
 	Organization account.Organization
 	Plan         string
-	Now          planRow
+	Allowances   []allowanceRow
 	Plans        []planRow
 	Usage        account.Usage
 	Clients      int
@@ -34,10 +55,22 @@ func (v *visit) planPage() error {
 		return err
 	}
 	d.Clients = len(clients)
+	for _, a := range v.Allowances {
+		left, waiting, err := a.Look(v.r.Context(), d.Organization.ID, d.Organization.Plan)
+		if err != nil {
+			return err
+		}
+		row := allowanceRow{Allowance: a, Used: left.Limit - left.Remaining, Limit: left.Limit, Waiting: waiting, Back: limit.Seconds(left.Reset)}
+		row.Percent = 100 * row.Used / max(row.Limit, 1)
+		d.Allowances = append(d.Allowances, row)
+	}
 	for _, p := range planOptions {
-		row := planRow{p.Text, v.Limits[p.Value], v.AgentLimits[p.Value], p.Value == d.Organization.Plan}
+		row := planRow{Name: p.Text, Current: p.Value == d.Organization.Plan}
+		for _, a := range v.Allowances {
+			row.Limits = append(row.Limits, a.ByPlan[p.Value])
+		}
 		if row.Current {
-			d.Plan, d.Now = p.Text, row
+			d.Plan = p.Text
 		}
 		d.Plans = append(d.Plans, row)
 	}

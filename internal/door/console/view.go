@@ -114,8 +114,18 @@ var sentences = map[string]string{
 	"paused": "Paused. What had not begun is canceled.", "resumed": "Active again.", "enabled": "Enabled. It is told of what happens from now on.",
 	"disabled": "Disabled. What was waiting to be sent is canceled.", "tested": "The test event was sent. This is what came back.",
 	"resent": "Sent again. This is what came back.", "started": "Started. Reload the page to follow it.", "canceled": "Canceled.",
-	"retried":  "It goes on from where it ended. Reload the page to follow it.",
+	"retried": "It goes on from where it ended. Reload the page to follow it.",
+	"card":    "Card saved. It is the default now.", "samecard": "This card is saved already. Nothing was changed.", "nocard": "No card was added.",
+	"reset":    "Your password is changed, and you are signed out everywhere. Sign in with the new one.",
 	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.", "default": "Default card changed.",
+}
+
+// Tone is the colour of what was just done: what changed nothing is plain.
+func (w *view) Tone() string {
+	if w.Done == sentences["nocard"] || w.Done == sentences["samecard"] {
+		return "plain"
+	}
+	return "good"
 }
 
 // Trail is the way to this page, which itself is no link. One step is no way.

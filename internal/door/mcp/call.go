@@ -55,7 +55,7 @@ func loginOf(r sdk.Request) *grant.Login {
 	return l
 }
 
-func (t *tool) allowed(c *op.Caller) bool { return c.Permissions.Allow(t.op.Resource, t.op.Action) }
+func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions) }
 
 // guard spends the allowance and hides what the agent may not use.
 func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
@@ -88,6 +88,12 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		return next(ctx, method, r)
 	}
+}
+
+// Allowance tells what is left of an organization's tool calls, as this process
+// counts them.
+func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
+	return d.allowance.Look(org, d.Allowances[plan], time.Minute, time.Now())
 }
 
 // listing is the SDK's answer to tools/list with the tools as they were

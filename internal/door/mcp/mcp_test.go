@@ -145,6 +145,16 @@ func TestPermissions(t *testing.T) {
 			}
 			failed(t, level, a.RPC(t, access, call("contacts_create", `{"firstName": "B"}`), session...), -32602)
 		}
+		// What needs the right to see as well is listed only with both.
+		set("domains.create", "allow")
+		if !has("domains_register") {
+			t.Error("an allowed order is not listed")
+		}
+		set("domains.read", "ask")
+		if has("domains_register") || has("domains_search") {
+			t.Error("tools are listed that every call of refuses")
+		}
+		failed(t, "an order without seeing", a.RPC(t, access, call("domains_register", `{"domain": "a.com"}`), session...), -32602)
 		set("contacts.read", "deny")
 		failed(t, "reading", a.RPC(t, access, call("contacts_list", `{}`), session...), -32602)
 		if n := a.Send(t, a.Key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {

@@ -132,6 +132,12 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	return rt, d.answer(w, r, request, answer)
 }
 
+// Allowance tells what is left of an organization's requests, as this process
+// counts them.
+func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
+	return d.limiter.Look(org, d.Limits[plan], time.Minute, time.Now())
+}
+
 // enter tells who calls and what is at the path: for a key, after its rate
 // limit and its account's state; for what is public, after its address's.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *router, []string, error) {

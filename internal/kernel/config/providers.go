@@ -22,6 +22,8 @@ type Providers struct {
 type Stripe struct {
 	SecretKey string `help:"Secret key of the Stripe account." placeholder:"sk_…"`
 	URL       string `help:"Address of Stripe's API." default:"https://api.stripe.com" name:"url"`
+	// CheckoutURL is another one for accounts with a domain of their own for it.
+	CheckoutURL string `help:"Address of the pages on which Stripe takes cards." default:"https://checkout.stripe.com" name:"checkout-url"`
 }
 
 // DNSimple is the account that domains are registered in.
@@ -53,7 +55,7 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 		if p.Stripe.SecretKey == "" {
 			return errors.New("--stripe-secret-key is required with --payments-provider stripe")
 		}
-		if err := isURL("stripe-url", p.Stripe.URL); err != nil {
+		if err := errors.Join(isURL("stripe-url", p.Stripe.URL), isURL("stripe-checkout-url", p.Stripe.CheckoutURL)); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Providers that cannot be used are refused at start, and so is a rehearsal
 // with a real one.
 func TestProviders(t *testing.T) {
-	stripe := config.Stripe{SecretKey: "sk_test", URL: "https://api.stripe.com"}
+	stripe := config.Stripe{SecretKey: "sk_test", URL: "https://api.stripe.com", CheckoutURL: "https://checkout.stripe.com"}
 	dnsimple := config.DNSimple{Token: "t", Account: "1", URL: "https://api.dnsimple.com", Endings: []string{"com"}}
 	for _, c := range []struct {
 		providers config.Providers
@@ -28,6 +28,7 @@ func TestProviders(t *testing.T) {
 		{config.Providers{RegistrarProvider: "nobody"}, false, 0, "--registrar-provider"},
 		{config.Providers{PaymentsProvider: "stripe"}, false, 0, "--stripe-secret-key"},
 		{config.Providers{PaymentsProvider: "stripe", Stripe: config.Stripe{SecretKey: "k", URL: "stripe"}}, false, 0, "--stripe-url"},
+		{config.Providers{PaymentsProvider: "stripe", Stripe: config.Stripe{SecretKey: "k", URL: stripe.URL, CheckoutURL: "checkout"}}, false, 0, "--stripe-checkout-url"},
 		{config.Providers{RegistrarProvider: "dnsimple"}, false, 0, "--dnsimple-token"},
 		{config.Providers{DNSResolver: "nowhere"}, false, 0, "--dns-resolver"},
 	} {

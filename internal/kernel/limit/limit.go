@@ -47,6 +47,15 @@ func (l *Limiter[K]) Spend(key K, n int, per time.Duration, now time.Time) Verdi
 	return Verdict{Limit: n, Remaining: int((per - after) / step), Reset: after, OK: true}
 }
 
+// Look tells what is left of the key's allowance, and spends nothing.
+func (l *Limiter[K]) Look(key K, n int, per time.Duration, now time.Time) Verdict {
+	step := per / time.Duration(max(n, 1))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	debt := max(l.until[key].Sub(now), 0)
+	return Verdict{Limit: n, Remaining: int((per - debt) / step), Reset: debt, Retry: max(debt+step-per, 0), OK: debt+step <= per}
+}
+
 // Return gives back one request that was spent and should not count.
 func (l *Limiter[K]) Return(key K, n int, per time.Duration) {
 	l.mu.Lock()

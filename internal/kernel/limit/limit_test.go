@@ -28,6 +28,26 @@ func TestSpend(t *testing.T) {
 	}
 }
 
+// A look says what Spend said, and spends nothing.
+func TestLook(t *testing.T) {
+	var l Limiter[string]
+	now := time.Unix(1_000_000, 0)
+	if v := l.Look("a", 10, time.Minute, now); v != (Verdict{Limit: 10, Remaining: 10, OK: true}) {
+		t.Errorf("nothing spent: %+v", v)
+	}
+	for range 10 {
+		spent := l.Spend("a", 10, time.Minute, now)
+		for range 2 {
+			if v := l.Look("a", 10, time.Minute, now); v.Remaining != spent.Remaining || v.Reset != spent.Reset || v.OK != (spent.Remaining > 0) {
+				t.Errorf("%+v after %+v", v, spent)
+			}
+		}
+	}
+	if v := l.Look("a", 10, time.Minute, now.Add(6*time.Second)); !v.OK || v.Remaining != 1 {
+		t.Errorf("a tenth of the time later: %+v", v)
+	}
+}
+
 // Keys are chosen by callers, so there may be too many of them.
 func TestBound(t *testing.T) {
 	var l Limiter[int]

@@ -295,6 +295,11 @@ func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
 	return decodeOpen(o.in, text, o.fresh(), nil, open)
 }
 
+// AllowedBy reports whether the permissions suffice for the operation.
+func (o *Op) AllowedBy(p Permissions) bool {
+	return p.Allow(o.Resource, o.Action) && (!o.Reads || p.Allow(o.Resource, See))
+}
+
 // Permit refuses a caller who may not use the operation through this door.
 func (o *Op) Permit(c *Caller, d Door) error {
 	if d == System {
@@ -306,14 +311,9 @@ func (o *Op) Permit(c *Caller, d Door) error {
 	if o.Public || d == Admin {
 		return nil
 	}
-	missing := o.Action
-	allowed := c.Permissions.Allow(o.Resource, o.Action)
-	if allowed && o.Reads {
-		missing, allowed = See, c.Permissions.Allow(o.Resource, See)
-	}
-	if !allowed {
+	if !o.AllowedBy(c.Permissions) {
 		verb := "write"
-		if missing == See {
+		if o.Action == See || c.Permissions.Allow(o.Resource, o.Action) {
 			verb = "read"
 		}
 		f := fault.Forbidden.Say("This needs the permission %s:%s.", o.Resource, verb)

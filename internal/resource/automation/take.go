@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/placeholder"
 
@@ -282,6 +283,26 @@ func wait(attempts int, err error) time.Duration {
 		d = max(d, min(f.RetryAfter, 10*time.Minute))
 	}
 	return d
+}
+
+// Allowance tells what is left of an organization's executions, and how many
+// wait for their turn because it is spent.
+func (s *Service) Allowance(ctx context.Context, org id.ID, plan string) (v limit.Verdict, waiting int, err error) {
+	n := s.limits[plan]
+	step := time.Minute / time.Duration(max(n, 1))
+	var until []clock.Time
+	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		until, err = db.All[clock.Time](ctx, tx, "SELECT until FROM automation_allowances WHERE organization_id = $1", org)
+		return err
+	})
+	v = limit.Verdict{Limit: n, Remaining: n, OK: true}
+	if err != nil || len(until) == 0 {
+		return v, 0, err
+	}
+	v.Reset = max(until[0].Sub(s.clock.Now()), 0)
+	v.Remaining = int(max(time.Minute-v.Reset, 0) / step)
+	v.OK = v.Remaining > 0
+	return v, int(max(v.Reset-time.Minute, 0) / step), nil
 }
 
 // allowance takes one execution from what the plan allows in a minute, and

@@ -1,0 +1,52 @@
+package account
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/job"
+)
+
+const detachJob = "cards.detach"
+
+type detachArgs struct {
+	Card string `json:"card"` // the provider's id
+}
+
+// Handle declares the package's jobs.
+func (a *Accounts) Handle(q *job.Queue) {
+	a.jobs = q
+	job.HandleFlow(q, detachJob, a.detach)
+}
+
+// detachLater ends a deleted card at its provider, if it was saved there for
+// our own customer. A card that the operator named is somebody's who may use
+// it for more than this.
+func (a *Accounts) detachLater(ctx context.Context, tx *db.Tx, card *Card) error {
+	if a.config.Cards == nil || card.Provider != a.config.Cards.Name() || card.ProviderCustomer == nil {
+		return nil
+	}
+	ours, err := db.One[int](ctx, tx, "SELECT count(*) FROM payment_customers WHERE organization_id = $1 AND provider = $2 AND provider_id = $3",
+		card.OrganizationID, card.Provider, *card.ProviderCustomer)
+	if err != nil || ours == 0 {
+		return err
+	}
+	_, err = a.jobs.Enqueue(ctx, tx, detachJob, detachArgs{card.ProviderID}, job.For(card.OrganizationID))
+	return err
+}
+
+func (a *Accounts) detach(ctx context.Context, j job.Job, args detachArgs) (job.Outcome, error) {
+	if a.config.Cards == nil {
+		return nil, nil
+	}
+	// It may have been saved again meanwhile.
+	saved := 0
+	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		saved, err = cards.Count(ctx, tx, db.In(j.Organization).And("provider = ? AND provider_id = ?", a.config.Cards.Name(), args.Card))
+		return err
+	})
+	if err != nil || saved > 0 {
+		return nil, err
+	}
+	return nil, a.config.Cards.Detach(ctx, args.Card)
+}

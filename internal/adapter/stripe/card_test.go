@@ -1,0 +1,76 @@
+package stripe_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/adapter/stripe"
+	"frontdesk/internal/adapter/stripe/stripetest"
+)
+
+func ask(customer string) account.CardPageRequest {
+	return account.CardPageRequest{Setup: "our-setup", Customer: customer, Done: "https://desk.example/saved?page=", Canceled: "https://desk.example/"}
+}
+
+// A card is saved on Stripe's page, read back from there, and detached.
+func TestCardPage(t *testing.T) {
+	f, c := start(t)
+	who, err := c.Customer(t.Context(), "k1", "Analytical Engines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Lose = 2 // net/http itself repeats a request with a key on a used connection
+	if _, err := c.OpenCardPage(t.Context(), "k2", ask(who)); err == nil {
+		t.Fatal("a lost answer is none")
+	}
+	page, err := c.OpenCardPage(t.Context(), "k2", ask(who))
+	if err != nil || page.ID != "cs_test_1" || page.URL != f.URL+"/checkout/cs_test_1" {
+		t.Fatalf("the key of the request makes another page: %+v, %v", page, err)
+	}
+	if again, err := c.Customer(t.Context(), "k1", "Analytical Engines"); again != who || err != nil {
+		t.Errorf("the same key makes another customer: %q, %v", again, err)
+	}
+	if s, err := c.CardPage(t.Context(), page.ID); err != nil || s.Card != nil || s.Setup != "our-setup" || s.Customer != who {
+		t.Errorf("before: %+v, %v", s, err)
+	}
+	if to := f.Save(page.ID); to != "https://desk.example/saved?page=cs_test_1" {
+		t.Errorf("back to %s", to)
+	}
+	s, err := c.CardPage(t.Context(), page.ID)
+	if err != nil || s.Card == nil {
+		t.Fatalf("after: %+v, %v", s, err)
+	}
+	card := *s.Card
+	if card.Brand != "mastercard" || card.Last4 != "4444" || card.ExpMonth != 7 || card.ExpYear != 2031 || card.ProviderID != "pm_cs_test_1" || *card.ProviderCustomer != who {
+		t.Errorf("%+v", card)
+	}
+	for range 2 { // the second finds it detached
+		if err := c.Detach(t.Context(), card.ProviderID); err != nil || f.Attached(card.ProviderID) {
+			t.Errorf("detach: %v", err)
+		}
+	}
+}
+
+func TestCardPageRefusals(t *testing.T) {
+	f, c := start(t)
+	if _, err := c.OpenCardPage(t.Context(), "k", ask("cus_gone")); !errors.Is(err, account.ErrNoCustomer) {
+		t.Errorf("an unknown customer: %v", err)
+	}
+	if s, err := c.CardPage(t.Context(), "cs_gone"); err != nil || s.Setup != "" || s.Card != nil {
+		t.Errorf("an unknown page: %+v, %v", s, err)
+	}
+	// A browser is sent nowhere but where the operator said.
+	elsewhere := stripe.New(stripe.Config{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: "https://checkout.stripe.com"})
+	if _, err := elsewhere.OpenCardPage(t.Context(), "e", ask("cus_1")); err == nil || !strings.Contains(err.Error(), "--stripe-checkout-url") {
+		t.Errorf("a page elsewhere: %v", err)
+	}
+	f.Set(func() { f.Down = true })
+	if _, err := c.Customer(t.Context(), "d", "A"); err == nil {
+		t.Error("a customer while Stripe is down")
+	}
+	if err := c.Detach(t.Context(), "pm_1"); err == nil || !f.Attached("pm_1") {
+		t.Errorf("a card was detached while Stripe is down: %v", err)
+	}
+}

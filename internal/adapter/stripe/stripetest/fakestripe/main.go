@@ -1,0 +1,24 @@
+// Command fakestripe serves the fake of Stripe for judges, which run the
+// service as a program of its own. It prints the address that it got.
+package main
+
+import (
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"frontdesk/internal/adapter/stripe/stripetest"
+)
+
+func main() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	address := "http://" + l.Addr().String()
+	fmt.Println(address)
+	server := &http.Server{Handler: stripetest.New(address, log.Fatalf), ReadHeaderTimeout: 10 * time.Second}
+	log.Fatal(server.Serve(l))
+}

@@ -1,0 +1,199 @@
+// Package stripetest is a Stripe that keeps state, for tests: it knows
+// idempotency keys, declines by the name of the card, has a page on which a
+// card can be saved, and can lose its answer after the work is done. It says
+// on every page that it is not Stripe.
+package stripetest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// SecretKey is the one that the fake takes.
+const SecretKey = "sk_test_123"
+
+// Fake is the server. Its fields are set before it serves, or with Set.
+type Fake struct {
+	URL     string                           // where it is reached itself
+	Report  func(format string, args ...any) // takes what a client did wrong
+	Lose    int                              // so many answers to POST are lost after the work
+	Down    bool                             // everything is answered 503
+	Charges int                              // payments that succeeded
+
+	mu        sync.Mutex
+	intents   []string          // as JSON, the newest first
+	refunds   map[string]string // by payment
+	answers   map[string]answer // by idempotency key
+	customers map[string]bool   // false when it was deleted
+	sessions  map[string]*session
+	methods   map[string]*method
+}
+
+// answer is what was said to the first request with a key.
+type answer struct {
+	asked  string // the path and the form
+	status int
+	body   string
+}
+
+// New makes a fake that knows one customer, cus_1, with the card pm_1.
+func New(url string, report func(format string, args ...any)) *Fake {
+	return &Fake{URL: url, Report: report, refunds: map[string]string{}, answers: map[string]answer{}, customers: map[string]bool{"cus_1": true},
+		sessions: map[string]*session{}, methods: map[string]*method{
+			"pm_1":    {customer: "cus_1", body: `"type": "card", "card": {"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}`},
+			"pm_bank": {customer: "cus_1", body: `"type": "sepa_debit"`}}}
+}
+
+// Start serves a fake until the test ends.
+func Start(t testing.TB) *Fake {
+	t.Helper()
+	f := New("", t.Errorf)
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	f.URL = server.URL
+	return f
+}
+
+// Set changes the fake while it serves.
+func (f *Fake) Set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// ServeHTTP is the API, and below /checkout/ the pages for people.
+func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := r.ParseForm(); err != nil {
+		f.Report("%v", err)
+	}
+	if page, ok := strings.CutPrefix(r.URL.Path, "/checkout/"); ok {
+		f.checkout(w, r, page)
+		return
+	}
+	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+		http.NotFound(w, r) // browsers look for an icon
+		return
+	}
+	switch {
+	case f.Down:
+		say(w, http.StatusServiceUnavailable, `{"error": {"type": "api_error", "message": "Stripe is down."}}`)
+	case r.Header.Get("Authorization") != "Bearer "+SecretKey:
+		say(w, http.StatusUnauthorized, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided"}}`)
+	case r.Method == http.MethodPost:
+		f.post(w, r)
+	default:
+		f.get(w, r)
+	}
+	if version := r.Header.Get("Stripe-Version"); version != stripe.APIVersion {
+		f.Report("%s is asked in the version %q", r.URL.Path, version)
+	}
+}
+
+func say(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprint(w, body)
+}
+
+// missing is Stripe's answer about what it does not know.
+func missing(noun, param string) string {
+	return fmt.Sprintf(`{"error": {"type": "invalid_request_error", "code": "resource_missing", "param": %q, "message": "No such %s"}}`, param, noun)
+}
+
+func (f *Fake) get(w http.ResponseWriter, r *http.Request) {
+	list := func(rows []string) {
+		say(w, http.StatusOK, fmt.Sprintf(`{"object": "list", "has_more": false, "url": %q, "data": [%s]}`, r.URL.Path, strings.Join(rows, ",")))
+	}
+	noun, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
+	switch {
+	case r.URL.Path == "/v1/balance":
+		say(w, http.StatusOK, `{"object": "balance"}`)
+	case r.URL.Path == "/v1/payment_intents":
+		if !f.customers[r.Form.Get("customer")] {
+			f.Report("the list is of customer %q", r.Form.Get("customer"))
+		}
+		list(f.intents)
+	case r.URL.Path == "/v1/refunds":
+		if row, ok := f.refunds[r.Form.Get("payment_intent")]; ok {
+			list([]string{row})
+		} else {
+			list(nil)
+		}
+	case noun == "payment_methods":
+		if m := f.methods[name]; m != nil {
+			say(w, http.StatusOK, m.text(name))
+		} else {
+			say(w, http.StatusNotFound, missing("PaymentMethod", "payment_method"))
+		}
+	case noun == "checkout":
+		name = strings.TrimPrefix(name, "sessions/")
+		if s := f.sessions[name]; s != nil {
+			say(w, http.StatusOK, f.sessionText(name, s, r.Form.Get("expand[0]") == "setup_intent.payment_method"))
+		} else {
+			say(w, http.StatusNotFound, missing("checkout.session", "session"))
+		}
+	default:
+		f.Report("%s %s", r.Method, r.URL.Path)
+		http.NotFound(w, r)
+	}
+}
+
+// post does what a request asks for once, and says the same to every further
+// one with its key.
+func (f *Fake) post(w http.ResponseWriter, r *http.Request) {
+	if name, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/v1/payment_methods/"), "/detach"); ok {
+		f.detach(w, name)
+		return
+	}
+	key, asked := r.Header.Get("Idempotency-Key"), r.URL.Path+"?"+r.Form.Encode()
+	if key == "" || key != r.Form.Get("metadata[frontdesk_key]") {
+		f.Report("%s: the key %q, in the metadata %q", r.URL.Path, key, r.Form.Get("metadata[frontdesk_key]"))
+	}
+	a, ok := f.answers[key]
+	switch {
+	case ok && a.asked != asked:
+		say(w, http.StatusBadRequest, `{"error": {"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters they were first used with."}}`)
+		return
+	case !ok:
+		a = f.do(r, key)
+		a.asked = asked
+		f.answers[key] = a
+	}
+	if f.Lose > 0 {
+		f.Lose--
+		panic(http.ErrAbortHandler)
+	}
+	say(w, a.status, a.body)
+}
+
+func (f *Fake) do(r *http.Request, key string) answer {
+	var text string
+	switch r.URL.Path {
+	case "/v1/payment_intents":
+		text = f.intent(r, key)
+	case "/v1/refunds":
+		text = f.refund(r, key)
+	case "/v1/customers":
+		text = f.customer(r)
+	case "/v1/checkout/sessions":
+		text = f.open(r, key)
+	default:
+		f.Report("POST %s", r.URL.Path)
+		text = "404 {}"
+	}
+	status, body, _ := strings.Cut(text, " ")
+	code, err := strconv.Atoi(status)
+	if err != nil {
+		f.Report("%v", err)
+	}
+	return answer{status: code, body: body}
+}

@@ -1,0 +1,38 @@
+package console
+
+import "net/http"
+
+// forgottenPage says who helps. It asks for nothing, so it tells nobody
+// whether an address has a user.
+func (v *visit) forgottenPage() error {
+	return v.show(http.StatusOK, "forgotten", view{Title: "Forgotten your password", Bare: true})
+}
+
+func (v *visit) resetPage() error {
+	if err := v.Accounts.PasswordLinkOpen(v.r.Context(), v.r.PathValue("token")); err != nil {
+		return err
+	}
+	return v.showReset(http.StatusOK, blank())
+}
+
+func (v *visit) showReset(status int, f *form) error {
+	return v.show(status, "reset", view{Title: "Set a new password", Bare: true, Data: f})
+}
+
+func (v *visit) reset() error {
+	err := v.do("users.reset_password", fields{"token": v.r.PathValue("token"), "password": v.r.PostFormValue("password")}, nil)
+	if err != nil {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return v.showReset(status, f)
+	}
+	if v.session != nil { // it may be somebody else's
+		if err := v.do("sessions.delete", fields{"token": v.token}, nil); err != nil {
+			return err
+		}
+	}
+	v.forget()
+	return v.done("/sign-in", "reset")
+}

@@ -1,0 +1,70 @@
+package console_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+)
+
+// The plan's page shows what is spent of each allowance, as those who count it
+// see it.
+func TestPlan(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		a := apptest.Start(t, e)
+		v := a.NewTenant(t, "free")
+		b := visit(t, a.URL)
+		b.signIn(v.Owner, "a long password").at("/")
+		spent := func(name string) (used, whole int) {
+			t.Helper()
+			p := b.get("/settings/plan").at("/settings/plan")
+			m := regexp.MustCompile(name + ` per minute[^0-9]* ([0-9]+) of ([0-9]+) `).FindStringSubmatch(p.text())
+			if m == nil {
+				t.Fatalf("no %s in: %s", name, p.text())
+			}
+			used, _ = strconv.Atoi(m[1])
+			whole, _ = strconv.Atoi(m[2])
+			return used, whole
+		}
+		for name, want := range map[string]int{"API requests": 60, "Agent requests": 10, "Automation executions": 30} {
+			if used, whole := spent(name); used != 0 || whole != want {
+				t.Errorf("%s: %d of %d", name, used, whole)
+			}
+		}
+		b.get("/settings/plan").has("Your plan is Free", "answered 429", "wait for their turn", "each counts API and agent requests by itself")
+
+		for range 20 {
+			a.Send(t, v.Key, "GET", "/v1/me", "").OK(t, 200)
+		}
+		if used, _ := spent("API requests"); used < 15 || used > 20 { // one comes back every second
+			t.Errorf("%d API requests", used)
+		}
+		for range 70 {
+			a.Send(t, v.Key, "GET", "/v1/me", "")
+		}
+		if used, _ := spent("API requests"); used < 58 {
+			t.Errorf("%d API requests", used)
+		}
+		_, access, _ := a.Connect(t, v, a.NewAgent(t, v, "all"))
+		session := a.Initialize(t, access)
+		for i := range 4 {
+			a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "me_get", "arguments": {}}}`, i), session...)
+		}
+		if used, _ := spent("Agent requests"); used != 4 {
+			t.Errorf("%d agent requests", used)
+		}
+
+		// Executions are counted in the database; those above the allowance wait.
+		exec(t, a, "INSERT INTO automation_allowances (organization_id, until) VALUES ($1, $2)", v.Org, int64(a.Clock.Now())+99*1_000_000)
+		if used, _ := spent("Automation executions"); used != 30 {
+			t.Errorf("%d executions", used)
+		}
+		if waiting := b.get("/settings/plan").find(`([0-9]+) waiting`); len(waiting) != 2 || waiting[0] != '1' { // 19, less as time passes
+			t.Errorf("%s are waiting", waiting)
+		}
+	})
+}

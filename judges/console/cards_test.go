@@ -1,0 +1,195 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// fakeStripe starts what stands for Stripe. It is stopped and goes on at will.
+func fakeStripe(t *testing.T) (address string, process *os.Process) {
+	t.Helper()
+	bin := os.Getenv("FRONTDESK_FAKE_STRIPE")
+	if bin == "" {
+		t.Skip("run by scripts/judge-console")
+	}
+	cmd := exec.CommandContext(context.Background(), bin)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait() // killed: it says so
+	})
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("the fake printed no address")
+	}
+	return lines.Text(), cmd.Process
+}
+
+// scripts turns JavaScript off or on again.
+func (s *screen) scripts(on bool) {
+	s.t.Helper()
+	if _, err := chromedp.Call(s.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *screen) at() string { return eval[string](s, `location.href`) }
+
+// A person saves a card at the payment provider, and comes back: with it,
+// without it, twice, and with somebody else's address.
+func TestCards(t *testing.T) {
+	stripe, process := fakeStripe(t)
+	service := serve(t, "--payments-provider", "stripe", "--stripe-secret-key", "sk_test_123", "--stripe-url", stripe, "--stripe-checkout-url", stripe)
+	s := open(t)
+	setUp(s, service)
+	cards := service.URL + "/settings/cards"
+	button := `form[action="/settings/cards"] button`
+
+	s.visit(cards)
+	if strings.Contains(s.text(), "sandbox") {
+		t.Error("sandbox cards are offered beside a real provider")
+	}
+	s.look("cards-stripe-empty")
+	s.press(button)
+	if !strings.HasPrefix(s.at(), stripe+"/checkout/") {
+		t.Fatalf("the button leads to %s", s.at())
+	}
+	abandoned := s.at()[strings.LastIndex(s.at(), "/")+1:]
+	s.has("This is not Stripe")
+	s.press("#cancel")
+	s.has("No card was added.")
+	s.look("card-canceled")
+	s.visit(cards + "/saved?page=" + abandoned)
+	s.has("The card is not saved", "Back to the cards")
+	s.look("card-not-saved")
+
+	// Without JavaScript, on a small screen.
+	s.scripts(false)
+	s.size(390, "light")
+	s.visit(cards)
+	s.press(button)
+	first := s.at()[strings.LastIndex(s.at(), "/")+1:]
+	s.press("#save")
+	s.has("Card saved. It is the default now.", "Mastercard ending in 4444")
+	s.scripts(true)
+	s.size(1280, "light")
+	s.visit(cards + "?done=card")
+	s.look("card-saved")
+
+	// The address of the way back, once more and by somebody else.
+	back := cards + "/saved?page=" + first
+	s.visit(back)
+	s.has("This card is saved already.")
+	if n := strings.Count(s.text(), "Mastercard ending in 4444"); n != 1 {
+		t.Errorf("%d cards", n)
+	}
+	s.look("card-again")
+	s.visit(back + "9")
+	s.has("No card was begun here")
+	s.look("card-of-nobody")
+	other := elsewhere(t, s, service)
+	s.visit(back)
+	s.has("No card was begun here")
+	s.visit(cards)
+	s.has("None is saved yet")
+	s.press(`form[action="/sign-out"] button`)
+	signIn(s, service, "ada@example.com", password)
+
+	// The provider is silent, at both ends.
+	s.visit(cards)
+	s.press(button)
+	second := s.at()[strings.LastIndex(s.at(), "/")+1:]
+	s.press("#save")
+	s.has("Card saved.")
+	s.press(button)
+	third := s.at()[strings.LastIndex(s.at(), "/")+1:]
+	process.Signal(syscall.SIGKILL)
+	process.Wait()
+	s.visit(cards + "/saved?page=" + third)
+	s.has("The payment provider does not answer", "Try again")
+	s.look("card-down")
+	s.visit(cards)
+	s.press(button)
+	s.has("The payment provider does not answer as it should")
+	s.look("cards-down")
+	s.press(`a[href$="/delete"]`)
+	s.look("card-stripe-delete")
+
+	// A new password by a link of the operator's.
+	s.press(`form[action="/sign-out"] button`)
+	s.visit(passwordLink(t, service, other))
+	s.look("reset")
+	s.fill("password", "short")
+	s.press("form button")
+	s.has("Too short")
+	s.look("reset-error")
+	s.fill("password", "another long sentence")
+	s.press("form button")
+	s.has("you are signed out everywhere")
+	s.look("reset-done")
+	signIn(s, service, other, "another long sentence")
+	t.Logf("%d pages: %s; pages of the fake: %s %s %s", len(s.seen), strings.Join(s.seen, ", "), abandoned, first, second)
+}
+
+func signIn(s *screen, service *service, email, password string) {
+	s.t.Helper()
+	s.visit(service.URL + "/sign-in")
+	s.fill("email", email, "password", password)
+	s.press("main form button")
+	s.has("Today")
+}
+
+// operate runs a command of the operator's beside the server.
+func operate(t *testing.T, service *service, in string, arguments ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), os.Getenv("FRONTDESK_BIN"), append(arguments, "--data", service.Data)...)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", arguments, err)
+	}
+	return string(out)
+}
+
+// field is the value of a line that a command printed.
+func field(t *testing.T, out, name string) string {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		if words := strings.Fields(line); len(words) > 1 && strings.TrimSuffix(words[0], ":") == name {
+			return words[1]
+		}
+	}
+	t.Fatalf("no %s in %s", name, out)
+	return ""
+}
+
+// elsewhere signs in as the owner of another organization.
+func elsewhere(t *testing.T, s *screen, service *service) (email string) {
+	t.Helper()
+	email = "grace@example.com"
+	org := field(t, operate(t, service, "", "admin", "org", "create", "--name", "Flow-Matic", "--plan", "free"), "organizationId")
+	operate(t, service, password+"\n", "admin", "user", "create", "--org", org, "--email", email, "--name", "Grace", "--role", "owner", "--password-stdin")
+	s.press(`form[action="/sign-out"] button`)
+	signIn(s, service, email, password)
+	return email
+}
+
+func passwordLink(t *testing.T, service *service, email string) string {
+	t.Helper()
+	return field(t, operate(t, service, "", "admin", "user", "password-link", email), "url")
+}
