@@ -161,7 +161,10 @@ func TestRefusals(t *testing.T) {
 		post(`{"firstName": "`+strings.Repeat("é", 255)+`"}`).OK(t, 201)
 		post(`{"firstName": null, "lastName": "L"}`).OK(t, 201)
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{"emails": []}`).Refused(t, 400, "VALIDATION_ERROR")
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").OK(t, 200)
+		// Nothing is not JSON: only an action may come without a body.
+		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR").At("details.errors.0")
+		a.Send(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR")
+		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{}`).OK(t, 200)
 
 		head := a.Send(t, a.Key, http.MethodHead, "/v1/contacts/"+c, "")
 		if head.Status != 200 || len(head.Body) != 0 {

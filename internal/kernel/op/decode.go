@@ -377,11 +377,33 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 		if depth+inner.StackDepth() > maxDepth {
 			return errDeep
 		}
-		if tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0) {
+		switch {
+		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
 			note(noNUL)
+			return nil
+		case tok.Kind() == '0' && !keepable(tok.String()):
+			note(outOfRange)
 			return nil
 		}
 	}
+}
+
+const outOfRange = "Invalid number: out of range"
+
+// keepable reports whether a number that stays as it is written can be stored
+// and read by whoever gets it: PostgreSQL refuses 1e200000, and JavaScript
+// takes it for infinity.
+func keepable(number string) bool {
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsInf(x, 0) || len(number) > 1000 {
+		return false
+	}
+	i := strings.IndexAny(number, "eE")
+	if i < 0 {
+		return true
+	}
+	exponent, err := strconv.Atoi(number[i+1:])
+	return err == nil && exponent >= -400 && exponent <= 400
 }
 
 // text checks a string against its node and stores it.
@@ -434,7 +456,7 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	if n.kind == numberValue {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(x, 0) {
-			return tree.Add("Invalid number: out of range")
+			return tree.Add(outOfRange)
 		}
 		v.SetFloat(x)
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"reflect"
 	"runtime/debug"
@@ -162,11 +163,12 @@ func (o *Op) badID(p *prop) *fault.Kind {
 // decode reads the body, or through other doors than REST the whole input.
 func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
 	if len(text) == 0 {
-		if d == REST && (!o.hasBody || o.in.optionalBody()) {
+		switch {
+		case d != REST:
+			text = []byte("{}")
+		case !o.hasBody, o.Method == http.MethodPost && o.in.optionalBody():
 			return nil
-		}
-		text = []byte("{}")
-		if d == REST {
+		default:
 			return (*fault.Tree)(nil).Add("The body is empty; send a JSON object").Fault(fault.Invalid)
 		}
 	}
