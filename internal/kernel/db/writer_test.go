@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -329,5 +331,26 @@ CREATE INDEX k_live ON k (org) WHERE gone IS NULL;
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A folder may have any name, also one with signs that end a path in a URI.
+func TestPathWithSigns(t *testing.T) {
+	o := dbtest.Options(t, db.SQLite, table)
+	o.Path = filepath.Join(t.TempDir(), "100% #1?x", "frontdesk.db")
+	d, err := db.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := os.Stat(o.Path); err != nil {
+		t.Error(err)
+	}
+	err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM goose_db_version")
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
