@@ -142,6 +142,21 @@ func TestClaimsEndAfterADay(t *testing.T) {
 	})
 }
 
+// What can be done only once is refused the second time; under one key all
+// hear of the first.
+func TestManyWithOneKeyForOnePlace(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		for round := range 20 {
+			at(16, func(int) {
+				r := keyed(t, a, fmt.Sprint("k", round), "/v1/email-opt-ins", fmt.Sprintf(`{"email": "a%d@example.com"}`, round))
+				if r.Status != 201 && !strings.Contains(string(r.Body), "IDEMPOTENCY_KEY_IN_FLIGHT") {
+					t.Errorf("%d %s", r.Status, r.Body)
+				}
+			})
+		}
+	})
+}
+
 // Many who fail under one key at once are all told so: the key is released
 // while others ask for it.
 func TestManyRefusedWithOneKey(t *testing.T) {

@@ -91,9 +91,9 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 	if err := o.prepare(ctx, c, q.Door, in, text); err != nil {
 		if k != nil && k.bound {
-			err = fault.KeyReused.New() // it is bound to a request that was valid
+			return Answer{}, fault.KeyReused.New() // it is bound to a request that was valid
 		}
-		return Answer{}, err
+		return r.secondLook(ctx, c, k, err)
 	}
 	switch o.shape {
 	case readShape:
@@ -226,7 +226,10 @@ func (o *Op) answer(out any) (Answer, error) {
 // commit runs fn in one write transaction together with its events and, under
 // a key, the stored answer.
 func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any, err error) {
+	org, caller := c.Org, c.Caller
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		// It may be run again, and may have moved to another organization.
+		c.Org, c.Caller = org, caller
 		c.Tx, c.emits, c.replay = tx, c.emits[:0], false
 		defer func() { c.Tx = nil }()
 		if k != nil {
@@ -273,16 +276,28 @@ func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k 
 		defer release()
 	}
 	a, _, err := r.commit(ctx, c, k, work)
-	if errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit) {
-		// Somebody else answered between our look and our lock, or the
-		// connection broke in the commit: the row tells.
-		answer, found, look := r.stored(context.WithoutCancel(ctx), c, k)
-		if found || look != nil {
-			return answer, look
-		}
+	if err != nil {
+		return r.secondLook(ctx, c, k, err)
+	}
+	return a, nil
+}
+
+// secondLook decides what an error means for a request under a key. Somebody
+// else may have answered between our first look and our lock, and be the very
+// reason for the error: what can be done only once was done. Or the connection
+// broke in the commit. The row tells.
+func (r *Runner) secondLook(ctx context.Context, c *Call, k *key, err error) (Answer, error) {
+	if k == nil || fault.Has(err, fault.KeyInFlight) {
+		return Answer{}, err
+	}
+	answer, found, look := r.stored(context.WithoutCancel(ctx), c, k)
+	switch {
+	case found || look != nil:
+		return answer, look
+	case errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit):
 		return Answer{}, fault.Unavailable.Because(err)
 	}
-	return a, err
+	return Answer{}, err
 }
 
 // protect turns a panic in a Flow into an error.
