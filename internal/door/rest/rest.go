@@ -12,12 +12,14 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -71,6 +73,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := string(id.New())
 	h := w.Header()
 	h["X-Request-ID"] = []string{request}
+	defer d.recover(w, r, request)
 	rt, status := d.serve(w, r, request)
 	if rt != nil {
 		rt.observe(status, time.Since(began))
@@ -79,6 +82,17 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if d.Log.Enabled(r.Context(), slog.LevelDebug) {
 		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "status", status, "took", time.Since(began))
+	}
+}
+
+// recover answers for a mistake of ours that no transaction caught.
+func (d *Door) recover(w http.ResponseWriter, r *http.Request, request string) {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler: // an answer that must not look whole
+		panic(v)
+	default:
+		d.metrics.refused(d.refuse(w, r, request, &db.PanicError{Value: v, Stack: debug.Stack()}))
 	}
 }
 
