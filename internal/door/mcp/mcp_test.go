@@ -540,3 +540,18 @@ func TestUnknownPermission(t *testing.T) {
 		}
 	})
 }
+
+// Every refusal is a JSON-RPC error, also what the SDK would say in plain text.
+func TestRefusalsAreJSON(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	session := a.Initialize(t, access)
+	failed(t, "unknown method", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...), -32601)
+	for what, message := range map[string]string{"version": `{"jsonrpc": "1.0", "id": 7, "method": "ping"}`, "no params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call"}`,
+		"no id": `{"jsonrpc": "2.0", "method": "tools/list"}`, "a batch": `[` + ping + `, {"jsonrpc": "2.0", "id": 8, "method": "nope"}]`} {
+		r := a.RPC(t, access, message, session...)
+		if r.Status != 400 || r.Header.Get("Content-Type") != "application/json" || r.Parse(t).Number("error.code") != -32600 || r.Parse(t).Text("error.message") == "" {
+			t.Errorf("%s: %d %s", what, r.Status, r.Body)
+		}
+	}
+}
