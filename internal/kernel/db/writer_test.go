@@ -354,3 +354,37 @@ func TestPathWithSigns(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whoever waits for a connection too long is told so.
+func TestBusy(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		o := dbtest.Options(t, e, table)
+		o.MaxConns, o.Wait = 1, 50*time.Millisecond
+		d, err := db.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		look := func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+			return err
+		}
+		err = d.Read(t.Context(), func(context.Context, *db.Tx) error { return d.Read(t.Context(), look) })
+		if !fault.Has(err, fault.Unavailable) {
+			t.Errorf("it waits for itself: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := d.Read(ctx, look); err == nil && e == db.Postgres {
+			t.Error("it reads for somebody who is gone")
+		}
+		for range 3 {
+			if err := d.Read(t.Context(), look); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { return errors.New("no") }); err == nil {
+				t.Fatal("a failed write succeeds")
+			}
+		}
+	})
+}
