@@ -547,6 +547,9 @@ func TestRefusalsAreJSON(t *testing.T) {
 	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	session := a.Initialize(t, access)
 	failed(t, "unknown method", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...), -32601)
+	if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}`, session...); r.Status != 400 || r.Parse(t).Number("error.code") != -32700 {
+		t.Errorf("half an id: %d %s", r.Status, r.Body)
+	}
 	for what, message := range map[string]string{"version": `{"jsonrpc": "1.0", "id": 7, "method": "ping"}`, "no params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call"}`,
 		"no id": `{"jsonrpc": "2.0", "method": "tools/list"}`, "a batch": `[` + ping + `, {"jsonrpc": "2.0", "id": 8, "method": "nope"}]`} {
 		r := a.RPC(t, access, message, session...)

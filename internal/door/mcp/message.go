@@ -105,8 +105,9 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 		}
 		switch key {
 		case "id":
-			if k := value.Kind(); k != '"' && k != '0' && k != 'n' {
-				return m, errors.New("id is a string or a number")
+			// The SDK would answer 1.5 as 1.
+			if k := value.Kind(); k != '"' && k != 'n' && (k != '0' || bytes.ContainsAny(value, ".eE")) {
+				return m, errors.New("id is a string or a whole number")
 			}
 			if value.Kind() != 'n' {
 				m.id = value.Clone()
