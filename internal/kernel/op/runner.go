@@ -166,7 +166,7 @@ func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
 		switch {
 		case d != REST:
 			text = []byte("{}")
-		case !o.hasBody, o.Method == http.MethodPost && o.in.optionalBody():
+		case !o.needsBody():
 			return nil
 		default:
 			return (*fault.Tree)(nil).Add("The body is empty; send a JSON object").Fault(fault.Invalid)
@@ -181,7 +181,13 @@ func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
 
 func fromBody(p *prop) bool { return p.origin == body }
 
-// optionalBody reports whether {} would do, so that an action may have no body.
+// needsBody reports whether an empty body is refused. A POST for which {} would
+// do may come without; a PUT of nothing would clear what there is.
+func (o *Op) needsBody() bool {
+	return o.hasBody && (o.Method != http.MethodPost || !o.in.optionalBody())
+}
+
+// optionalBody reports whether {} would do.
 func (n *node) optionalBody() bool {
 	for _, p := range n.order {
 		if p.origin == body && p.required {
