@@ -69,7 +69,7 @@ func syntax(err error) string {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		var s *jsontext.SyntacticError
 		if errors.As(err, &s) {
-			return "Duplicate key: " + strconv.Quote(s.JSONPointer.LastToken())
+			return "Duplicate key: " + quoted(s.JSONPointer.LastToken())
 		}
 		return "Duplicate key"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -82,6 +82,18 @@ func syntax(err error) string {
 		return fmt.Sprintf("Invalid JSON at byte %d: %s", s.ByteOffset, strings.TrimPrefix(s.Err.Error(), "jsontext: "))
 	}
 	return "Invalid JSON: " + err.Error()
+}
+
+// maxIssues bounds what is said of one object: a body of a megabyte can have
+// two hundred thousand keys that are not known.
+const maxIssues = 100
+
+// quoted is a key of the caller's as an issue names it.
+func quoted(key string) string {
+	if len(key) > defaultMaxLength {
+		key = strings.ToValidUTF8(key[:defaultMaxLength], "") + "…"
+	}
+	return strconv.Quote(key)
 }
 
 func kindName(k jsontext.Kind) string {
@@ -243,7 +255,9 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 		}
 		p := n.props[tok.String()]
 		if p == nil || accept != nil && !accept(p) {
-			tree = tree.Add("Unrecognized key: " + strconv.Quote(tok.String()))
+			if tree == nil || len(tree.Errors) < maxIssues {
+				tree = tree.Add("Unrecognized key: " + quoted(tok.String()))
+			}
 			if err := d.skip(); err != nil {
 				return nil, err
 			}
@@ -297,7 +311,9 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 		if strings.ContainsRune(key, 0) {
 			c = c.Add(noNUL)
 		}
-		tree = tree.Set(key, c)
+		if tree == nil || len(tree.Properties) < maxIssues {
+			tree = tree.Set(key, c)
+		}
 		m.SetMapIndex(reflect.ValueOf(key), e)
 	}
 	_, err = d.ReadToken()

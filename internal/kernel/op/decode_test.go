@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -108,6 +109,21 @@ func TestDecodeRefusals(t *testing.T) {
 		json.Unmarshal([]byte(want), &b) //nolint:errcheck // compared below
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%.100s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// However much is wrong, what is said of it is not longer than what was sent.
+func TestDecodeBounds(t *testing.T) {
+	var many []string
+	for i := range 50_000 {
+		many = append(many, fmt.Sprintf(`"k%d":0`, i))
+	}
+	for _, text := range []string{`{` + strings.Join(many, ",") + `}`, `{"name":"n","labels":{` + strings.Join(many, ",") + `}}`,
+		`{"` + strings.Repeat("é", 300_000) + `":0}`, `{"` + strings.Repeat("x", 500_000) + `":0,"` + strings.Repeat("x", 500_000) + `":0}`} {
+		_, tree := decodeEverything(text)
+		if got, err := json.Marshal(tree); tree == nil || err != nil || len(got) > 20_000 {
+			t.Errorf("%.30s: %d bytes, %v", text, len(got), err)
 		}
 	}
 }
