@@ -150,7 +150,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 // limit and its account's state; for what is public, after its address's.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *router, []string, error) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1" {
-		node, values, err := d.admit(r)
+		node, values, err := d.admit(w, r)
 		return anyone, node, values, err
 	}
 	login, err := d.login(r)
