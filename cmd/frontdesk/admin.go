@@ -236,8 +236,33 @@ type ofOrg struct {
 	Org string `required:"" help:"The organization."`
 }
 
+// list prints all of them, a page after the other.
 func (c *ofOrg) list(s *config.Settings, out *streams, operation string) error {
-	return do(s, out, admin.Request{Operation: operation, Noun: "organization", Ref: c.Org}, map[string]any{"limit": 100})
+	const page = 100
+	all := []json.RawMessage{}
+	err := with(s, out, func(ctx context.Context, doer admin.Doer) error {
+		for {
+			data, err := doer.Do(ctx, admin.Request{Operation: operation, Noun: "organization", Ref: c.Org, Input: fmt.Appendf(nil, `{"limit": %d, "offset": %d}`, page, len(all))})
+			if err != nil {
+				return err
+			}
+			var rows []json.RawMessage
+			if err := json.Unmarshal(data, &rows); err != nil {
+				return err
+			}
+			if all = append(all, rows...); len(rows) < page {
+				return nil
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return print(out, data)
 }
 
 type userList struct{ ofOrg }

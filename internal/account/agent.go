@@ -54,11 +54,12 @@ func Preset(name string) map[string]string {
 	return table
 }
 
-// Allowed is what the agent may do unasked.
+// Allowed is what the agent may do unasked. A cell that this release does not
+// know, because a newer one runs beside it, allows nothing.
 func (g *Agent) Allowed() (p op.Permissions) {
 	for cell, level := range g.Permissions {
 		resource, verb, _ := strings.Cut(cell, ".")
-		if a, ok := op.ActionNamed(verb); ok && level == allow {
+		if a, ok := op.ActionNamed(verb); ok && level == allow && slices.Contains(op.Resources, resource) {
 			p = p.With(resource, a)
 		}
 	}

@@ -82,6 +82,10 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 	if len(members) > 0 {
 		return nil, fault.Field("email", "This user belongs to the organization already")
 	}
+	// Whoever invites sweeps: those that expired wait for nobody, and hold an address.
+	if _, err := db.Exec(ctx, c.Tx, "UPDATE invites SET deleted_at = $2, updated_at = $2 WHERE organization_id = $1 AND expires_at <= $2 AND deleted_at IS NULL", c.Org, c.Now); err != nil {
+		return nil, err
+	}
 	token := secret.NewToken(InvitePrefix)
 	hash := secret.Hash(token)
 	v := &NewInvite{Invite{Record: c.NewRecord(), Email: in.Email, Role: in.Role, Hash: hash[:], InvitedByUserID: c.Caller.ActorID(), ExpiresAt: c.Now.Add(inviteLifetime)},
@@ -95,7 +99,7 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 type inviteList struct{ op.Page }
 
 func (a *Accounts) listInvites(ctx context.Context, c *op.Call, in inviteList) (*op.List[Invite], error) {
-	rows, err := invites.List(ctx, c.Tx, db.In(c.Org), in.DB())
+	rows, err := invites.List(ctx, c.Tx, db.In(c.Org).And("expires_at > ?", c.Now), in.DB())
 	return op.ListOf(in.Page, rows), err
 }
 

@@ -157,7 +157,7 @@ func (a *App) Handler() http.Handler {
 	a.console().Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect an unclean path; under /v1 it is just not found.
-		if a.REST.Owns(r.URL.Path) && r.URL.Path != docs.DocumentPath {
+		if a.REST.Owns(r.URL.Path) && !docs.IsDocument(r) {
 			a.REST.ServeHTTP(w, r)
 			return
 		}

@@ -82,8 +82,8 @@ const overdueEvery = 10 * time.Second
 // retention declares the jobs that remove what has been kept long enough, and
 // move what the clock moves.
 func (a *App) retention() {
-	a.sweep("idempotency.expire", time.Hour, windows("idempotency", "status IS NOT NULL AND created_at <= $3",
-		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) })) // open claims stay until they are settled
+	a.sweep("idempotency.expire", time.Hour, windows("idempotency", op.Expired,
+		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) }))
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
 	a.sweep("webhooks.expire", time.Hour, windows("webhook_deliveries", "created_at <= $3",

@@ -17,6 +17,7 @@ const (
 	drainTime   = 30 * time.Second // for requests that are being answered
 	headerTime  = 10 * time.Second
 	readTime    = 60 * time.Second
+	writeTime   = 3 * time.Minute // from a request's first byte to its answer's last; streams set their own
 	idleTime    = 2 * time.Minute
 	headerBytes = 64 << 10
 )
@@ -61,7 +62,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
-		server := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		server := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
 		go func() { failed <- server.Serve(l) }()
 		stops = append(stops, server.Shutdown)

@@ -69,7 +69,7 @@ func (d *Door) Do(ctx context.Context, q Request) (json.RawMessage, error) {
 	if q.Noun != "" {
 		ref, ok := id.Parse(q.Ref)
 		if !ok {
-			return nil, fault.BadInput.Say("%q is not the id of a %s; it is a UUID.", q.Ref, q.Noun)
+			return nil, fault.BadInput.Say("%q is not the id of any %s; an id is a UUID.", q.Ref, q.Noun)
 		}
 		org, err := d.Accounts.Find(ctx, q.Noun, ref)
 		if err != nil {

@@ -44,3 +44,19 @@ func TestOtherSites(t *testing.T) {
 	}
 	b.do(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 300<<10)}}).refused(400)
 }
+
+// What is not UTF-8 is the sender's mistake, in a form and in a path.
+func TestBrokenText(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	b := owner(t, a)
+	b.post("/settings/keys/new", "name", "\xff", "business_id", string(a.Business), "permissions", "*").refused(400, "not valid UTF-8")
+	stranger := visit(t, a.URL)
+	stranger.signIn("\xff@example.com", "a long password").refused(400)
+	for _, path := range []string{"/unsubscribe/%ff", "/setup/%ff", "/join/%ff"} {
+		stranger.get(path).refused(404)
+		stranger.post(path, "name", "Ada", "password", "a long password").refused(404)
+	}
+	if strings.Contains(a.Logs.String(), "level=ERROR") {
+		t.Errorf("something failed inside:\n%s", a.Logs)
+	}
+}

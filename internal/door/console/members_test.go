@@ -28,6 +28,10 @@ func TestMembers(t *testing.T) {
 			t.Errorf("told apart:\n%s\n%s", one.text(), two.text())
 		}
 		b.get("/settings/members").at("/settings/members", "grace@example.com", "in 6 days")
+		late := invite("late@example.com", "member")
+		exec(t, a, "UPDATE invites SET expires_at = 1 WHERE email = 'late@example.com'")
+		b.get("/settings/members").at("/settings/members").hasNot("late@example.com")
+		visit(t, a.URL).get(late).refused(404, "was used, revoked or has expired")
 
 		g := visit(t, a.URL)
 		g.post(fresh, "name", "", "password", "").refused(400, "Required")

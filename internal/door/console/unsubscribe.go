@@ -27,6 +27,7 @@ func (v *visit) unsubscribe() error {
 
 func (v *visit) showUnsubscribe(operation, title string) error {
 	var s subscription
+	v.caller = nil // whoever is signed in here, it is the mail's recipient who asks
 	err := v.do(operation, fields{"token": v.r.PathValue("token"), "address": v.address()}, &s)
 	switch {
 	case fault.Has(err, fault.NotFound), fault.Has(err, fault.Invalid): // a token of any length is just not one

@@ -131,3 +131,17 @@ func TestUnsubscribeLimits(t *testing.T) {
 	}
 	t.Error("there is no limit")
 }
+
+// The log of the organization that wrote does not tell who was signed in to
+// another one in the recipient's browser.
+func TestUnsubscribeNamesNobody(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	a.Send(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "grace@example.com", "status": "opted_in"}`).OK(t, 201)
+	b := visit(t, a.URL)
+	b.signIn(a.NewTenant(t, "free").Owner, "a long password").at("/")
+	b.post(optOutLink(t, a, "grace@example.com")).at("/unsubscribe/", "You are unsubscribed")
+	e := a.Send(t, a.Key, "GET", "/v1/events?type=email_opt_in.updated", "").OK(t, 200).At("0")
+	if !e.At("actorId").Null() || e.Text("type") == "" {
+		t.Errorf("the log names a stranger: %s", e)
+	}
+}

@@ -3,8 +3,10 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/fault"
@@ -71,6 +73,14 @@ func (v *visit) enter(who access) error {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	if err := v.r.ParseForm(); err != nil {
 		return fault.BadInput.Because(err)
+	}
+	if !utf8.ValidString(v.r.URL.Path) {
+		return fault.NotFound.New()
+	}
+	for name, values := range v.r.Form {
+		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(s string) bool { return !utf8.ValidString(s) }) {
+			return fault.BadInput.Say("The form is not valid UTF-8. Open the page again and send it from there.")
+		}
 	}
 	if v.session == nil {
 		return nil

@@ -23,6 +23,11 @@ import (
 // DocumentPath is where the OpenAPI document is. It deliberately needs no key.
 const DocumentPath = "/v1/openapi.json"
 
+// IsDocument reports whether a request reads the document.
+func IsDocument(r *http.Request) bool {
+	return r.URL.Path == DocumentPath && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+}
+
 //go:embed docs.html docs.css docs.js
 var assets embed.FS
 

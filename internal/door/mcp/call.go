@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -147,7 +148,8 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	if body == nil {
 		body = []byte("{}") // 204: done, and nothing to tell
 	}
-	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
+	// A refusal that stays with its key comes back as an answer.
+	out := &sdk.CallToolResult{IsError: a.Status >= http.StatusBadRequest, Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
 	if a.Replay {
 		out.Meta = sdk.Meta{"idempotencyReplay": true}
 	}

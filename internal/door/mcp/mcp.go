@@ -17,6 +17,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -319,8 +320,10 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		w.Header().Set(sessionHeader, s)
 	}
 	r = r.WithContext(context.WithValue(r.Context(), loginKey{}, login))
-	r.Body = io.NopCloser(strings.NewReader(string(text)))
-	d.transport.ServeHTTP(w, r)
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	e := &enveloped{ResponseWriter: w}
+	d.transport.ServeHTTP(e, r)
+	e.end(messages)
 }
 
 // gated refuses every call but ping inside the envelope, whatever its method.

@@ -512,3 +512,59 @@ func TestCalls(t *testing.T) {
 		}
 	})
 }
+
+// A refusal that stays with its idempotency key is an error like any other,
+// also when the key brings it back.
+func TestBoundRefusal(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		a.Operate(t, "agreements.accept", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
+		a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "declined"}`)
+		_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+		const register = `{"domain": "bound.com", "maxAmountCents": 5000, "idempotencyKey": "k", "contact": {"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
+			"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460000"}}`
+		for _, what := range []string{"first", "replay"} {
+			v := fine(t, what, a.RPC(t, access, call("domains_register", register)))
+			if v.At("isError").String() != "true" || v.Text("structuredContent.error.code") != "PAYMENT_FAILED" {
+				t.Errorf("%s: %s", what, v)
+			}
+		}
+	})
+}
+
+// An agent whose table has a row that only a newer release knows, which may
+// run beside this one, works with the others.
+func TestUnknownPermission(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		agent := a.NewAgent(t, a.Tenant, "none")
+		_, access, _ := a.Connect(t, a.Tenant, agent)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE agents SET permissions = $2 WHERE id = $1", agent, db.JSON(`{"contacts.read": "allow", "rockets.create": "allow", "account.delete": "allow"}`))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := names(fine(t, "list", a.RPC(t, access, list)))
+		if !strings.Contains(seen, " contacts_list ") || strings.Contains(seen, " contacts_create ") {
+			t.Errorf("sees %s", seen)
+		}
+	})
+}
+
+// Every refusal is a JSON-RPC error, also what the SDK would say in plain text.
+func TestRefusalsAreJSON(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	session := a.Initialize(t, access)
+	failed(t, "unknown method", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...), -32601)
+	if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}`, session...); r.Status != 400 || r.Parse(t).Number("error.code") != -32700 {
+		t.Errorf("half an id: %d %s", r.Status, r.Body)
+	}
+	for what, message := range map[string]string{"version": `{"jsonrpc": "1.0", "id": 7, "method": "ping"}`, "no params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call"}`,
+		"no id": `{"jsonrpc": "2.0", "method": "tools/list"}`, "a batch": `[` + ping + `, {"jsonrpc": "2.0", "id": 8, "method": "nope"}]`} {
+		r := a.RPC(t, access, message, session...)
+		if r.Status != 400 || r.Header.Get("Content-Type") != "application/json" || r.Parse(t).Number("error.code") != -32600 || r.Parse(t).Text("error.message") == "" {
+			t.Errorf("%s: %d %s", what, r.Status, r.Body)
+		}
+	}
+}

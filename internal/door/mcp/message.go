@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -103,8 +105,9 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 		}
 		switch key {
 		case "id":
-			if k := value.Kind(); k != '"' && k != '0' && k != 'n' {
-				return m, errors.New("id is a string or a number")
+			// The SDK would answer 1.5 as 1.
+			if k := value.Kind(); k != '"' && k != 'n' && (k != '0' || bytes.ContainsAny(value, ".eE")) {
+				return m, errors.New("id is a string or a whole number")
 			}
 			if value.Kind() != 'n' {
 				m.id = value.Clone()
@@ -170,4 +173,49 @@ func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 		out = append(append(append(out, name...), ':'), value...)
 	}
 	return append(out, '}'), key, has, true
+}
+
+// enveloped writes the SDK's refusals, which are plain text, as JSON-RPC errors.
+type enveloped struct {
+	http.ResponseWriter
+	refused int // the status, once there is a refusal
+	text    []byte
+}
+
+// WriteHeader keeps a refusal back until its text is known.
+func (e *enveloped) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(e.Header().Get("Content-Type"), "text/plain") {
+		e.refused = status
+		return
+	}
+	e.ResponseWriter.WriteHeader(status)
+}
+
+func (e *enveloped) Write(b []byte) (int, error) {
+	if e.refused == 0 {
+		return e.ResponseWriter.Write(b)
+	}
+	e.text = append(e.text, b...)
+	return len(b), nil
+}
+
+// Unwrap lets the SDK flush.
+func (e *enveloped) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+// end answers with the refusal, if there was one. A call of a method that does
+// not exist is answered like any other call; whatever else the SDK refuses is
+// no proper message, and has its status.
+func (e *enveloped) end(messages []message) {
+	if e.refused == 0 {
+		return
+	}
+	var ref jsontext.Value
+	if len(messages) == 1 {
+		ref = messages[0].id
+	}
+	text, status, code := strings.TrimSpace(string(e.text)), e.refused, codeInvalid
+	if method, ok := strings.CutPrefix(text, "JSON RPC not handled: "); ok && ref != nil {
+		text, status, code = "There is no method "+strings.TrimSuffix(method, " unsupported")+".", http.StatusOK, codeNoMethod
+	}
+	answer(e.ResponseWriter, status, failure(ref, code, text, nil))
 }

@@ -51,20 +51,22 @@ func (d *documents) Fetch(ctx context.Context, address string) ([]byte, time.Dur
 
 // keep is how long an answer may be kept by its headers (RFC 9111 §5.2.2 and §5.3).
 func keep(h http.Header, now time.Time) time.Duration {
-	for _, line := range h.Values("Cache-Control") {
-		for word := range strings.SplitSeq(line, ",") {
-			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(word)), "=")
-			switch name {
-			case "no-store", "no-cache":
+	age := time.Duration(-1)
+	for word := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(word)), "=")
+		switch name {
+		case "no-store", "no-cache": // wherever it stands
+			return 0
+		case "max-age":
+			n, err := strconv.Atoi(strings.Trim(value, `"`))
+			if err != nil || n < 0 {
 				return 0
-			case "max-age":
-				n, err := strconv.Atoi(strings.Trim(value, `"`))
-				if err != nil || n < 0 {
-					return 0
-				}
-				return min(time.Duration(min(n, 1<<30))*time.Second, keptAtMost)
 			}
+			age = min(time.Duration(min(n, 1<<30))*time.Second, keptAtMost)
 		}
+	}
+	if age >= 0 {
+		return age
 	}
 	if text := h.Get("Expires"); text != "" {
 		at, err := http.ParseTime(text)

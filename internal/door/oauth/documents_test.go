@@ -28,7 +28,7 @@ func TestClientMetadataDocuments(t *testing.T) {
 		case "/kept":
 			w.Header().Set("Cache-Control", "max-age=600")
 		case "/fresh":
-			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("Cache-Control", "max-age=600, no-store")
 		case "/away":
 			http.Redirect(w, r, "/kept", http.StatusFound)
 			return

@@ -39,9 +39,10 @@ var anyone = &op.Caller{Kind: op.SystemActor}
 
 // admit finds a public operation, and spends the address's allowance first:
 // guessing tokens costs as much as knowing one.
-func (d *Door) admit(r *http.Request) (*router, []string, error) {
+func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*router, []string, error) {
 	v := d.public.limiter.Spend(d.Proxies.Key(r), d.PublicLimit, time.Minute, time.Now())
 	if !v.OK {
+		headers(v, w.Header())
 		f := fault.RateLimited.New()
 		f.RetryAfter = v.Retry
 		return nil, nil, f

@@ -12,12 +12,14 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -71,6 +73,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := string(id.New())
 	h := w.Header()
 	h["X-Request-ID"] = []string{request}
+	defer d.recover(w, r, request)
 	rt, status := d.serve(w, r, request)
 	if rt != nil {
 		rt.observe(status, time.Since(began))
@@ -79,6 +82,17 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if d.Log.Enabled(r.Context(), slog.LevelDebug) {
 		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "status", status, "took", time.Since(began))
+	}
+}
+
+// recover answers for a mistake of ours that no transaction caught.
+func (d *Door) recover(w http.ResponseWriter, r *http.Request, request string) {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler: // an answer that must not look whole
+		panic(v)
+	default:
+		d.metrics.refused(d.refuse(w, r, request, &db.PanicError{Value: v, Stack: debug.Stack()}))
 	}
 }
 
@@ -142,7 +156,7 @@ func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
 // limit and its account's state; for what is public, after its address's.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *router, []string, error) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1" {
-		node, values, err := d.admit(r)
+		node, values, err := d.admit(w, r)
 		return anyone, node, values, err
 	}
 	login, err := d.login(r)
@@ -215,7 +229,9 @@ func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte
 		if errors.As(err, &large) {
 			return nil, tooLarge
 		}
-		return nil, fault.BadInput.Because(err)
+		f := fault.BadInput.Because(err)
+		f.Text = "The request body broke off."
+		return nil, f
 	}
 	return buf.Bytes(), nil
 }

@@ -1,16 +1,20 @@
 package rest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"frontdesk/internal/account"
+	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/secret"
 )
 
@@ -161,8 +165,12 @@ func TestRefusals(t *testing.T) {
 		post(`{"firstName": "`+strings.Repeat("é", 255)+`"}`).OK(t, 201)
 		post(`{"firstName": null, "lastName": "L"}`).OK(t, 201)
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{"emails": []}`).Refused(t, 400, "VALIDATION_ERROR")
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").OK(t, 200)
+		// Nothing is not JSON: only an action may come without a body.
+		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR").At("details.errors.0")
+		a.Send(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR")
+		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{}`).OK(t, 200)
 
+		a.Send(t, a.Key, http.MethodPost, "/v1/openapi.json", `{}`).Refused(t, 404, "NOT_FOUND")
 		head := a.Send(t, a.Key, http.MethodHead, "/v1/contacts/"+c, "")
 		if head.Status != 200 || len(head.Body) != 0 {
 			t.Errorf("HEAD: %d %q", head.Status, head.Body)
@@ -225,4 +233,19 @@ func TestRateLimit(t *testing.T) {
 		}
 		a.Send(t, a.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // others are not concerned
 	})
+}
+
+type brokenInput struct{}
+
+func (*brokenInput) Prepare(context.Context, *op.Call) error { panic("broken before the transaction") }
+
+// A mistake of ours is told like any other, wherever it happens.
+func TestPanic(t *testing.T) {
+	a := apptest.Start(t, db.SQLite, app.Extra{Operations: []*op.Op{op.Write(op.Spec{Name: "probe.broken.create", Route: "POST /v1/probe-broken", Summary: "Break.", Resource: "contacts",
+		Doors: op.REST, Example: `{}`}, func(context.Context, *op.Call, brokenInput) (*account.Me, error) { return nil, nil })}})
+	r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-broken", `{}`)
+	r.Refused(t, 500, "INTERNAL_ERROR")
+	if request := r.Header.Get("X-Request-ID"); request == "" || !strings.Contains(a.Logs.String(), request) || strings.Contains(string(r.Body), "broken") {
+		t.Errorf("%s %s", request, r.Body)
+	}
 }

@@ -203,6 +203,16 @@ func (s *Settings) Settle(demo bool) error {
 	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
 	}
+	// A negative age would be a moment to come, and everything older than it.
+	for name, d := range map[string]time.Duration{"jobs": s.Retention.Jobs, "deliveries": s.Retention.Deliveries, "deleted": s.Retention.Deleted,
+		"events": s.Retention.Events, "executions": s.Retention.Executions} {
+		if d < 0 {
+			return fmt.Errorf("--retention-%s: must not be negative", name)
+		}
+	}
+	if s.Workers < 0 || s.Workers > 1000 {
+		return errors.New("--workers: must be between 1 and 1000")
+	}
 	if err := s.Files.settle(); err != nil {
 		return err
 	}

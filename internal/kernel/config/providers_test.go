@@ -49,3 +49,18 @@ func sound() config.Settings {
 		OAuth:      config.OAuth{RegisterLimit: 1, TokenLimit: 1}, Files: config.Files{MaxBytes: 1}, Mail: config.Mail{Domain: "mail.example.com"},
 		AutomationLimit: config.AutomationLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1}}
 }
+
+// A retention below nothing would end what is not over.
+func TestNegative(t *testing.T) {
+	for want, change := range map[string]func(*config.Settings){
+		"--retention-events":  func(s *config.Settings) { s.Retention.Events = -time.Hour },
+		"--retention-deleted": func(s *config.Settings) { s.Retention.Deleted = -1 },
+		"--workers":           func(s *config.Settings) { s.Workers = -1 },
+	} {
+		s := sound()
+		change(&s)
+		if err := s.Settle(false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -18,16 +18,18 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime/debug"
+	"time"
 
 	"frontdesk/internal/kernel/fault"
 )
 
 // Options say where the data is.
 type Options struct {
-	Path        string  // the SQLite file, when URL is empty
-	URL         string  // a PostgreSQL connection string
-	MaxConns    int     // PostgreSQL connections, and SQLite readers; 0 picks a default
-	Migrations  []fs.FS // folders of NNNN_name.sql, merged in order of their numbers
+	Path        string        // the SQLite file, when URL is empty
+	URL         string        // a PostgreSQL connection string
+	MaxConns    int           // PostgreSQL connections, and SQLite readers; 0 picks a default
+	Wait        time.Duration // how long a transaction waits for one of them; 10 seconds when zero
+	Migrations  []fs.FS       // folders of NNNN_name.sql, merged in order of their numbers
 	Log         *slog.Logger
 	Fatal       func(error) // called when a sync failed; the default logs and exits
 	ExtraPragma []string    // SQLite only, for tests: "max_page_count(100)"
@@ -92,6 +94,9 @@ var ErrLostCommit = errors.New("db: the outcome of a commit is unknown")
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
+	}
+	if o.Wait == 0 {
+		o.Wait = 10 * time.Second
 	}
 	d := &DB{opts: o}
 	open := d.openSQLite
@@ -211,6 +216,11 @@ func Exec(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 // ErrNone where an ON CONFLICT left the table as it was.
 func Insert(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 	return tx.insert(ctx, sql, args)
+}
+
+// busy is overload, told before whoever waits gives up.
+func busy() error {
+	return fault.Unavailable.Say("Too many requests are waiting for the database. Retry in a moment.")
 }
 
 // Missing turns ErrNone into a 404 that names what was looked for.

@@ -130,7 +130,9 @@ func steps(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
 const newest = math.MaxInt64
 
 func migrateSQLite(ctx context.Context, path string, folders []fs.FS, to int64) error {
-	conn, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+	// The path stands in a URI, where these end it.
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+	conn, err := sql.Open("sqlite", "file:"+name+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}

@@ -60,11 +60,30 @@ func (e *pg) name() Engine { return Postgres }
 
 func (e *pg) close() error { e.pool.Close(); return nil }
 
+// begin takes a connection for one transaction. It is given back by end.
+func (e *pg) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, end func(), err error) {
+	wait, cancel := context.WithTimeout(ctx, e.db.opts.Wait)
+	defer cancel()
+	conn, err := e.pool.Acquire(wait)
+	if err != nil {
+		if wait.Err() != nil && ctx.Err() == nil {
+			return nil, nil, busy()
+		}
+		return nil, nil, err
+	}
+	if tx, err = conn.BeginTx(ctx, o); err != nil {
+		conn.Release()
+		return nil, nil, err
+	}
+	return tx, conn.Release, nil
+}
+
 func (e *pg) read(ctx context.Context, fn Func) error {
-	tx, err := e.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	tx, end, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return lost(err)
 	}
+	defer end()
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
 	if err := call(inside(ctx), fn, &Tx{session: pgSession{tx}, db: e.db}); err != nil {
 		return lost(err)
@@ -90,10 +109,11 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 }
 
 func (e *pg) attempt(ctx context.Context, fn Func) error {
-	raw, err := e.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	raw, end, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return err
 	}
+	defer end()
 	// Once the work is done the client's hanging up no longer matters.
 	detached := context.WithoutCancel(ctx)
 	tx := &Tx{session: pgSession{raw}, db: e.db, writable: true}
@@ -101,9 +121,9 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		raw.Rollback(detached) //nolint:errcheck // a broken connection has rolled back too
 		return err
 	}
-	end, cancel := context.WithTimeout(detached, 10*time.Second)
+	patience, cancel := context.WithTimeout(detached, 10*time.Second)
 	defer cancel()
-	if err := raw.Commit(end); err != nil {
+	if err := raw.Commit(patience); err != nil {
 		var refused *pgconn.PgError
 		if !errors.As(err, &refused) && !errors.Is(err, pgx.ErrTxCommitRollback) {
 			return fmt.Errorf("%w: %w", ErrLostCommit, err)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -100,6 +101,8 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 		case c = <-e.readers:
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-time.After(e.db.opts.Wait):
+			return busy()
 		}
 	}
 	defer func() { e.readers <- c }()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -330,4 +332,59 @@ CREATE INDEX k_live ON k (org) WHERE gone IS NULL;
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A folder may have any name, also one with signs that end a path in a URI.
+func TestPathWithSigns(t *testing.T) {
+	o := dbtest.Options(t, db.SQLite, table)
+	o.Path = filepath.Join(t.TempDir(), "100% #1?x", "frontdesk.db")
+	d, err := db.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := os.Stat(o.Path); err != nil {
+		t.Error(err)
+	}
+	err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM goose_db_version")
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever waits for a connection too long is told so.
+func TestBusy(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		o := dbtest.Options(t, e, table)
+		o.MaxConns, o.Wait = 1, 50*time.Millisecond
+		d, err := db.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		look := func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+			return err
+		}
+		err = d.Read(t.Context(), func(context.Context, *db.Tx) error { return d.Read(t.Context(), look) })
+		if !fault.Has(err, fault.Unavailable) {
+			t.Errorf("it waits for itself: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := d.Read(ctx, look); err == nil && e == db.Postgres {
+			t.Error("it reads for somebody who is gone")
+		}
+		for range 3 {
+			if err := d.Read(t.Context(), look); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { return errors.New("no") }); err == nil {
+				t.Fatal("a failed write succeeds")
+			}
+		}
+	})
 }

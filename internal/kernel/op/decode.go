@@ -69,7 +69,7 @@ func syntax(err error) string {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		var s *jsontext.SyntacticError
 		if errors.As(err, &s) {
-			return "Duplicate key: " + strconv.Quote(s.JSONPointer.LastToken())
+			return "Duplicate key: " + quoted(s.JSONPointer.LastToken())
 		}
 		return "Duplicate key"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -82,6 +82,18 @@ func syntax(err error) string {
 		return fmt.Sprintf("Invalid JSON at byte %d: %s", s.ByteOffset, strings.TrimPrefix(s.Err.Error(), "jsontext: "))
 	}
 	return "Invalid JSON: " + err.Error()
+}
+
+// maxIssues bounds what is said of one object: a body of a megabyte can have
+// two hundred thousand keys that are not known.
+const maxIssues = 100
+
+// quoted is a key of the caller's as an issue names it.
+func quoted(key string) string {
+	if len(key) > defaultMaxLength {
+		key = strings.ToValidUTF8(key[:defaultMaxLength], "") + "…"
+	}
+	return strconv.Quote(key)
 }
 
 func kindName(k jsontext.Kind) string {
@@ -243,7 +255,9 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 		}
 		p := n.props[tok.String()]
 		if p == nil || accept != nil && !accept(p) {
-			tree = tree.Add("Unrecognized key: " + strconv.Quote(tok.String()))
+			if tree == nil || len(tree.Errors) < maxIssues {
+				tree = tree.Add("Unrecognized key: " + quoted(tok.String()))
+			}
 			if err := d.skip(); err != nil {
 				return nil, err
 			}
@@ -297,7 +311,9 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 		if strings.ContainsRune(key, 0) {
 			c = c.Add(noNUL)
 		}
-		tree = tree.Set(key, c)
+		if tree == nil || len(tree.Properties) < maxIssues {
+			tree = tree.Set(key, c)
+		}
 		m.SetMapIndex(reflect.ValueOf(key), e)
 	}
 	_, err = d.ReadToken()
@@ -377,11 +393,33 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 		if depth+inner.StackDepth() > maxDepth {
 			return errDeep
 		}
-		if tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0) {
+		switch {
+		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
 			note(noNUL)
+			return nil
+		case tok.Kind() == '0' && !keepable(tok.String()):
+			note(outOfRange)
 			return nil
 		}
 	}
+}
+
+const outOfRange = "Invalid number: out of range"
+
+// keepable reports whether a number that stays as it is written can be stored
+// and read by whoever gets it: PostgreSQL refuses 1e200000, and JavaScript
+// takes it for infinity.
+func keepable(number string) bool {
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsInf(x, 0) || len(number) > 1000 {
+		return false
+	}
+	i := strings.IndexAny(number, "eE")
+	if i < 0 {
+		return true
+	}
+	exponent, err := strconv.Atoi(number[i+1:])
+	return err == nil && exponent >= -400 && exponent <= 400
 }
 
 // text checks a string against its node and stores it.
@@ -434,7 +472,7 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	if n.kind == numberValue {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(x, 0) {
-			return tree.Add("Invalid number: out of range")
+			return tree.Add(outOfRange)
 		}
 		v.SetFloat(x)
 		return nil

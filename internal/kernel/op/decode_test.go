@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -52,12 +53,12 @@ func decodeEverything(text string) (everything, *fault.Tree) {
 func TestDecode(t *testing.T) {
 	v, tree := decodeEverything(`{"name": "n", "plain": null, "kind": "b", "count": 10, "big": -9007199254740992, "ratio": 1.5e3, "flag": false, "clear": null,
 		"when": "2026-01-31T13:00:00+01:00", "day": "2024-02-29", "ref": "6F1C2A34-9D6C-4C1E-8A54-1F0A3D6B7C88", "mail": "ü@exämple.com", "code": "abc",
-		"tags": ["x", "é\u00e9"], "nested": [{"value": 1, "more": [{"value": 2}]}], "labels": {"a": "b"}, "data": {"k": [1, {"z": null}]}, "any": ["s"], "through": {"value": 7}}`)
+		"tags": ["x", "é\u00e9"], "nested": [{"value": 1, "more": [{"value": 2}]}], "labels": {"a": "b"}, "data": {"k": [1, {"z": null}, 1e300, -0.5E-300]}, "any": ["s"], "through": {"value": 7}}`)
 	if tree != nil {
 		t.Fatal(tree.Fault(fault.Invalid))
 	}
 	if v.When.String() != "2026-01-31T12:00:00.000Z" || *v.Ref != "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88" || !v.Flag.Set || v.Flag.Value || !v.Clear.Null || v.Clear.Ptr() != nil ||
-		v.Plain != nil || v.Tags[1] != "éé" || v.Nested[0].More[0].Value != 2 || v.Labels["a"] != "b" || string(v.Data) != `{"k": [1, {"z": null}]}` || v.Through.Value != 7 || *v.Ratio != 1500 {
+		v.Plain != nil || v.Tags[1] != "éé" || v.Nested[0].More[0].Value != 2 || v.Labels["a"] != "b" || string(v.Data) != `{"k": [1, {"z": null}, 1e300, -0.5E-300]}` || v.Through.Value != 7 || *v.Ratio != 1500 {
 		t.Errorf("decoded %+v", v)
 	}
 }
@@ -89,6 +90,9 @@ func TestDecodeRefusals(t *testing.T) {
 		`{"name":"n","data":[]}`:                                                   `{"errors":[],"properties":{"data":{"errors":["Invalid input: expected object, received array"]}}}`,
 		`{"name":"n","any":null}`:                                                  `{"errors":[],"properties":{"any":{"errors":["Invalid input: expected string or number or boolean or array, received null"]}}}`,
 		`{"name":"n","data":{"a":"\u0000"}}`:                                       `{"errors":[],"properties":{"data":{"errors":["Must not contain the character U+0000"]}}}`,
+		`{"name":"n","data":{"a":1e400000}}`:                                       `{"errors":[],"properties":{"data":{"errors":["Invalid number: out of range"]}}}`,
+		`{"name":"n","data":{"a":[0e-99999]}}`:                                     `{"errors":[],"properties":{"data":{"errors":["Invalid number: out of range"]}}}`,
+		`{"name":"n","any":1e-401}`:                                                `{"errors":[],"properties":{"any":{"errors":["Invalid number: out of range"]}}}`,
 		`{"name":"n","Name":1,"nope":{}}`:                                          `{"errors":["Unrecognized key: \"Name\"","Unrecognized key: \"nope\""]}`,
 		`{"name":"n","name":"m"}`:                                                  `{"errors":["Duplicate key: \"name\""]}`,
 		`{"name":"n","data":{"a":1,"a":2}}`:                                        `{"errors":["Duplicate key: \"a\""]}`,
@@ -105,6 +109,21 @@ func TestDecodeRefusals(t *testing.T) {
 		json.Unmarshal([]byte(want), &b) //nolint:errcheck // compared below
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%.100s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// However much is wrong, what is said of it is not longer than what was sent.
+func TestDecodeBounds(t *testing.T) {
+	var many []string
+	for i := range 50_000 {
+		many = append(many, fmt.Sprintf(`"k%d":0`, i))
+	}
+	for _, text := range []string{`{` + strings.Join(many, ",") + `}`, `{"name":"n","labels":{` + strings.Join(many, ",") + `}}`,
+		`{"` + strings.Repeat("é", 300_000) + `":0}`, `{"` + strings.Repeat("x", 500_000) + `":0,"` + strings.Repeat("x", 500_000) + `":0}`} {
+		_, tree := decodeEverything(text)
+		if got, err := json.Marshal(tree); tree == nil || err != nil || len(got) > 20_000 {
+			t.Errorf("%.30s: %d bytes, %v", text, len(got), err)
 		}
 	}
 }

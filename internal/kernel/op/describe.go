@@ -55,7 +55,7 @@ func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {
 			n.order = append(n.order, p)
 		}
 	}
-	return n.schema(shared, true), !o.in.optionalBody()
+	return n.schema(shared, true), o.needsBody()
 }
 
 // OutputSchema is the shape of data in the answer, nil when there is none, and

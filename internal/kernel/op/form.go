@@ -6,7 +6,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"reflect"
-	"strconv"
 
 	"frontdesk/internal/kernel/fault"
 )
@@ -53,7 +52,7 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 		p := c.op.in.props[name]
 		switch {
 		case p == nil || p.origin != body:
-			return tree.Add("Unrecognized key: " + strconv.Quote(name[:min(len(name), defaultMaxLength)])).Fault(fault.Invalid)
+			return tree.Add("Unrecognized key: " + quoted(name)).Fault(fault.Invalid)
 		case seen[name]:
 			return tree.At([]any{name}, "Given twice").Fault(fault.Invalid)
 		}

@@ -115,9 +115,24 @@ type storedRow struct {
 	Sealed      bool        `db:"sealed"`
 	CreatedAt   clock.Time  `db:"created_at"`
 	LeaseUntil  *clock.Time `db:"lease_until"`
+	Begun       bool        `db:"begun"` // a Flow saved what it is about to do
 }
 
-const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until"
+const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun"
+
+// over reports whether the key is free for another request: its answer is a
+// day old, or whoever claimed it died a day ago before anything happened. An
+// attempt that had begun stays until somebody knows what became of it.
+func (row *storedRow) over(now, leases clock.Time) bool {
+	if row.CreatedAt.Add(KeyLifetime) > now {
+		return false
+	}
+	return row.Status != nil || !row.Begun && (row.LeaseUntil == nil || *row.LeaseUntil <= leases)
+}
+
+// Expired is the condition of the rows that over holds for; $3 is a day ago. A
+// Flow takes a minute at most, so no claim of a day ago is held.
+const Expired = "(status IS NOT NULL OR step IS NULL) AND created_at <= $3"
 
 // stored looks for the answer that an earlier request left under the key.
 func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, error) {
@@ -148,7 +163,7 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 
 // settle decides what a stored row means for a request.
 func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer, bool, error) {
-	if row.Status != nil && row.CreatedAt.Add(KeyLifetime) <= c.Now {
+	if row.over(c.Now, now) {
 		return Answer{}, false, nil
 	}
 	if !bytes.Equal(row.Fingerprint, k.print[:]) {

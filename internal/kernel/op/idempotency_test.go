@@ -107,6 +107,72 @@ func TestKeysEndAfterADay(t *testing.T) {
 	})
 }
 
+// A key that a process claimed before it died is free after a day, unless
+// something had begun: that stays until somebody knows what became of it.
+func TestClaimsEndAfterADay(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		p := &probe.Provider{}
+		a := apptest.Start(t, e, probe.Extra(p))
+		charge := func(key string, amount int) apptest.Result {
+			return keyed(t, a, key, "/v1/probe-charges", fmt.Sprintf(`{"amount": %d, "outcome": "flaky"}`, amount))
+		}
+		for _, key := range []string{"claimed", "begun"} {
+			charge(key, 5).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		}
+		change := func(text string, args ...any) {
+			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, text, args...)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		change("UPDATE idempotency SET step = NULL WHERE key = 'claimed'")
+		charge("claimed", 6).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+		change("UPDATE idempotency SET created_at = created_at - $1", (24 * time.Hour).Microseconds())
+		charge("begun", 6).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+		before := p.Charged()
+		charge("claimed", 6).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		if p.Charged() != before+1 {
+			t.Error("it went on with the attempt of another request")
+		}
+		charge("claimed", 6).OK(t, 201)
+		charge("begun", 5).OK(t, 201)
+	})
+}
+
+// What can be done only once is refused the second time; under one key all
+// hear of the first.
+func TestManyWithOneKeyForOnePlace(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		for round := range 20 {
+			at(16, func(int) {
+				r := keyed(t, a, fmt.Sprint("k", round), "/v1/email-opt-ins", fmt.Sprintf(`{"email": "a%d@example.com"}`, round))
+				if r.Status != 201 && !strings.Contains(string(r.Body), "IDEMPOTENCY_KEY_IN_FLIGHT") {
+					t.Errorf("%d %s", r.Status, r.Body)
+				}
+			})
+		}
+	})
+}
+
+// Many who fail under one key at once are all told so: the key is released
+// while others ask for it.
+func TestManyRefusedWithOneKey(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		a := apptest.Start(t, e, probe.Extra(&probe.Provider{}))
+		at(64, func(int) {
+			for range 10 {
+				r := keyed(t, a, "k", "/v1/probe-charges", `{"amount": 5, "outcome": "refuse"}`)
+				if r.Status != 422 && r.Status != 409 {
+					t.Errorf("%d %s", r.Status, r.Body)
+				}
+			}
+		})
+	})
+}
+
 func TestSecretAnswersAreSealed(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		first := keyed(t, a, "k", "/v1/probe-secrets", `{}`)

@@ -1,15 +1,21 @@
 package op_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
 
+	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/apptest/probe"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 var at = apptest.AtOnce
@@ -160,5 +166,25 @@ func TestOnePrimaryEmail(t *testing.T) {
 		if primaries != 1 || v.At("emails").Len() != children {
 			t.Errorf("%d primaries, %d emails, %d children counted", primaries, v.At("emails").Len(), children)
 		}
+	})
+}
+
+// A write that PostgreSQL asks to run again begins where it began: what it did
+// to its call the first time is undone too.
+func TestRunAgain(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		runs, other := 0, id.New()
+		move := op.Write(op.Spec{Name: "probe.moves.create", Route: "POST /v1/probe-moves", Summary: "Move.", Resource: "contacts", Doors: op.REST, Example: `{}`},
+			func(_ context.Context, c *op.Call, _ struct{}) (*probe.Secret, error) {
+				runs++
+				from := c.Org
+				c.Org, c.Caller = other, &op.Caller{}
+				if runs == 1 && e == db.Postgres {
+					return nil, &pgconn.PgError{Code: "40001"}
+				}
+				return &probe.Secret{Secret: string(from)}, nil
+			})
+		a := apptest.Start(t, e, app.Extra{Operations: []*op.Op{move}})
+		a.Send(t, a.Key, http.MethodPost, "/v1/probe-moves", `{}`).OK(t, 201).Same("secret", a.Org)
 	})
 }

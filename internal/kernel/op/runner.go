@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"reflect"
 	"runtime/debug"
@@ -90,9 +91,9 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 	if err := o.prepare(ctx, c, q.Door, in, text); err != nil {
 		if k != nil && k.bound {
-			err = fault.KeyReused.New() // it is bound to a request that was valid
+			return Answer{}, fault.KeyReused.New() // it is bound to a request that was valid
 		}
-		return Answer{}, err
+		return r.secondLook(ctx, c, k, err)
 	}
 	switch o.shape {
 	case readShape:
@@ -162,11 +163,12 @@ func (o *Op) badID(p *prop) *fault.Kind {
 // decode reads the body, or through other doors than REST the whole input.
 func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
 	if len(text) == 0 {
-		if d == REST && (!o.hasBody || o.in.optionalBody()) {
+		switch {
+		case d != REST:
+			text = []byte("{}")
+		case !o.needsBody():
 			return nil
-		}
-		text = []byte("{}")
-		if d == REST {
+		default:
 			return (*fault.Tree)(nil).Add("The body is empty; send a JSON object").Fault(fault.Invalid)
 		}
 	}
@@ -179,7 +181,13 @@ func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
 
 func fromBody(p *prop) bool { return p.origin == body }
 
-// optionalBody reports whether {} would do, so that an action may have no body.
+// needsBody reports whether an empty body is refused. A POST for which {} would
+// do may come without; a PUT of nothing would clear what there is.
+func (o *Op) needsBody() bool {
+	return o.hasBody && (o.Method != http.MethodPost || !o.in.optionalBody())
+}
+
+// optionalBody reports whether {} would do.
 func (n *node) optionalBody() bool {
 	for _, p := range n.order {
 		if p.origin == body && p.required {
@@ -224,7 +232,10 @@ func (o *Op) answer(out any) (Answer, error) {
 // commit runs fn in one write transaction together with its events and, under
 // a key, the stored answer.
 func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any, err error) {
+	org, caller := c.Org, c.Caller
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		// It may be run again, and may have moved to another organization.
+		c.Org, c.Caller = org, caller
 		c.Tx, c.emits, c.replay = tx, c.emits[:0], false
 		defer func() { c.Tx = nil }()
 		if k != nil {
@@ -271,16 +282,28 @@ func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k 
 		defer release()
 	}
 	a, _, err := r.commit(ctx, c, k, work)
-	if errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit) {
-		// Somebody else answered between our look and our lock, or the
-		// connection broke in the commit: the row tells.
-		answer, found, look := r.stored(context.WithoutCancel(ctx), c, k)
-		if found || look != nil {
-			return answer, look
-		}
+	if err != nil {
+		return r.secondLook(ctx, c, k, err)
+	}
+	return a, nil
+}
+
+// secondLook decides what an error means for a request under a key. Somebody
+// else may have answered between our first look and our lock, and be the very
+// reason for the error: what can be done only once was done. Or the connection
+// broke in the commit. The row tells.
+func (r *Runner) secondLook(ctx context.Context, c *Call, k *key, err error) (Answer, error) {
+	if k == nil || fault.Has(err, fault.KeyInFlight) {
+		return Answer{}, err
+	}
+	answer, found, look := r.stored(context.WithoutCancel(ctx), c, k)
+	switch {
+	case found || look != nil:
+		return answer, look
+	case errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit):
 		return Answer{}, fault.Unavailable.Because(err)
 	}
-	return a, err
+	return Answer{}, err
 }
 
 // protect turns a panic in a Flow into an error.

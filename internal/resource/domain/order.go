@@ -112,16 +112,19 @@ func (d *Domains) place(ctx context.Context, tx *db.Tx, o *Operation) error {
 
 // order places what a request wants, unless it did so before, and pays for it.
 func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.Context) (*Operation, error), claim func(context.Context, *db.Tx, *Operation) error) (*Accepted, error) {
-	leave, err := enter(d.ordering)
-	if err != nil {
-		return nil, op.Unknown(err) // a key that has an order keeps it
-	}
-	defer leave()
 	o, err := d.resume(ctx, c)
 	if err != nil {
 		return nil, op.Unknown(err)
 	}
 	ask := o != nil
+	leave, err := enter(d.ordering)
+	if err != nil {
+		if ask {
+			err = op.Unknown(err) // a key that has an order keeps it; any other is released
+		}
+		return nil, err
+	}
+	defer leave()
 	if o == nil {
 		if o, err = fresh(ctx); err != nil {
 			return nil, err

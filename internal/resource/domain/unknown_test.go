@@ -3,6 +3,8 @@ package domain_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -157,5 +159,43 @@ func TestOneKey(t *testing.T) {
 		if accepted.Load() == 0 || w.count("SELECT count(*) FROM sandbox_charges") != 1 || w.count("SELECT count(*) FROM operations") != 1 {
 			t.Errorf("%d accepted, %d charges", accepted.Load(), w.count("SELECT count(*) FROM sandbox_charges"))
 		}
+	})
+}
+
+// slowProvider answers when the test lets it.
+type slowProvider struct {
+	domain.Payments
+	began, hold chan struct{}
+}
+
+func (p *slowProvider) Charge(ctx context.Context, key string, c domain.Charge) (string, error) {
+	p.began <- struct{}{}
+	<-p.hold
+	return p.Payments.Charge(ctx, key, c)
+}
+
+// A request that is turned away before it ordered anything releases its key.
+func TestTurnedAway(t *testing.T) {
+	p := &slowProvider{began: make(chan struct{}, 100), hold: make(chan struct{})}
+	each(t, func(w *world) {
+		p.hold = make(chan struct{})
+		try := func(key, name string) apptest.Result {
+			return w.post("/v1/domain-registrations", order(name, registrant, 1200), "Idempotency-Key", key)
+		}
+		var wg sync.WaitGroup
+		for i := range 64 {
+			wg.Go(func() { try(fmt.Sprint("k", i), fmt.Sprintf("many%d.com", i)) })
+		}
+		for range 64 {
+			<-p.began
+		}
+		try("late", "late.com").Refused(w.t, 503, "SERVICE_UNAVAILABLE")
+		try("late", "later.com").Refused(w.t, 503, "SERVICE_UNAVAILABLE")
+		close(p.hold)
+		wg.Wait()
+		try("late", "latest.com").OK(w.t, 202)
+	}, func(c *domain.Config) {
+		p.Payments = c.Payments
+		c.Payments = p
 	})
 }

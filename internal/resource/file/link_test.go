@@ -188,8 +188,8 @@ func TestPublicLimit(t *testing.T) {
 		}
 		r := fetch(t, a, "GET", address, "X-Forwarded-For", "192.0.2.1")
 		r.Refused(t, 429, "RATE_LIMITED")
-		if r.Header.Get("Retry-After") == "" {
-			t.Error("no Retry-After")
+		if r.Header.Get("Retry-After") == "" || r.Header.Get("X-RateLimit-Limit") != "3" || r.Header.Get("X-RateLimit-Remaining") != "0" {
+			t.Errorf("it does not say how long to wait: %v", r.Header)
 		}
 		if r := fetch(t, a, "GET", address, "X-Forwarded-For", "192.0.2.2"); r.Status != 200 {
 			t.Errorf("another address: %d", r.Status)
