@@ -145,14 +145,10 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, e errand, slow bool, a sh
 			return nil, err
 		}
 	}
-	d.begin(w, now)
-	return &step{letter: &letter{w, d.ID, m}}, deliveries.Rows.Save(ctx, tx, d)
-}
-
-// begin counts an attempt before it is made.
-func (d *Delivery) begin(w *Webhook, now clock.Time) {
-	d.Attempts++
-	d.URL, d.AttemptedAt, d.UpdatedAt = &w.URL, &now, now
+	if err := d.begin(ctx, tx, w, now); err != nil {
+		return nil, err
+	}
+	return &step{letter: &letter{w, d.ID, m, now}}, deliveries.Rows.Save(ctx, tx, d)
 }
 
 // next finds the delivery that comes next, with what it says, and cancels
