@@ -17,7 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxChain is how many automations may lead to one another.
+// maxChain is how many may lead to one another: automations, and a mail that
+// began it.
 const maxChain = 8
 
 // cause is why an execution begins.
@@ -25,7 +26,7 @@ type cause struct {
 	trigger string
 	event   *event.Event
 	input   jsontext.Value
-	chain   []id.ID // the automations that led to it
+	chain   []id.ID // what led to it
 }
 
 // start begins an execution in the transaction of its cause. Whether it runs
