@@ -61,6 +61,7 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	req.Header.Set("Webhook-Id", string(l.message.ID))
 	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	req.Header.Set("Webhook-Signature", signature)
+	req.Header["Idempotency-Key"] = []string{} // not sent: it lets a kept connection that the endpoint closed be replaced by a new one
 	answer, err := client.Do(req)
 	r.took = time.Since(at)
 	switch {

@@ -69,6 +69,8 @@ func later(d time.Duration) *step { return &step{later: &d} }
 // whoever takes over sends it again under the same webhook-id.
 func (s *Service) work(ctx context.Context, j job.Job, e errand, slow bool, a shift) error {
 	began := time.Now() //nolint:forbidigo // how long a worker has been at it, not when
+	client, end := s.client.Session()
+	defer end()
 	var last *result
 	for {
 		var next *step
@@ -87,7 +89,7 @@ func (s *Service) work(ctx context.Context, j job.Job, e errand, slow bool, a sh
 		case next.letter == nil:
 			return nil
 		}
-		if last, err = s.attempt(ctx, s.client, next.letter); err != nil {
+		if last, err = s.attempt(ctx, client, next.letter); err != nil {
 			return err
 		}
 	}

@@ -192,9 +192,9 @@ func FuzzRead(f *testing.F) {
 // what was there before it.
 func TestAutomatic(t *testing.T) {
 	for head, want := range map[string]bool{
-		"Subject: x":                                        false,
-		"Auto-Submitted: no":                                false,
-		"Auto-Submitted: NO (a person)":                     false,
+		"Subject: x":                    false,
+		"Auto-Submitted: no":            false,
+		"Auto-Submitted: NO (a person)": false,
 		"Auto-Submitted: auto-replied; owner-email=x@y.com": true,
 		"auto-submitted: auto-generated":                    true,
 		"Auto-Submitted: auto-notified":                     true,
