@@ -43,7 +43,7 @@ var conditions = sync.OnceValue(func() *cel.Env {
 })
 
 // condition is a compiled expression.
-type condition struct{ program, quick cel.Program }
+type condition struct{ program, quick cel.Program } // quick is nil when it cannot be
 
 // compiled keeps the conditions that are in use: reading one takes a hundred
 // times as long as evaluating it.
@@ -103,6 +103,9 @@ func parse(text string) (c *condition, issue string) {
 			return nil, "It cannot be run: " + err.Error()
 		}
 	}
+	if strings.Contains(text, "matches") {
+		c.quick = nil // what a regular expression costs is known only afterwards
+	}
 	return c, ""
 }
 
@@ -119,6 +122,9 @@ func (c *condition) holds(ctx context.Context, values map[string]any) (holds boo
 // holdsQuickly is holds for a condition that takes next to no time; of others
 // it knows nothing.
 func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (holds bool, issue string, known bool) {
+	if c.quick == nil {
+		return false, "", false
+	}
 	holds, issue, took := evaluate(ctx, c.quick, quickTime, values)
 	return holds, issue, !took
 }
