@@ -80,13 +80,13 @@ func (h *heard) count() int {
 
 // Two processes over one PostgreSQL whose commits come late and out of order:
 // no event is skipped, none is told twice, what happened to one contact is told
-// in its order, and every automation runs once for every event. There are 1,200
+// in its order, and every automation runs once for every event. There are 1,000
 // of them, or more for a larger FRONTDESK_TEST_EVENTS.
 func TestLateCommits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes are not for the race detector")
 	}
-	contacts := 900
+	contacts := 750
 	if s := os.Getenv("FRONTDESK_TEST_EVENTS"); s != "" {
 		var err error
 		if contacts, err = strconv.Atoi(s); err != nil {
