@@ -86,6 +86,7 @@ func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time)
 		e.end(failed, now, issue)
 	case !holds:
 		e.end(skipped, now, "")
+		e.Plan = nil // there is nothing to go on with
 	default:
 		e.Plan.Condition = nil
 	}
