@@ -50,8 +50,7 @@ generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md
 verify: generate ## Fail when a generated file was not up to date
 	git diff --exit-code --stat api docs/guide/events.md
 
-bench: ## Load the service and print what it does; then the figures of the agent door, webhooks and automations
+bench: ## Load the service and print what it does; then the figures of the agent door, and of automations and webhooks together
 	cd bench && go run .
 	go test -run TestTools -bench Agent -v ./internal/door/mcp
-	go test -run '^$$' -bench Webhooks -benchtime 1x ./internal/resource/webhook
-	go test -run '^$$' -bench Automations -benchtime 1x ./internal/resource/automation
+	go test -run '^$$' -bench EventFlow -benchtime 1x ./internal/app

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -34,7 +35,10 @@ type sender struct {
 }
 
 // post makes one request, and tells whether it was answered 201.
-func (s sender) post(url, path, body, key string) bool {
+func (s sender) post(url, path, body, key string) bool { return s.made(url, path, body, key) != "" }
+
+// made is the id of what a request made; empty when it was not answered 201.
+func (s sender) made(url, path, body, key string) string {
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, url+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -44,14 +48,18 @@ func (s sender) post(url, path, body, key string) bool {
 	req.Header.Set("Idempotency-Key", key)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode == http.StatusBadRequest {
 		s.t.Fatalf("%s", text)
 	}
-	return err == nil && res.StatusCode == http.StatusCreated
+	var answer struct{ Data struct{ ID string } }
+	if err != nil || res.StatusCode != http.StatusCreated || json.Unmarshal(text, &answer) != nil {
+		return ""
+	}
+	return answer.Data.ID
 }
 
 // figures reads one number per statement; each names the organization as $1.

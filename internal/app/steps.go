@@ -14,6 +14,6 @@ type steps struct{ door *action.Door }
 var _ automation.Steps = steps{}
 
 // Step runs one operation.
-func (s steps) Step(ctx context.Context, c *op.Caller, operation string, input []byte, key, requestID string) (op.Answer, error) {
-	return s.door.Do(ctx, action.Call{Caller: c, Operation: operation, Input: input, Key: key, RequestID: requestID})
+func (s steps) Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (op.Answer, error) {
+	return s.door.Do(ctx, action.Call{Caller: c, Operation: operation, Input: input, Key: key, NewKey: first, RequestID: requestID})
 }

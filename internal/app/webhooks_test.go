@@ -224,7 +224,8 @@ func TestWebhooksOfTwoServers(t *testing.T) {
 	})
 }
 
-// Deliveries end after their retention, by themselves.
+// Deliveries end after their retention, by themselves, and their attempts with
+// them.
 func TestDeliveriesExpire(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
 		s := apptest.Settings(t, engine)
@@ -237,6 +238,11 @@ func TestDeliveriesExpire(t *testing.T) {
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			if _, err := db.Exec(ctx, tx, "UPDATE webhook_deliveries SET created_at = $1 WHERE id = $2", a.Clock.Now().Add(-31*24*time.Hour), old["/v1/webhooks/{id}/deliveries"]); err != nil {
 				return err
+			}
+			for _, d := range []fixtures{old, young} {
+				if _, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, attempted_at) VALUES ($1, $2, 0)", a.Org, d["/v1/webhooks/{id}/deliveries"]); err != nil {
+					return err
+				}
 			}
 			_, err := a.Jobs.Enqueue(ctx, tx, "webhooks.expire", struct{}{})
 			return err
@@ -258,6 +264,9 @@ func TestDeliveriesExpire(t *testing.T) {
 		}
 		if status := get(young["/v1/webhooks/{id}/deliveries"]); status != 200 {
 			t.Errorf("the young delivery: %d", status)
+		}
+		if n := figures(t, a.App, a.Tenant, "SELECT count(*) FROM webhook_attempts WHERE organization_id = $1")[0]; n != 1 {
+			t.Errorf("%d attempts are left", n)
 		}
 	})
 }

@@ -25,6 +25,7 @@ type Call struct {
 	Operation string
 	Input     []byte // a JSON object; nil is an empty one
 	Key       string // an idempotency key, or none
+	NewKey    bool   // nobody called with it before
 	RequestID string
 }
 
@@ -35,5 +36,5 @@ func (d *Door) Do(ctx context.Context, c Call) (op.Answer, error) {
 		return op.Answer{}, fault.NotFound.Say("There is no operation %s.", c.Operation)
 	}
 	return d.runner.Do(ctx, o, op.Request{Caller: c.Caller, Door: d.door, ID: c.RequestID,
-		Body: func() ([]byte, error) { return c.Input, nil }, Key: c.Key, HasKey: c.Key != ""})
+		Body: func() ([]byte, error) { return c.Input, nil }, Key: c.Key, HasKey: c.Key != "", NewKey: c.NewKey})
 }

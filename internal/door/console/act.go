@@ -2,13 +2,10 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -104,24 +101,19 @@ func (v *visit) filters(statuses ...string) (out []filter, chosen string) {
 	return out, chosen
 }
 
-// latest finds the newest row of the list under each of many ids, or nil. It
-// asks a few at a time: a page must not wait for one after the other.
-func latest[T any](v *visit, operation string, refs []id.ID) ([]*T, error) {
-	out, errs := make([]*T, len(refs)), make([]error, len(refs))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(len(refs), 8) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(refs); i = int(next.Add(1)) - 1 {
-				rows, _, err := take[T](v, operation, fields{"id": refs[i]}, 1, 0)
-				if errs[i] = err; len(rows) > 0 {
-					out[i] = &rows[0]
-				}
-			}
-		})
+// newest finds the newest row under each of many ids, by that id.
+func newest[T any](v *visit, operation string, refs []id.ID, of func(*T) id.ID) (map[id.ID]*T, error) {
+	var rows []T
+	if len(refs) > 0 {
+		if err := v.do(operation, fields{"ids": refs}, &rows); err != nil {
+			return nil, err
+		}
 	}
-	wg.Wait()
-	return out, errors.Join(errs...)
+	out := map[id.ID]*T{}
+	for i := range rows {
+		out[of(&rows[i])] = &rows[i]
+	}
+	return out, nil
 }
 
 // all runs an operation that lists, for a choice among as many as a page bears.

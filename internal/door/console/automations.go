@@ -98,13 +98,13 @@ func (v *visit) automationsPage() error {
 	for i, a := range found.Rows {
 		refs[i] = a.ID
 	}
-	last, err := latest[execution](v, "automations.executions.list", refs)
+	last, err := newest(v, "automations.executions.newest", refs, func(e *execution) id.ID { return e.AutomationID })
 	if err != nil {
 		return err
 	}
 	rows := sheet[automationRow]{Earlier: found.Earlier, Later: found.Later}
-	for i, a := range found.Rows {
-		rows.Rows = append(rows.Rows, automationRow{a, last[i]})
+	for _, a := range found.Rows {
+		rows.Rows = append(rows.Rows, automationRow{a, last[a.ID]})
 	}
 	page := automationView("Automations", automationCrumbs(), rows)
 	page.Main = mainUnless(len(rows.Rows) == 0, "Create automation", "/automations/new")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -82,7 +83,7 @@ func (v *visit) askWebhook(q question, verb string) error {
 // delivery is one event for one webhook as its operations answer.
 type delivery struct {
 	op.Record
-	WebhookID      string      `json:"webhookId"`
+	WebhookID      id.ID       `json:"webhookId"`
 	EventID        string      `json:"eventId"`
 	EventType      string      `json:"eventType"`
 	Status         string      `json:"status"`
@@ -96,10 +97,47 @@ type delivery struct {
 	ResponseBody   *string     `json:"responseBody"`
 	ErrorMessage   *string     `json:"errorMessage"`
 	RequestBody    *string     `json:"requestBody"`
+	History        []attempt   `json:"history"`
+}
+
+// attempt is one time that a delivery was sent.
+type attempt struct {
+	AttemptedAt    clock.Time `json:"attemptedAt"`
+	DurationMs     *int64     `json:"durationMs"`
+	ResponseStatus *int       `json:"responseStatus"`
+	ResponseBody   *string    `json:"responseBody"`
+	ErrorMessage   *string    `json:"errorMessage"`
+}
+
+// Answer says what came back, in a few words.
+func (a *attempt) Answer() string {
+	switch {
+	case a.ResponseStatus != nil:
+		return statusWords(*a.ResponseStatus)
+	case a.ErrorMessage != nil:
+		return *a.ErrorMessage
+	}
+	return "Nobody saw the answer"
+}
+
+// Body is the beginning of the answer, or nil.
+func (a *attempt) Body() *shownData {
+	if a.ResponseBody == nil || *a.ResponseBody == "" {
+		return nil
+	}
+	return &shownData{"What came back", *a.ResponseBody}
+}
+
+// Took is how long it took.
+func (a *attempt) Took() string {
+	if a.DurationMs == nil {
+		return ""
+	}
+	return took(*a.DurationMs)
 }
 
 // Path is its page.
-func (d *delivery) Path() string { return "/webhooks/" + d.WebhookID + "/deliveries/" + string(d.ID) }
+func (d *delivery) Path() string { return webhookPath(d.WebhookID) + "/deliveries/" + string(d.ID) }
 
 // Event says what happened.
 func (d *delivery) Event() string { return eventWords(d.EventType) }
@@ -126,6 +164,14 @@ func (d *delivery) Took() string {
 		return ""
 	}
 	return took(*d.DurationMs)
+}
+
+// Before are the attempts before the last, the newest first.
+func (d *delivery) Before() (out []attempt) {
+	for i := len(d.History) - 2; i >= 0; i-- {
+		out = append(out, d.History[i])
+	}
+	return out
 }
 
 // Sent is what was sent, as people read it.

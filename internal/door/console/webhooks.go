@@ -89,13 +89,13 @@ func (v *visit) webhooksPage() error {
 	for i, w := range hooks.Rows {
 		refs[i] = w.ID
 	}
-	last, err := latest[delivery](v, "webhooks.deliveries.list", refs)
+	last, err := newest(v, "webhooks.deliveries.newest", refs, func(d *delivery) id.ID { return d.WebhookID })
 	if err != nil {
 		return err
 	}
 	rows := sheet[webhookRow]{Earlier: hooks.Earlier, Later: hooks.Later}
-	for i, w := range hooks.Rows {
-		rows.Rows = append(rows.Rows, webhookRow{w, last[i]})
+	for _, w := range hooks.Rows {
+		rows.Rows = append(rows.Rows, webhookRow{w, last[w.ID]})
 	}
 	page := webhookView("Webhooks", webhookCrumbs(), rows)
 	page.Main = mainUnless(len(rows.Rows) == 0, "Create webhook", "/webhooks/new")

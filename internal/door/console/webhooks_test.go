@@ -71,7 +71,7 @@ func TestWebhook(t *testing.T) {
 		p = b.post(path+"/test").at(path+"/deliveries/", "The test event was sent", "500 Internal Server Error", "<b>thanks</b>", "webhook.test", "failed")
 		p.hasNot("<b>thanks")
 		status.Store(200)
-		p = b.post(strings.Split(p.Path, "?")[0]+"/redeliver").at(path+"/deliveries/", "Sent again", "200 OK", "succeeded", "Attempts 2")
+		p = b.post(strings.Split(p.Path, "?")[0]+"/redeliver").at(path+"/deliveries/", "Sent again", "200 OK", "succeeded", "Attempts 2", "Attempts before", "500 Internal Server Error")
 
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
 		p = b.until(path, "Contact created just now 200 OK 1 succeeded")

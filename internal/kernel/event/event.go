@@ -30,7 +30,7 @@ type Event struct {
 	Door         string     `db:"door"`
 	RequestID    string     `db:"request_id"`
 	Data         db.JSON    `db:"data"`  // the resource as GET returns it
-	Chain        []id.ID    `db:"chain"` // the automations that led to it, the first cause first
+	Chain        []id.ID    `db:"chain"` // what led to it, the first cause first: automations, and before them the mail that began it
 
 	ID  id.ID `db:"id"`  // given by Append
 	Seq int64 `db:"seq"` // given by the database

@@ -62,7 +62,8 @@ type Caller struct {
 	// it, of an agent who approved the connection. Empty when nobody is known.
 	User id.ID
 
-	// Chain is, for an automation, those that led to this call, itself included.
+	// Chain is, for an automation, what led to this call, itself included: see
+	// event.Event.
 	Chain []id.ID
 
 	// DomainAgreement says that the business accepted the domain agreements.

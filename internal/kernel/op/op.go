@@ -169,6 +169,11 @@ func (o *Op) settle() {
 	switch o.Method {
 	case http.MethodGet:
 		o.Action = See
+	case "": // not for REST
+		o.Action = Change
+		if o.shape == readShape {
+			o.Action = See
+		}
 	case http.MethodPost:
 		// A POST that creates is create; an action on what exists is update.
 		o.Action = Change

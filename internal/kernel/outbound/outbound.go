@@ -72,6 +72,21 @@ func New(o Options) *Client {
 	}
 }
 
+// keptTime is how long a connection waits for the next request, less than
+// servers commonly keep one.
+const keptTime = 2 * time.Second
+
+// Session is the client for some requests in a row to one place: it keeps the
+// connection between them, which was checked when it was dialled. The next
+// session looks the name up again. Whoever ends it closes what was kept.
+func (c *Client) Session() (session *Client, end func()) {
+	t := c.http.Transport.(*http.Transport).Clone()
+	t.DisableKeepAlives, t.MaxIdleConnsPerHost, t.IdleConnTimeout = false, 1, keptTime
+	kept := *c
+	kept.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: t}
+	return &kept, t.CloseIdleConnections
+}
+
 // Reaches refuses a host that is an address which no request would reach. A
 // name says nothing before it is dialled.
 func (c *Client) Reaches(host string) error {

@@ -3,9 +3,11 @@ package outbound_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,4 +108,43 @@ func TestNotInsideATransaction(t *testing.T) {
 	if !errors.As(err, &p) {
 		t.Errorf("it called: %v", err)
 	}
+}
+
+// A session keeps its connection, and gets a new one in the place of one that
+// the other side closed. Without a session there is none to keep.
+func TestSession(t *testing.T) {
+	var dials atomic.Int64
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			dials.Add(1)
+		}
+	}
+	s.Start()
+	defer s.Close()
+	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, AtOnce: 2, Insecure: true})
+	post := func(c *outbound.Client, want int64) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header["Idempotency-Key"] = []string{}
+		if a, err := c.Do(req); err != nil || a.Status != 200 {
+			t.Fatalf("%v: %v", a, err)
+		}
+		if n := dials.Load(); n != want {
+			t.Errorf("%d connections, want %d", n, want)
+		}
+	}
+	post(c, 1)
+	post(c, 2)
+	kept, end := c.Session()
+	post(kept, 3)
+	post(kept, 3)
+	s.CloseClientConnections()
+	post(kept, 4)
+	post(kept, 4)
+	end()
+	post(kept, 5)
 }

@@ -20,6 +20,13 @@ const (
 	conditionTime = 200 * time.Millisecond
 	regexSize     = 1000
 	nesting       = 3
+
+	// Of one that is evaluated inside a transaction, where others wait.
+	quickCost = 2_000
+	quickTime = 5 * time.Millisecond
+	quickData = 16 << 10 // bytes of the event's data
+
+	maxCompiled = 1000
 )
 
 // conditions is the language: CEL over two objects, event and input, whose
@@ -37,11 +44,38 @@ var conditions = sync.OnceValue(func() *cel.Env {
 })
 
 // condition is a compiled expression.
-type condition struct{ program cel.Program }
+type condition struct{ program, quick cel.Program } // quick is nil when it cannot be
 
-// compile reads a condition. Of what does not parse, or cannot be true or
-// false, it says where and why.
+// compiled keeps the conditions that are in use: reading one takes a hundred
+// times as long as evaluating it.
+var compiled = struct {
+	sync.Mutex
+	byText map[string]*condition
+}{byText: map[string]*condition{}}
+
+// compile reads a condition, or says what is wrong with it.
 func compile(text string) (c *condition, issue string) {
+	compiled.Lock()
+	c = compiled.byText[text]
+	compiled.Unlock()
+	if c != nil {
+		return c, ""
+	}
+	if c, issue = parse(text); issue != "" {
+		return nil, issue
+	}
+	compiled.Lock()
+	defer compiled.Unlock()
+	if len(compiled.byText) >= maxCompiled {
+		clear(compiled.byText)
+	}
+	compiled.byText[text] = c
+	return c, ""
+}
+
+// parse reads a condition. Of what does not parse, or cannot be true or
+// false, it says where and why.
+func parse(text string) (c *condition, issue string) {
 	ast, issues := conditions().Compile(text)
 	if issues.Err() != nil {
 		var said []string
@@ -60,11 +94,20 @@ func compile(text string) (c *condition, issue string) {
 	if t := ast.OutputType(); t.Kind() != cel.BoolKind && t.Kind() != cel.DynKind {
 		return nil, fmt.Sprintf("A condition is true or false; this one is of type %s", t)
 	}
-	program, err := conditions().Program(ast, cel.CostLimit(conditionCost), cel.InterruptCheckFrequency(100))
-	if err != nil {
-		return nil, "It cannot be run: " + err.Error()
+	c = &condition{}
+	var err error
+	for _, p := range []struct {
+		to   *cel.Program
+		cost uint64
+	}{{&c.program, conditionCost}, {&c.quick, quickCost}} {
+		if *p.to, err = conditions().Program(ast, cel.CostLimit(p.cost), cel.InterruptCheckFrequency(100)); err != nil {
+			return nil, "It cannot be run: " + err.Error()
+		}
 	}
-	return &condition{program}, ""
+	if strings.Contains(text, "matches") {
+		c.quick = nil // what a regular expression costs is known only afterwards
+	}
+	return c, ""
 }
 
 // The compiler speaks to those who know its grammar: it names every token that
@@ -94,21 +137,40 @@ func plainly(issue string) string {
 // holds evaluates the condition over an event and an input, or says why it
 // cannot.
 func (c *condition) holds(ctx context.Context, values map[string]any) (holds bool, issue string) {
-	ctx, cancel := context.WithTimeout(ctx, conditionTime)
+	holds, issue, took := evaluate(ctx, c.program, conditionTime, values)
+	if took {
+		issue = "The condition could not be evaluated: it takes too long."
+	}
+	return holds, issue
+}
+
+// holdsQuickly is holds for a condition that takes next to no time; of others
+// it knows nothing.
+func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (holds bool, issue string, known bool) {
+	if c.quick == nil {
+		return false, "", false
+	}
+	holds, issue, took := evaluate(ctx, c.quick, quickTime, values)
+	return holds, issue, !took
+}
+
+// evaluate runs a program within its bounds, or reports that they were too narrow.
+func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values map[string]any) (holds bool, issue string, tooLong bool) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	out, _, err := c.program.ContextEval(ctx, map[string]any{"event": asObject(values["event"]), "input": asObject(values["input"])})
+	out, _, err := p.ContextEval(ctx, map[string]any{"event": asObject(values["event"]), "input": asObject(values["input"])})
 	if err != nil {
 		text := err.Error()
 		if strings.Contains(text, "cost limit") || strings.Contains(text, "interrupt") {
-			text = "it takes too long"
+			return false, "", true
 		}
-		return false, "The condition could not be evaluated: " + text + "."
+		return false, "The condition could not be evaluated: " + text + ".", false
 	}
 	b, ok := out.Value().(bool)
 	if !ok {
-		return false, fmt.Sprintf("The condition gave a value of type %s, not true or false.", out.Type().TypeName())
+		return false, fmt.Sprintf("The condition gave a value of type %s, not true or false.", out.Type().TypeName()), false
 	}
-	return b, ""
+	return b, "", false
 }
 
 func asObject(v any) any {

@@ -33,6 +33,9 @@ func TestConditions(t *testing.T) {
 		if got, issue := c.holds(t.Context(), small); got != want || issue != "" {
 			t.Errorf("%s: %t, %s", text, got, issue)
 		}
+		if got, issue, known := c.holdsQuickly(t.Context(), small); known == strings.Contains(text, "matches") || known && (got != want || issue != "") {
+			t.Errorf("%s, quickly: %t, %s, known %t", text, got, issue, known)
+		}
 	}
 	for text, want := range map[string]string{
 		`event.data.nothing == 1`:  "no such key",
@@ -47,6 +50,9 @@ func TestConditions(t *testing.T) {
 		if got, issue := c.holds(t.Context(), small); got || !strings.Contains(issue, want) {
 			t.Errorf("%s: %t, %q", text, got, issue)
 		}
+		if got, issue, known := c.holdsQuickly(t.Context(), small); !known || got || !strings.Contains(issue, want) {
+			t.Errorf("%s, quickly: %t, %q, known %t", text, got, issue, known)
+		}
 	}
 }
 
@@ -58,6 +64,11 @@ func TestConditionBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := v.(map[string]any)
+	v, err = decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` + strings.Repeat("a", quickData-len(list)) + `", "pattern": "a"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := v.(map[string]any) // a transaction
 	grow := "event.data.text"
 	for range 8 {
 		grow = "(" + grow + "+" + grow + ")"
@@ -80,6 +91,10 @@ func TestConditionBombs(t *testing.T) {
 		c, issue := compile(text)
 		if issue == "" {
 			compiled++
+			c.holdsQuickly(t.Context(), within)
+			if took := time.Since(began); took > 500*time.Millisecond {
+				t.Errorf("%s holds a transaction up for %v", name, took)
+			}
 			holds, issue = c.holds(t.Context(), values)
 		}
 		took := time.Since(began)

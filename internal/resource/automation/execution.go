@@ -39,7 +39,7 @@ type Execution struct {
 	ErrorMessage *string        `json:"errorMessage" max:"10000"`
 
 	Plan       *plan                      `json:"-" db:"plan"`  // what it does; nil when nothing is to be done
-	Chain      []id.ID                    `json:"-" db:"chain"` // the automations that led to it, itself included
+	Chain      []id.ID                    `json:"-" db:"chain"` // what led to it, its automation included
 	Saved      *map[string]jsontext.Value `json:"-" db:"saved"` // answers that are too large to be shown, by the name they were saved under
 	AdmittedAt *clock.Time                `json:"-" db:"admitted_at"`
 	Run        int                        `json:"-" db:"run"`
@@ -112,11 +112,14 @@ func (s *Service) executionOperations() []*op.Op {
 	retry := spec("automation_executions.retry", "POST /v1/automation-executions/{id}/retry", "Let an execution go on from the step that failed.", `{`+ref+`}`)
 	retry.Status, retry.Errors, retry.Events = 200, []*fault.Kind{NotRetryable, Paused}, []string{"automation_execution.retried"}
 	retry.Description = "Steps that went well are not repeated. When the automation was changed since, and the steps that went well are still the same, the rest are taken as they are now."
+	newest := spec("automations.executions.newest", "", "Get the newest execution of each of many automations.", `{"ids": ["5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"]}`)
+	newest.Doors = op.Console
 	return []*op.Op{
 		op.Read(spec("automation_executions.list", "GET /v1/automation-executions", "List executions, newest first.", `{"status": "failed", "limit": 20}`), listExecutions),
 		op.Read(spec("automation_executions.get", "GET /v1/automation-executions/{id}", "Get an execution.", `{`+ref+`}`), getExecution),
 		op.Write(cancel, cancelExecution),
 		op.Write(retry, s.retryExecution),
+		op.Read(newest, newestExecutions),
 		op.Read(spec("automations.executions.list", "GET /v1/automations/{id}/executions", "List an automation's executions, newest first.", `{`+exampleID+`}`), listOwnExecutions),
 	}
 }
@@ -137,6 +140,15 @@ func listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List
 	db.Equal(w, "status", in.Status)
 	rows, err := executions.Rows.List(ctx, c.Tx, w, in.DB())
 	return op.ListOf(in.Page, rows), err
+}
+
+type newestIn struct {
+	IDs []id.ID `json:"ids" doc:"the automations"`
+}
+
+func newestExecutions(ctx context.Context, c *op.Call, in newestIn) (*op.List[Execution], error) {
+	rows, err := executions.Newest(ctx, c, in.IDs)
+	return op.ListUnder(op.Page{Limit: len(rows)}, rows, len(rows)), err
 }
 
 type ownExecutionList struct {

@@ -29,9 +29,10 @@ type Catalog interface {
 }
 
 // Steps runs one operation for a caller, with its whole input as one JSON
-// object. The key makes that a second call with it does nothing.
+// object. The key makes that a second call with it does nothing; first says
+// that there was no call with it before.
 type Steps interface {
-	Step(ctx context.Context, c *op.Caller, operation string, input []byte, key, requestID string) (op.Answer, error)
+	Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (op.Answer, error)
 }
 
 // Makers tells who made an automation, as they are now; it refuses whoever may

@@ -17,7 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxChain is how many automations may lead to one another.
+// maxChain is how many may lead to one another: automations, and a mail that
+// began it.
 const maxChain = 8
 
 // cause is why an execution begins.
@@ -25,11 +26,12 @@ type cause struct {
 	trigger string
 	event   *event.Event
 	input   jsontext.Value
-	chain   []id.ID // the automations that led to it
+	chain   []id.ID // what led to it
 }
 
-// start begins an execution in the transaction of its cause. Whether it runs
-// is found out by its job: a condition takes longer than a transaction should.
+// start begins an execution in the transaction of its cause. Most conditions
+// are settled at once, which saves the job of what is skipped. One that takes
+// longer than a transaction should is left to the job.
 func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause) (*Execution, error) {
 	now := s.clock.Now()
 	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID}, AutomationID: v.ID, Status: queued,
@@ -47,14 +49,48 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 		e.end(failed, now, fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain))
 	default:
 		e.Plan = planOf(v)
+		if err := e.decide(ctx, why.event, now); err != nil {
+			return nil, err
+		}
 	}
 	if err := executions.Rows.Insert(ctx, tx, e); err != nil {
 		return nil, err
 	}
-	if e.Status == failed {
+	switch e.Status {
+	case failed:
 		return e, s.tellFailure(ctx, tx, e)
+	case skipped:
+		return e, nil
 	}
 	return e, s.enqueue(ctx, tx, e)
+}
+
+// decide settles the condition of a new execution, where it takes no time. The
+// plan of one that runs has no condition left for its job.
+func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time) error {
+	if e.Plan.Condition == nil || ev == nil || len(ev.Data) > quickData {
+		return nil
+	}
+	c, issue := compile(*e.Plan.Condition)
+	if issue != "" {
+		return nil // its job says so
+	}
+	values, err := e.values(ev)
+	if err != nil {
+		return err
+	}
+	holds, issue, known := c.holdsQuickly(ctx, values)
+	switch {
+	case !known:
+	case issue != "":
+		e.end(failed, now, issue)
+	case !holds:
+		e.end(skipped, now, "")
+		e.Plan = nil // there is nothing to go on with
+	default:
+		e.Plan.Condition = nil
+	}
+	return nil
 }
 
 // tellFailure writes the event of a failed execution.

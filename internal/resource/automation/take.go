@@ -95,7 +95,8 @@ func eventValue(ev *event.Event) (any, error) {
 // begin writes down that a step is taken, and with which input.
 func (t *turn) begin(ctx context.Context, i int) (job.Outcome, error) {
 	step := &t.e.Plan.Steps[i]
-	if t.pending == nil && len(t.e.Steps) > i { // it was begun before
+	t.first = t.pending != nil || len(t.e.Steps) <= i
+	if !t.first {
 		o := t.catalog.Named(step.Operation)
 		if o != nil && !o.ReadOnly() && o.BindsKey == nil && t.clock.Now().Sub(t.e.Steps[i].StartedAt) > unknownAfter {
 			return t.fail("nobody knows whether it was done, because it was interrupted too long ago.",
@@ -133,7 +134,7 @@ func (t *turn) take(ctx context.Context, i int) (job.Outcome, error) {
 		return out, err
 	}
 	run, step := &t.e.Steps[i], &t.e.Plan.Steps[i]
-	answer, err := t.steps.Step(ctx, caller, step.Operation, run.Input, t.key(i), string(t.e.ID))
+	answer, err := t.steps.Step(ctx, caller, step.Operation, run.Input, t.key(i), t.first, string(t.e.ID))
 	if err != nil && t.job.Last() && ctx.Err() != nil {
 		return t.fail("it took too long.", stepError(fault.Unavailable.New())), nil
 	}

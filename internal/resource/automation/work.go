@@ -29,6 +29,7 @@ type turn struct {
 	e      *Execution
 	values map[string]any
 	who    *op.Caller // looked up for the next step
+	first  bool       // the step that is taken was never begun before
 	// pending is what the last step came to, to be saved together with the
 	// beginning of the next one.
 	pending func(e *Execution, now clock.Time)
@@ -80,15 +81,16 @@ func quiet(err error) error {
 // load reads the execution and what it works with. Nothing is left to do when
 // t.e stays nil.
 func (t *turn) load(ctx context.Context, args execute) (job.Outcome, error) {
-	var v *Automation
+	var status string // of the automation; empty when it is gone
 	var ev *event.Event
 	var e *Execution
 	err := t.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if e, err = executions.Rows.Get(ctx, tx, args.Organization, args.Execution); err != nil {
 			return err
 		}
-		if v, err = automations.Get(ctx, tx, args.Organization, e.AutomationID); fault.Has(err, fault.NotFound) {
-			v, err = nil, nil
+		status, err = db.One[string](ctx, tx, "SELECT status FROM automations WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", args.Organization, e.AutomationID)
+		if errors.Is(err, db.ErrNone) {
+			status, err = "", nil
 		}
 		if err != nil || e.EventID == nil {
 			return err
@@ -113,10 +115,10 @@ func (t *turn) load(ctx context.Context, args execute) (job.Outcome, error) {
 		return nil, err
 	}
 	switch {
-	case v == nil:
+	case status == "":
 		t.e = e
 		return t.finish(func(e *Execution, now clock.Time) { e.end(canceled, now, "The automation was deleted.") }), nil
-	case v.Status == paused && e.Status == queued:
+	case status == paused && e.Status == queued:
 		t.e = e
 		return t.finish(func(e *Execution, now clock.Time) { e.end(canceled, now, "The automation was paused.") }), nil
 	}

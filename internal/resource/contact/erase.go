@@ -37,6 +37,7 @@ type Erased struct {
 	Events            int64 `json:"events" doc:"events that lost their data"`
 	Answers           int64 `json:"answers" doc:"answers that were kept for retries"`
 	Jobs              int64 `json:"jobs"`
+	WebhookAttempts   int64 `json:"webhookAttempts" doc:"attempts before the last that lost what the endpoint answered"`
 	WebhookDeliveries int64 `json:"webhookDeliveries" doc:"deliveries that lost what the endpoint answered"`
 	Customers         int64 `json:"customers" doc:"customers that no longer name the contact"`
 	Tasks             int64 `json:"tasks" doc:"tasks that no longer name the contact, and lost their title and description"`
@@ -75,11 +76,14 @@ func mentions(e db.Engine) []trace {
 		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
+	told := "organization_id = $1 AND event_seq IN (SELECT seq FROM events WHERE organization_id = $1 AND (resource_type LIKE 'task%' OR " + within("data") + "))"
 	// Before the events, by which the executions are found.
 	return slices.Concat(executionMentions(e), []trace{
 		// An endpoint's answer may repeat what it was told; of tasks, any may be about the person.
 		// First, while the events still say whom they tell of.
-		{key: "seq", table: "webhook_deliveries", where: "organization_id = $1 AND response_body IS NOT NULL AND event_seq IN (SELECT seq FROM events WHERE organization_id = $1 AND (resource_type LIKE 'task%' OR " + within("data") + "))",
+		{key: "seq", table: "webhook_attempts", where: "organization_id = $1 AND response_body IS NOT NULL AND delivery_id IN (SELECT id FROM webhook_deliveries WHERE " + told + ")",
+			end: "UPDATE webhook_attempts SET response_body = NULL", count: func(e *Erased) *int64 { return &e.WebhookAttempts }},
+		{key: "seq", table: "webhook_deliveries", where: told + " AND response_body IS NOT NULL",
 			end: "UPDATE webhook_deliveries SET response_body = NULL", count: func(e *Erased) *int64 { return &e.WebhookDeliveries }},
 		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type IN ('contact', 'email_opt_in') OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},

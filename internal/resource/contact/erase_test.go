@@ -65,10 +65,14 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
 	tasks(t, a, contact, post)
 	hook := a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "https://example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
+	delivery := id.New()
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		if _, err := db.Exec(ctx, tx, `INSERT INTO webhook_deliveries (id, organization_id, created_at, updated_at, webhook_id, epoch, event_seq, event_id, event_type, status, attempts, failures, response_body)
 			SELECT $3, organization_id, 0, 0, $4, 0, seq, id, type, 'succeeded', 1, 0, $5 FROM events WHERE organization_id = $1 AND resource_id = $2 AND type = 'contact.created'`,
-			a.Org, contact, id.New(), hook, "thanks for "+marker); err != nil {
+			a.Org, contact, delivery, hook, "thanks for "+marker); err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, attempted_at, response_body) VALUES ($1, $2, 0, $3)", a.Org, delivery, "not yet, "+marker); err != nil {
 			return err
 		}
 		for _, args := range []string{fmt.Sprintf(`{"contact": %q, "name": %q}`, contact, marker), fmt.Sprintf(`{"name": %q}`, other)} {
@@ -147,6 +151,7 @@ func TestErase(t *testing.T) {
 				out.Same("jobs", 1)
 				out.Same("answers", 9) // the contact, an email, a phone number, a property, two opt-ins, the customer, a task, a comment
 				out.Same("webhookDeliveries", 1)
+				out.Same("webhookAttempts", 1)
 				out.Same("tasks", wantTasks)
 				out.Same("taskActivity", wantTasks+2) // a comment each, and a new title of two
 				if how == "live" {

@@ -103,7 +103,7 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 	if err := Link(ctx, tx, v); err != nil {
 		return err
 	}
-	return a.Tell(ctx, tx, event.Event{Organization: org, At: now}.BySystem(), "message.received", v)
+	return a.Tell(ctx, tx, event.Event{Organization: org, At: now, Chain: v.began()}.BySystem(), "message.received", v)
 }
 
 // follow puts the message into the thread of the one that it answers: by its
@@ -132,7 +132,7 @@ func (a *arrival) message(now clock.Time) *Message {
 	l := a.letter
 	v := &Message{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: a.Organization},
 		Direction: Inbound, Status: Received, Purpose: Transactional, From: a.mail.Sender, To: bare(l.To), CC: bare(l.Cc), BCC: []string{},
-		Subject: l.Subject, InternetID: l.MessageID, SentAt: a.sentAt(now)}
+		Subject: l.Subject, InternetID: l.MessageID, SentAt: a.sentAt(now), AutoSubmitted: l.Automatic || l.Report != nil || a.mail.Sender == ""}
 	if l.From != nil {
 		v.From = l.From.Address
 	}

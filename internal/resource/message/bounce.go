@@ -81,7 +81,7 @@ func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock
 	if err := fillFile(ctx, tx, v); err != nil {
 		return err
 	}
-	return a.Tell(ctx, tx, event.Event{Organization: v.OrganizationID, At: now}.BySystem(), "message.bounced", v)
+	return a.Tell(ctx, tx, event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}.BySystem(), "message.bounced", v)
 }
 
 // failed is why the report says that a recipient was not reached, or nothing.

@@ -335,7 +335,7 @@ func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
 		if err := fillFile(ctx, tx, v); err != nil {
 			return err
 		}
-		return m.Tell(ctx, tx, event.Event{Organization: v.OrganizationID, At: now}.BySystem(), "message."+v.Status, v)
+		return m.Tell(ctx, tx, event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}.BySystem(), "message."+v.Status, v)
 	}
 }
 

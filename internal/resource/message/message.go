@@ -68,10 +68,13 @@ type Message struct {
 	ScheduledAt  *clock.Time `json:"scheduledAt" doc:"when it is to be sent"`
 	SentAt       *clock.Time `json:"sentAt" doc:"when it left; of a received message, when it says that it was sent"`
 	ErrorMessage *string     `json:"errorMessage" max:"10000" doc:"why it was not sent, or not to everybody"`
+	// False until a draft is sent: who sends it counts.
+	AutoSubmitted bool `json:"autoSubmitted" doc:"nobody wrote it: of a received message, that its mail says so; of one that is sent, that an automation or the service sent it"`
 
 	Seq         int64    `json:"-" db:"seq"`
 	InternetID  string   `json:"-" db:"internet_id"` // Message-ID, without its brackets
 	References  []string `json:"-" db:"reference_ids"`
+	Chain       []id.ID  `json:"-" db:"chain"` // what led to it, as its events have it
 	Attachments int      `json:"-" db:"attachment_count"`
 	Search      string   `json:"-" db:"search"`
 }
@@ -117,7 +120,7 @@ func (m *Messages) messageOperations() []*op.Op {
 		op.Write(op.Spec{Name: "messages.create", Route: "POST /v1/messages", Summary: "Write a message, and send it unless it is a draft.",
 			Description: "to, cc and bcc take one address or an array, without names. A message needs a subject, or a template that gives one; the text is made from the HTML when it is absent. " +
 				"With scheduledAt it is sent then, else at once; a draft waits for messages.send. Marketing mail goes to each recipient alone, and only to addresses that opted in.",
-			Errors: []*fault.Kind{OptInRequired, TooLarge, variableMissing}, Events: []string{"message.created"},
+			Errors: []*fault.Kind{OptInRequired, TooLarge, variableMissing, Loop}, Events: []string{"message.created"},
 			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", "draft": true}`}, m.createMessage),
 		op.Read(op.Spec{Name: "messages.get", Route: "GET /v1/messages/{id}", Summary: "Get a message.",
 			Example: `{` + exampleID + `}`}, getMessage),
@@ -190,7 +193,7 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if err != nil {
 		return nil, err
 	}
-	if err := m.insert(ctx, c.Tx, &v, files); err != nil {
+	if err := m.insert(ctx, c.Tx, c.Cause(), &v, files); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("message.created", v.ID, &v)
@@ -208,14 +211,14 @@ func (v *Message) references(before *Message) []op.Ref {
 
 // insert writes an outgoing message with all that hangs under it. One that is
 // queued leaves once the transaction is committed.
-func (m *Messages) insert(ctx context.Context, tx *db.Tx, v *Message, files []*file.File) error {
+func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *Message, files []*file.File) error {
 	v.InternetID = internetID(v)
 	if err := v.join(ctx, tx); err != nil {
 		return err
 	}
 	v.Attachments, v.Search = len(files), v.words()
 	if v.Status == Queued {
-		if err := m.queue(ctx, tx, v, v.CreatedAt); err != nil {
+		if err := m.queue(ctx, tx, cause, v); err != nil {
 			return err
 		}
 	}

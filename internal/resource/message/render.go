@@ -70,6 +70,10 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 		msg.SetGenHeaderPreformatted(mail.HeaderInReplyTo, named[len(named)-1])
 		msg.SetGenHeaderPreformatted(mail.HeaderReferences, strings.Join(named, "\r\n "))
 	}
+	if v.AutoSubmitted {
+		msg.SetGenHeaderPreformatted("Auto-Submitted", v.autoSubmitted())
+		msg.SetGenHeaderPreformatted("X-Auto-Response-Suppress", "OOF, AutoReply") // Exchange looks at this one
+	}
 	if l.unsubscribe != "" { // RFC 8058 §3.1
 		msg.SetGenHeaderPreformatted(mail.HeaderListUnsubscribe, "<"+l.unsubscribe+">")
 		msg.SetGenHeader(mail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
@@ -171,7 +175,7 @@ func (e *goneError) Error() string {
 // signed are the headers that a signature covers, there or not: none of them
 // can be added on the way (RFC 6376 §5.4).
 var signed = []string{"From", "To", "Cc", "Reply-To", "Subject", "Date", "Message-ID", "In-Reply-To", "References", "MIME-Version", "Content-Type",
-	"Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post"}
+	"Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post", "Auto-Submitted"}
 
 // sign puts a signature of each key before a mail.
 func sign(content []byte, keys []Key) ([]byte, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -23,7 +22,7 @@ func (m *Messages) moveOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "messages.send", Route: "POST /v1/messages/{id}/send", Summary: "Send a draft.", Status: 200,
 			Description: "It is sent at its scheduledAt when that lies ahead, else at once.",
-			Errors:      []*fault.Kind{TransitionInvalid, OptInRequired}, Events: []string{"message.queued", "message.scheduled"},
+			Errors:      []*fault.Kind{TransitionInvalid, OptInRequired, Loop}, Events: []string{"message.queued", "message.scheduled"},
 			Example: `{` + exampleID + `}`}, m.sendMessage),
 		op.Write(op.Spec{Name: "messages.cancel", Route: "POST /v1/messages/{id}/cancel", Summary: "Keep a message from being sent.", Status: 200,
 			Description: "It works while the message is scheduled or queued, and nobody has got it yet.",
@@ -43,7 +42,7 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 	if err := m.maySend(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := m.queue(ctx, c.Tx, v, c.Now); err != nil {
+	if err := m.queue(ctx, c.Tx, c.Cause(), v); err != nil {
 		return nil, err
 	}
 	return v, m.moved(ctx, c, v, "message."+v.Status)
@@ -77,12 +76,15 @@ func (m *Messages) moved(ctx context.Context, c *op.Call, v *Message, kind strin
 
 // queue sees to it that a message leaves, now or when it is due. The job
 // exists exactly when the change does.
-func (m *Messages) queue(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
+func (m *Messages) queue(ctx context.Context, tx *db.Tx, cause event.Event, v *Message) error {
 	if err := agreed(ctx, tx, v); err != nil {
 		return err
 	}
-	at := now
-	if v.Status = Queued; v.ScheduledAt != nil && *v.ScheduledAt > now {
+	if err := v.automatic(ctx, tx, cause); err != nil {
+		return err
+	}
+	at := cause.At
+	if v.Status = Queued; v.ScheduledAt != nil && *v.ScheduledAt > cause.At {
 		v.Status, at = Scheduled, *v.ScheduledAt
 	}
 	_, err := m.jobs.Enqueue(ctx, tx, deliverKind, delivery{v.OrganizationID, v.ID}, job.For(v.OrganizationID), job.Key(string(v.ID)), job.At(at))
@@ -140,7 +142,7 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	if err := m.maySend(ctx, tx, v); err != nil {
 		return nil, err
 	}
-	if err := m.insert(ctx, tx, v, o.Files); err != nil {
+	if err := m.insert(ctx, tx, cause, v, o.Files); err != nil {
 		return nil, err
 	}
 	return v, m.Tell(ctx, tx, cause, "message.created", v)

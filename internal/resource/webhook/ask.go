@@ -32,7 +32,7 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	}
 	// A resumed attempt sends the same webhook-id again.
 	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed, Epoch: w.Epoch}
-	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d)})
+	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d), c.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,13 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 			return nil, err
 		}
 		v, now := *d, s.clock.Now()
-		v.begin(w, c.Now)
+		if err := v.begin(ctx, c.Tx, w, c.Now); err != nil {
+			return nil, err
+		}
 		v.CompletedAt = &now
-		v.tell(r, now)
+		if err := v.tell(ctx, c.Tx, r, now); err != nil {
+			return nil, err
+		}
 		if err := deliveries.Rows.Insert(ctx, c.Tx, &v); err != nil {
 			return nil, err
 		}
@@ -69,8 +73,10 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if m == nil {
 			return fault.NotFound.Say("The event of this delivery was erased.")
 		}
-		d.begin(w, c.Now)
-		l = &letter{w, d.ID, m}
+		if err := d.begin(ctx, tx, w, c.Now); err != nil {
+			return err
+		}
+		l = &letter{w, d.ID, m, c.Now}
 		return deliveries.Rows.Save(ctx, tx, d)
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/outbound"
 )
@@ -21,12 +22,14 @@ type letter struct {
 	webhook  *Webhook
 	delivery id.ID
 	message  *message
+	began    clock.Time // when the attempt was counted
 }
 
 // result is what came of an attempt.
 type result struct {
 	delivery id.ID
 	url      string
+	began    clock.Time
 	took     time.Duration
 	status   int    // 0 when nothing came back
 	body     string // an excerpt
@@ -47,7 +50,7 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	if err != nil {
 		return nil, err
 	}
-	r := &result{delivery: l.delivery, url: l.webhook.URL}
+	r := &result{delivery: l.delivery, url: l.webhook.URL, began: l.began}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.webhook.URL, bytes.NewReader(body))
 	if err != nil {
 		r.why = "The address is not valid."
@@ -58,6 +61,7 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	req.Header.Set("Webhook-Id", string(l.message.ID))
 	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	req.Header.Set("Webhook-Signature", signature)
+	req.Header["Idempotency-Key"] = []string{} // not sent: it lets a kept connection that the endpoint closed be replaced by a new one
 	answer, err := client.Do(req)
 	r.took = time.Since(at)
 	switch {

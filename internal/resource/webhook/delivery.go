@@ -9,8 +9,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Delivery is one event for one webhook, and what came of it. The last
-// attempt is told of; those before it are only counted.
+// Delivery is one event for one webhook, and what came of it: of its last
+// attempt, and in the history of all of them.
 type Delivery struct {
 	op.Record
 	WebhookID      id.ID       `json:"webhookId"`
@@ -27,6 +27,7 @@ type Delivery struct {
 	ResponseBody   *string     `json:"responseBody" max:"2048" doc:"its first 2 KB"`
 	ErrorMessage   *string     `json:"errorMessage" max:"1000" doc:"why the last attempt failed"`
 	RequestBody    *string     `json:"requestBody" db:"-" max:"10000000" doc:"what is sent; only when one delivery is asked for, and null when the event was erased"`
+	History        *[]Attempt  `json:"history" db:"-" doc:"its attempts, the first one first, up to the eleven latest; only when one delivery is asked for"`
 
 	Epoch    int64  `json:"-" db:"epoch"`
 	EventSeq *int64 `json:"-" db:"event_seq"`
@@ -50,6 +51,8 @@ func (s *Service) deliveryOperations() []*op.Op {
 			Description: "Deliveries are kept for 30 days.", Example: `{` + webhookRefExample + `, "status": "failed", "eventType": "contact.created"}`}, listDeliveries),
 		op.Read(op.Spec{Name: "webhooks.deliveries.get", Route: "GET /v1/webhooks/{id}/deliveries/{deliveryId}", Summary: "Get a delivery.",
 			Example: `{` + ref + `}`}, getDelivery),
+		op.Read(op.Spec{Name: "webhooks.deliveries.newest", Summary: "Get the newest delivery of each of many webhooks.", Resource: "webhooks", Doors: op.Console,
+			Example: `{"ids": ["3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"]}`}, newestDeliveries),
 		op.Flow(op.Spec{Name: "webhooks.deliveries.redeliver", Route: "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", Status: 200,
 			Summary:     "Send a delivery again now.",
 			Description: "Answers with what came back. Works for every delivery, also one that succeeded, and for a disabled webhook. When it fails, nothing changes about the attempts to come.",
@@ -76,11 +79,25 @@ func listDeliveries(ctx context.Context, c *op.Call, in deliveryList) (*op.List[
 	return deliveries.ListUncounted(ctx, c, in.ID, w, in.Page)
 }
 
+type newestIn struct {
+	IDs []id.ID `json:"ids" doc:"the webhooks"`
+}
+
+func newestDeliveries(ctx context.Context, c *op.Call, in newestIn) (*op.List[Delivery], error) {
+	rows, err := deliveries.Newest(ctx, c, in.IDs)
+	return op.ListUnder(op.Page{Limit: len(rows)}, rows, len(rows)), err
+}
+
 func getDelivery(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
 	d, err := deliveries.Get(ctx, c, in.ID, in.DeliveryID)
 	if err != nil {
 		return nil, err
 	}
+	attempts, err := d.history(ctx, c.Tx)
+	if err != nil {
+		return nil, err
+	}
+	d.History = &attempts
 	m, err := messageOf(ctx, c.Tx, d)
 	if err != nil || m == nil {
 		return d, err

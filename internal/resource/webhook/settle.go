@@ -14,10 +14,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// tell writes into the delivery what the last attempt came to.
-func (d *Delivery) tell(r *result, now clock.Time) {
+// report writes into the delivery what its last attempt came to.
+func (d *Delivery) report(r *result) {
 	ms := r.took.Milliseconds()
-	d.URL, d.DurationMs, d.UpdatedAt = &r.url, &ms, now
+	d.URL, d.DurationMs = &r.url, &ms
 	d.ResponseStatus, d.ResponseBody, d.ErrorMessage = nil, nil, nil
 	if r.status != 0 {
 		status := int64(r.status)
@@ -25,9 +25,20 @@ func (d *Delivery) tell(r *result, now clock.Time) {
 	}
 	if !r.ok() {
 		d.ErrorMessage = &r.why
-		return
 	}
-	d.Status, d.NextAttemptAt, d.CompletedAt = succeeded, nil, &now
+}
+
+// tell writes into the delivery what an attempt came to.
+func (d *Delivery) tell(ctx context.Context, tx *db.Tx, r *result, now clock.Time) error {
+	d.UpdatedAt = now
+	if r.ok() {
+		d.Status, d.NextAttemptAt, d.CompletedAt = succeeded, nil, &now
+	}
+	if d.AttemptedAt != nil && *d.AttemptedAt != r.began {
+		return d.outrun(ctx, tx, r)
+	}
+	d.report(r)
+	return nil
 }
 
 // settle writes what came of an attempt. The caller has locked the webhook,
@@ -43,7 +54,9 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 		return err
 	}
 	now := s.clock.Now()
-	d.tell(r, now)
+	if err := d.tell(ctx, tx, r, now); err != nil {
+		return err
+	}
 	retry, exhausted := false, false
 	if open := d.Status == pending || d.Status == retrying; open && due {
 		d.Failures++

@@ -69,6 +69,8 @@ func later(d time.Duration) *step { return &step{later: &d} }
 // whoever takes over sends it again under the same webhook-id.
 func (s *Service) work(ctx context.Context, j job.Job, e errand, slow bool, a shift) error {
 	began := time.Now() //nolint:forbidigo // how long a worker has been at it, not when
+	client, end := s.client.Session()
+	defer end()
 	var last *result
 	for {
 		var next *step
@@ -87,7 +89,7 @@ func (s *Service) work(ctx context.Context, j job.Job, e errand, slow bool, a sh
 		case next.letter == nil:
 			return nil
 		}
-		if last, err = s.attempt(ctx, s.client, next.letter); err != nil {
+		if last, err = s.attempt(ctx, client, next.letter); err != nil {
 			return err
 		}
 	}
@@ -145,14 +147,10 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, e errand, slow bool, a sh
 			return nil, err
 		}
 	}
-	d.begin(w, now)
-	return &step{letter: &letter{w, d.ID, m}}, deliveries.Rows.Save(ctx, tx, d)
-}
-
-// begin counts an attempt before it is made.
-func (d *Delivery) begin(w *Webhook, now clock.Time) {
-	d.Attempts++
-	d.URL, d.AttemptedAt, d.UpdatedAt = &w.URL, &now, now
+	if err := d.begin(ctx, tx, w, now); err != nil {
+		return nil, err
+	}
+	return &step{letter: &letter{w, d.ID, m, now}}, deliveries.Rows.Save(ctx, tx, d)
 }
 
 // next finds the delivery that comes next, with what it says, and cancels

@@ -67,6 +67,7 @@ func (l *Letter) headers(text string) {
 		l.From = only(addresses(f.first("sender")))
 	}
 	l.ReplyTo = only(addresses(f.first("reply-to")))
+	l.Automatic = f.automatic(l.From)
 	l.To = addresses(strings.Join(f["to"], ", "))
 	l.Cc = addresses(strings.Join(f["cc"], ", "))
 	if d, err := mail.ParseDate(f.first("date")); err == nil {
@@ -74,6 +75,30 @@ func (l *Letter) headers(text string) {
 	} else if d, err := time.Parse(time.RFC1123Z, f.first("date")); err == nil {
 		l.Date = d
 	}
+}
+
+// automatic reports whether the head says that a machine wrote the mail, or a
+// person to many: what nobody should answer by machine (RFC 3834 §2). Beside
+// the header for it there are those that older programs and lists use.
+func (f fields) automatic(from *mail.Address) bool {
+	word := func(name string) string {
+		s, _, _ := strings.Cut(strings.ToLower(f.first(name)), ";")
+		s, _, _ = strings.Cut(s, "(")
+		return strings.TrimSpace(s)
+	}
+	if s := word("auto-submitted"); s != "" && s != "no" {
+		return true
+	}
+	switch word("precedence") {
+	case "bulk", "list", "junk", "auto_reply":
+		return true
+	}
+	for _, name := range []string{"list-id", "list-unsubscribe", "x-autoreply", "x-autorespond", "x-auto-response-suppress"} {
+		if f.first(name) != "" {
+			return true
+		}
+	}
+	return from != nil && strings.HasPrefix(strings.ToLower(from.Address), "mailer-daemon@")
 }
 
 var bracketed = regexp.MustCompile(`<[^<>\s]{1,995}>`)

@@ -39,6 +39,7 @@ type Letter struct {
 	Date       time.Time // zero when there is none that can be read
 	Text, HTML string    // HTML is clean, and empty when there is none
 
+	Automatic   bool // no person wrote it to the recipient
 	Attachments []Attachment
 	Report      *Report // of a mail that did not arrive
 

@@ -187,3 +187,29 @@ func FuzzRead(f *testing.F) {
 		check(t, l)
 	})
 }
+
+// What a machine wrote is known by its head, in the words of RFC 3834 and of
+// what was there before it.
+func TestAutomatic(t *testing.T) {
+	for head, want := range map[string]bool{
+		"Subject: x":                    false,
+		"Auto-Submitted: no":            false,
+		"Auto-Submitted: NO (a person)": false,
+		"Auto-Submitted: auto-replied; owner-email=x@y.com": true,
+		"auto-submitted: auto-generated":                    true,
+		"Auto-Submitted: auto-notified":                     true,
+		"Precedence: bulk":                                  true,
+		"Precedence: List":                                  true,
+		"Precedence: junk":                                  true,
+		"Precedence: first-class":                           false,
+		"List-Id: <news.example.com>":                       true,
+		"X-Autoreply: yes":                                  true,
+		"X-Auto-Response-Suppress: All":                     true,
+		"From: MAILER-DAEMON@example.com":                   true,
+		"From: ada@example.com":                             false,
+	} {
+		if got := read(t, crlf(head, "", "x")).Automatic; got != want {
+			t.Errorf("%q: %t", head, got)
+		}
+	}
+}
