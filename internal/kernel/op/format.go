@@ -40,7 +40,7 @@ var formats = map[string]func(string) string{
 	},
 	"country": func(s string) string {
 		r, err := language.ParseRegion(s)
-		if len(s) != 2 || err != nil || !r.IsCountry() || r.String() != s {
+		if len(s) != 2 || err != nil || !r.IsCountry() || r.Canonicalize() != r || r.String() != s {
 			return "Invalid country; use the two upper-case letters of ISO 3166, like GB"
 		}
 		return ""

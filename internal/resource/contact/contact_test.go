@@ -242,7 +242,7 @@ func TestAddresses(t *testing.T) {
 		update(`"line2": "Flat 2", "country": null, "isPrimary": true`).OK(t, 200).Same("line2", "Flat 2")
 		update(`"line1": ""`).Refused(t, 400, "VALIDATION_ERROR")
 		update(`"country": "XX"`).Refused(t, 400, "VALIDATION_ERROR")
-		for _, bad := range []string{`"city": "x"`, `"line1": "x", "country": "gb"`, `"line1": "x", "country": "GBR"`, `"line1": "x", "zip": "1"`} {
+		for _, bad := range []string{`"city": "x"`, `"line1": "x", "country": "gb"`, `"line1": "x", "country": "GBR"`, `"line1": "x", "country": "UK"`, `"line1": "x", "zip": "1"`} {
 			add(bad).Refused(t, 400, "VALIDATION_ERROR")
 		}
 		call(t, "contacts.addresses.delete", fmt.Sprintf(`{"id": %q, "addressId": %q}`, c, v.Text("id"))).OK(t, 204)
