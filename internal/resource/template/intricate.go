@@ -7,13 +7,14 @@ import "strings"
 // many links that are never closed 6. Such a text is refused when it is
 // written, so that no mail waits for it.
 const (
-	maxParagraph   = 10_000     // bytes without an empty line
+	maxParagraph   = 10_000     // bytes without an empty line, unless it is plain text
+	maxOpeners     = 100        // characters that open something, in plain text
 	maxNested      = 24         // quotes and lists that begin on one line
 	maxDefinitions = 300        // lines like [name]: address
 	maxLinkWork    = 25_000_000 // characters to look through for the ends of links
 )
 
-const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes, or too many nested quotes or lists, link definitions or links in one paragraph. Use fewer, or the bodyFormat html"
+const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too many nested quotes or lists, link definitions or links in one paragraph. Use fewer, or the bodyFormat html"
 
 // isIntricate reports whether Markdown would take too long to read.
 func isIntricate(body string) bool {
@@ -22,7 +23,7 @@ func isIntricate(body string) bool {
 		// What opens in a paragraph may close until its end.
 		paragraph, rest, _ := strings.Cut(body, "\n\n")
 		body = rest
-		if len(paragraph) > maxParagraph {
+		if len(paragraph) > maxParagraph && openers(paragraph) > maxOpeners {
 			return true
 		}
 		for line := range strings.Lines(paragraph) {
@@ -46,6 +47,17 @@ func isIntricate(body string) bool {
 		}
 	}
 	return false
+}
+
+// openers counts what may open something that is then looked for to the end of
+// the paragraph.
+func openers(paragraph string) (n int) {
+	for i := range len(paragraph) {
+		if strings.IndexByte("*_[]<>`!|&\\", paragraph[i]) >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // nested counts the quotes and lists that a line begins.

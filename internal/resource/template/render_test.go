@@ -136,6 +136,8 @@ func TestRenderingIsQuick(t *testing.T) {
 	for _, c := range []struct{ format, body string }{
 		{"markdown", long("word ")}, {"markdown", long("*a **a ")}, {"markdown", long("[")}, {"markdown", long("<b")}, {"markdown", long("`")}, {"markdown", long("~")}, {"markdown", long("a@")},
 		{"markdown", long("- a\n")}, {"markdown", long("|a|b|\n")}, {"markdown", long("<!--")}, {"markdown", long("&#")}, {"markdown", long("![a]")},
+		// Plain text may be one paragraph.
+		{"markdown", strings.Repeat("x", 500_000)}, {"markdown", strings.Repeat("- a\n", 125_000)}, {"markdown", strings.Repeat("a\n-- ", 100_000)}, {"markdown", strings.Repeat("[x]("+strings.Repeat("x", 5_000), 24)},
 		{"html", strings.Repeat("<div>", 100_000)}, {"html", strings.Repeat("<ul><li>", 60_000)}, {"html", strings.Repeat("<blockquote>a", 30_000)}, {"html", strings.Repeat("<", 500_000)},
 		{"html", strings.Repeat("<a href=https://example.com>", 17_000)}, {"html", strings.Repeat("&", 500_000)}, {"html", "<p " + strings.Repeat(`a="b" `, 80_000) + ">"}, {"html", strings.Repeat("<p style='color:red'>", 20_000)},
 	} {
