@@ -193,7 +193,7 @@ func takesJSON(method string) bool {
 }
 
 // checkContentType wants application/json for a body, or multipart/form-data
-// for a form; an action without input may come with neither.
+// for a form; an action that needs no input may come with neither.
 func checkContentType(o *op.Op, r *http.Request) error {
 	if !takesJSON(r.Method) || o.Streams() && !o.IsForm() {
 		return nil
@@ -205,7 +205,7 @@ func checkContentType(o *op.Op, r *http.Request) error {
 		}
 		return nil
 	}
-	if header == "application/json" || header == "" && r.ContentLength == 0 && !o.TakesBody() {
+	if header == "application/json" || header == "" && r.ContentLength == 0 && o.MayOmitBody() {
 		return nil
 	}
 	if kind, params, err := mime.ParseMediaType(header); err == nil && kind == "application/json" {

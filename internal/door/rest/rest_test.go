@@ -169,6 +169,11 @@ func TestRefusals(t *testing.T) {
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR").At("details.errors.0")
 		a.Send(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR")
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{}`).OK(t, 200)
+		a.Send(t, a.Key, http.MethodPost, "/v1/contacts", ``).Refused(t, 400, "INVALID_INPUT")
+		none := "/v1/invoices/" + string(id.New()) + "/"
+		a.Send(t, a.Key, http.MethodPost, none+"issue", ``).Refused(t, 404, "NOT_FOUND")
+		a.Send(t, a.Key, http.MethodPost, none+"send", ``).Refused(t, 404, "NOT_FOUND") // its input is optional
+		a.Send(t, a.Key, http.MethodPost, none+"send", ``, "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
 
 		a.Send(t, a.Key, http.MethodPost, "/v1/openapi.json", `{}`).Refused(t, 404, "NOT_FOUND")
 		head := a.Send(t, a.Key, http.MethodHead, "/v1/contacts/"+c, "")

@@ -268,8 +268,9 @@ func (o *Op) takesKeyFrom(d Door) bool {
 	return o.TakesKey() || d == Automation && (o.shape == writeShape || o.shape == flowShape) && !o.Public
 }
 
-// TakesBody reports whether the operation reads fields from a body.
-func (o *Op) TakesBody() bool { return o.hasBody }
+// MayOmitBody reports whether a request may come without a body and its type:
+// an action for which {} would do.
+func (o *Op) MayOmitBody() bool { return !o.hasBody || o.IsAction() && !o.needsBody() }
 
 // Streams reports whether the operation takes its body as a stream.
 func (o *Op) Streams() bool { return o.shape == bytesShape }
