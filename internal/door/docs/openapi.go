@@ -154,7 +154,6 @@ func responses(o *op.Op, shared op.Schemas) object {
 		success["content"] = bytesOf(o.Media)
 		out["206"] = object{"description": "The part that Range asked for.", "headers": with, "content": bytesOf(o.Media)}
 		out["304"] = object{"description": "The bytes are those that If-None-Match names.", "headers": with}
-		out["416"] = object{"description": "The file has no such part.", "headers": with, "content": object{"text/plain": object{"schema": object{"type": "string"}}}}
 	}
 	for status, kinds := range o.Faults() {
 		headers := with

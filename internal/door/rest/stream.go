@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -78,12 +79,20 @@ func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
 	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceTime()}, http.StatusOK}
 }
 
+// WriteHeader holds back the refusal of a range: it is told as all others are.
 func (p *pacedWriter) WriteHeader(status int) {
 	p.status = status
-	p.ResponseWriter.WriteHeader(status)
+	if !p.refused() {
+		p.ResponseWriter.WriteHeader(status)
+	}
 }
 
+func (p *pacedWriter) refused() bool { return p.status == http.StatusRequestedRangeNotSatisfiable }
+
 func (p *pacedWriter) Write(b []byte) (int, error) {
+	if p.refused() {
+		return len(b), nil
+	}
 	if err := p.passing(); err != nil {
 		return 0, err
 	}
@@ -114,6 +123,10 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	defer out.end()
 	from := &watched{ReadSeeker: c}
 	http.ServeContent(out, r, "", c.Modified, from)
+	if out.refused() {
+		h.Del("Content-Disposition")
+		return d.refuse(w, r, request, fault.BadRange.New())
+	}
 	if from.err != nil && r.Context().Err() == nil {
 		d.Log.ErrorContext(r.Context(), "an answer broke off", "trace_id", request, "path", redacted(r.URL.Path), "err", from.err)
 		// The client must not take the part for the whole.

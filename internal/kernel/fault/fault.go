@@ -48,6 +48,7 @@ var (
 	BadBusinessID    = Define("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
 	NotFound         = Define("NOT_FOUND", 404, "There is no such resource.")
 	MethodNotAllowed = Define("METHOD_NOT_ALLOWED", 405, "This path does not take that method.")
+	BadRange         = Define("RANGE_NOT_SATISFIABLE", 416, "The file has no such range of bytes.")
 	TooLarge         = Define("PAYLOAD_TOO_LARGE", 413, "The request body is too large.")
 	KeyInFlight      = Define("IDEMPOTENCY_KEY_IN_FLIGHT", 409, "The first request with this Idempotency-Key is still running. Retry in a moment.")
 	KeyReused        = Define("IDEMPOTENCY_KEY_REUSED", 422, "This Idempotency-Key was used for a different request. Use a new key.")

@@ -143,7 +143,11 @@ func TestContent(t *testing.T) {
 			t.Errorf("the first byte: %q", r.Body)
 		}
 		get("GET", 200, "Range", "bytes=0-0", "If-Range", `"other"`)
-		get("GET", 416, "Range", "bytes=1000-")
+		beyond := get("GET", 416, "Range", "bytes=1000-")
+		beyond.Refused(t, 416, "RANGE_NOT_SATISFIABLE")
+		if got := beyond.Header.Get("Content-Range"); got != fmt.Sprintf("bytes */%d", len(text)) || beyond.Header.Get("Content-Disposition") != "" {
+			t.Errorf("beyond the end: %v", beyond.Header)
+		}
 		get("GET", 304, "If-None-Match", etag)
 		if r := get("HEAD", 200); len(r.Body) != 0 || r.Header.Get("Content-Length") != fmt.Sprint(len(text)) {
 			t.Errorf("HEAD: %q, %v", r.Body, r.Header)
