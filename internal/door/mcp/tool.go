@@ -72,7 +72,11 @@ func describe(o *op.Op) *sdk.Tool {
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", o.Name, err))
 	}
-	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw)}
+	var output any
+	if answer := answerSchema(o); answer != nil {
+		output = answer
+	}
+	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw), OutputSchema: output}
 }
 
 // hints say what a call does, where the protocol's default says otherwise: a
@@ -103,11 +107,12 @@ func annotate(o *op.Op) *hints {
 // encode writes the tool as clients get it.
 func (t *tool) encode() []byte {
 	text, err := json.Marshal(struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		InputSchema any    `json:"inputSchema"`
-		Annotations *hints `json:"annotations,omitempty"`
-	}{t.sdk.Name, t.sdk.Description, t.sdk.InputSchema, annotate(t.op)})
+		Name         string `json:"name"`
+		Description  string `json:"description"`
+		InputSchema  any    `json:"inputSchema"`
+		OutputSchema any    `json:"outputSchema,omitempty"`
+		Annotations  *hints `json:"annotations,omitempty"`
+	}{t.sdk.Name, t.sdk.Description, t.sdk.InputSchema, t.sdk.OutputSchema, annotate(t.op)})
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", t.op.Name, err))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -47,8 +48,13 @@ func TestTools(t *testing.T) {
 			continue
 		}
 		agents++
-		if len(v.Name) > 64 || !strings.HasPrefix(v.Description, strings.ReplaceAll(o.Summary, ", newest first", "")) || v.OutputSchema != nil {
+		if len(v.Name) > 64 || !strings.HasPrefix(v.Description, strings.ReplaceAll(o.Summary, ", newest first", "")) {
 			t.Errorf("%s: %s: %q", o.Name, v.Name, v.Description)
+		}
+		if data, _ := o.OutputSchema(nil); (data != nil) != (v.OutputSchema != nil) {
+			t.Errorf("%s: tells its answer: %t", o.Name, v.OutputSchema != nil)
+		} else if data != nil {
+			compiled(t, o.Name+"/answer", v.OutputSchema)
 		}
 		if v.Annotations["readOnlyHint"] != (o.Method == http.MethodGet || o.ReadOnly()) || v.Annotations["destructiveHint"] != (o.Method == http.MethodDelete) {
 			t.Errorf("%s: %v", o.Name, v.Annotations)
@@ -71,6 +77,21 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
+	session := a.Initialize(t, access)
+	answers := func(name, arguments string) apptest.Value {
+		t.Helper()
+		got := fine(t, name, a.RPC(t, access, call(name, arguments), session...)).At("structuredContent")
+		if err := compiled(t, name+"/answers", found[name].OutputSchema).Validate(parsed(t, []byte(got.String()))); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+		return got
+	}
+	ada := answers("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).Text("data.id")
+	answers("contacts_list", `{}`)
+	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, ada))
+	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, id.New())).Same("error.code", "NOT_FOUND")
+	answers("domains_search", `{"query": "ada.com"}`)
+	answers("events_list", `{}`)
 	_, readOnly, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	some := a.RPC(t, readOnly, list)
 	reads := strings.Count(string(some.Body), `"inputSchema"`)
