@@ -137,6 +137,9 @@ func newFile(path string, fill func(io.Writer) error) (size int64, err error) {
 		return 0, fmt.Errorf("%s is there already; a backup does not overwrite", path)
 	}
 	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, err
+	}
 	temp := filepath.Join(dir, "."+filepath.Base(path)+"."+rand.Text()[:8]+".partial")
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -117,7 +117,7 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, from db.Engine) {
 		d := dbtest.Open(t, from, first)
 		fillThings(t, d)
-		path := filepath.Join(t.TempDir(), "backup")
+		path := filepath.Join(t.TempDir(), "backups", "monday")
 		sum, err := d.Backup(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
