@@ -151,11 +151,12 @@ type Agreement struct {
 
 // Retention is how long things are kept.
 type Retention struct {
-	Jobs       time.Duration `help:"How long finished jobs are kept." default:"168h"`
-	Deliveries time.Duration `help:"How long deliveries of webhooks are kept." default:"720h"`
-	Deleted    time.Duration `help:"How long deleted rows are kept." default:"2160h"`
-	Events     time.Duration `help:"How long events are kept." default:"9600h"`
-	Executions time.Duration `help:"How long executions of automations are kept." default:"2160h"`
+	Idempotency time.Duration `help:"How long answers are kept for their idempotency keys; at least a day." default:"24h"`
+	Jobs        time.Duration `help:"How long finished jobs are kept." default:"168h"`
+	Deliveries  time.Duration `help:"How long deliveries of webhooks are kept." default:"720h"`
+	Deleted     time.Duration `help:"How long deleted rows are kept." default:"2160h"`
+	Events      time.Duration `help:"How long events are kept." default:"9600h"`
+	Executions  time.Duration `help:"How long executions of automations are kept." default:"2160h"`
 }
 
 // Log is how the service tells what it does.
@@ -202,6 +203,9 @@ func (s *Settings) Settle(demo bool) error {
 	}
 	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
+	}
+	if s.Retention.Idempotency < 24*time.Hour {
+		return errors.New("--retention-idempotency: must be at least 24h, for which callers count on their keys")
 	}
 	// A negative age would be a moment to come, and everything older than it.
 	for name, d := range map[string]time.Duration{"jobs": s.Retention.Jobs, "deliveries": s.Retention.Deliveries, "deleted": s.Retention.Deleted,
