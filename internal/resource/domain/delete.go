@@ -52,6 +52,11 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 		if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
 			return op.Nothing{}, err
 		}
+		if v.ParentDomainID != nil {
+			if err := d.subdomainsChanged(ctx, c, *v.ParentDomainID); err != nil {
+				return op.Nothing{}, err
+			}
+		}
 		if v.Kind == "apex" && v.Status != "pending_verification" {
 			if _, err := d.Jobs.Enqueue(ctx, c.Tx, dropZone, zoneArgs{v.Name}, job.For(c.Org)); err != nil {
 				return op.Nothing{}, err
