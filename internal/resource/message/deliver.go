@@ -142,11 +142,10 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		v = found
-		answers, err := m.senders.Answers(ctx, tx, args.Organization, v.From, v.ID)
-		if err != nil {
+		one := letter{message: v, attachments: attached, now: now}
+		if one.answers, one.returns, err = m.senders.Answers(ctx, tx, args.Organization, v.From, v.InternetID); err != nil {
 			return err
 		}
-		one := letter{message: v, attachments: attached, now: now, answers: answers}
 		if v.Purpose != Marketing {
 			if len(to) > 0 {
 				out = append(out, &envelope{one, to})
@@ -233,8 +232,8 @@ func (m *Messages) hand(ctx context.Context, l *envelope) ([]recipient, error) {
 		return nil, err
 	}
 	mail := &Mail{Key: string(l.to[0].ID), Organization: l.message.OrganizationID, Message: l.message.ID, From: onTheWire(l.message.From), Content: content}
-	if l.answers != "" {
-		mail.From = l.answers // so that a report names the message, whatever it says
+	if l.returns != "" {
+		mail.From = returnPath(l.to[0].ID, l.returns)
 	}
 	at := map[string]int{}
 	for i, r := range l.to {
