@@ -337,7 +337,10 @@ func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) 
 	return tree, nil
 }
 
-const noNUL = "Must not contain the character U+0000"
+const (
+	noNUL      = "Must not contain the character U+0000"
+	outOfRange = "Invalid number: out of range"
+)
 
 // raw keeps a value of any kind as its text.
 func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tree, err error) {
@@ -381,7 +384,22 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 			note(noNUL)
 			return nil
 		}
+		if tok.Kind() == '0' && !isNumber(tok.String()) {
+			note(outOfRange)
+			return nil
+		}
 	}
+}
+
+// maxNumber bounds the text of a number in a raw value.
+const maxNumber = 1000
+
+// isNumber reports whether every engine and client can hold a number: as a
+// float it is neither infinite nor nothing.
+func isNumber(s string) bool {
+	f, err := strconv.ParseFloat(s, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
+	return err == nil && len(s) <= maxNumber && (f != 0 || strings.Trim(mantissa, "-0.") == "")
 }
 
 // text checks a string against its node and stores it.
@@ -434,7 +452,7 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	if n.kind == numberValue {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(x, 0) {
-			return tree.Add("Invalid number: out of range")
+			return tree.Add(outOfRange)
 		}
 		v.SetFloat(x)
 		return nil
