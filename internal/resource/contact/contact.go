@@ -76,10 +76,10 @@ type contactList struct {
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Contact], error) {
 	w := db.In(c.Org)
 	if in.Email != nil {
-		w.And("id IN (SELECT contact_id FROM contact_emails WHERE organization_id = $1 AND email_folded = ? AND deleted_at IS NULL)", db.Fold(*in.Email))
+		w.Among("SELECT contact_id FROM contact_emails WHERE organization_id = $1 AND email_folded = ? AND deleted_at IS NULL", db.Fold(*in.Email))
 	}
 	if in.Phone != nil {
-		w.And("id IN (SELECT contact_id FROM contact_phone_numbers WHERE organization_id = $1 AND phone_number = ? AND deleted_at IS NULL)", canonicalPhone(*in.Phone))
+		w.Among("SELECT contact_id FROM contact_phone_numbers WHERE organization_id = $1 AND phone_number = ? AND deleted_at IS NULL", canonicalPhone(*in.Phone))
 	}
 	rows, err := contacts.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {

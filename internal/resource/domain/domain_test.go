@@ -158,6 +158,7 @@ func TestDeleteSubdomainByItself(t *testing.T) {
 			return err == nil && slices.ContainsFunc(records, func(r domain.Record) bool { return r.Name == "desk" })
 		}
 		w.eventually("its records are there", has)
+		w.post("/v1/domains/"+sub+"/subdomains", `{"name": "x.desk.engines.com"}`).Refused(w.t, 409, "DOMAIN_NESTING_UNSUPPORTED")
 		w.delete("/v1/domains/"+sub).OK(w.t, 204)
 		w.eventually("its records are gone", func() bool { return !has() })
 	})
