@@ -31,6 +31,7 @@ const (
 	attempts     = 44
 	deliverTime  = 5 * time.Minute // and so long a message waits on PostgreSQL when its server died
 	deliverShare = 2 * time.Minute // of it, after which a long list makes room for others
+	closedTime   = 5 * time.Minute // before another look at an organization that is disabled
 	workers      = 4               // letters in memory at a time
 )
 
@@ -63,6 +64,9 @@ const waiting = "waiting"
 func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
 	started := m.clock.Now()
 	letters, v, err := m.begin(ctx, j, args)
+	if errors.Is(err, ErrClosed) {
+		return nil, job.Later(closedTime)
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -128,6 +132,9 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 		}
 		if found.Status != Queued && found.Status != Scheduled && found.Status != Sending {
 			return nil
+		}
+		if err := open(ctx, tx, args.Organization); err != nil {
+			return err
 		}
 		found.Status, found.UpdatedAt = Sending, now
 		if err := messages.Save(ctx, tx, found); err != nil {

@@ -116,8 +116,8 @@ func owner(ctx context.Context, tx *db.Tx, query string, args ...any) (id.ID, er
 	return org, err
 }
 
-// open refuses an organization that is disabled. Its mail waits with the
-// sender, who tries for some days.
+// open refuses an organization that is disabled. Mail to it waits with the
+// sender, who tries for some days, and mail of it waits here.
 func open(ctx context.Context, tx *db.Tx, org id.ID) error {
 	status, err := db.One[string](ctx, tx, "SELECT status FROM organizations WHERE id = $1", org)
 	if err == nil && status != "active" {

@@ -274,6 +274,31 @@ func TestBounceOfMarketing(t *testing.T) {
 	})
 }
 
+// A disabled organization sends nothing, also not what it wrote before.
+func TestDisabledSendsNothing(t *testing.T) {
+	eachDesk(t, func(t *testing.T, d *desk) {
+		v := d.call(t, "messages.create", `{"to": "ada@example.com", "subject": "x", "text": "x", "scheduledAt": "`+time.Now().Add(1500*time.Millisecond).UTC().Format(time.RFC3339Nano)+`"}`).OK(t, 201)
+		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "disabled"}`)
+		looked := func() (n int) {
+			err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+				n, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE unique_key = $1 AND run_at > $2", v.Text("id"), d.Clock.Now().Add(time.Minute))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		for end := time.Now().Add(30 * time.Second); looked() == 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it does not wait")
+			}
+		}
+		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "active"}`)
+		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "scheduled")
+	})
+}
+
 // The same mail again, alone or many at once, is stored once.
 func TestRepetition(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
