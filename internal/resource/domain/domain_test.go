@@ -164,6 +164,29 @@ func TestDeleteSubdomainByItself(t *testing.T) {
 	})
 }
 
+// Who takes a name while the zone of who had it is being removed has a zone.
+func TestNameTakenWhileItsZoneGoes(t *testing.T) {
+	var take atomic.Pointer[func()]
+	each(t, func(w *world) {
+		again := func() {
+			w.exec("INSERT INTO domain_holds (organization_id, created_at, name, domain_id) VALUES ($1, 0, 'again.example.com', $2)", w.Org, id.New())
+		}
+		take.Store(&again)
+		v := w.post("/v1/domains", `{"name": "again.example.com"}`).OK(w.t, 201)
+		w.txt.set(v.Text("verification.recordName"), v.Text("verification.recordValue"))
+		w.post("/v1/domains/"+v.Text("id")+"/verify", "").OK(w.t, 200)
+		w.delete("/v1/domains/"+v.Text("id")).OK(w.t, 204)
+		w.eventually("somebody has it again", func() bool { return w.count("SELECT count(*) FROM domain_holds") == 1 })
+		w.eventually("and its zone", func() bool { _, err := w.dns.Records(w.t.Context(), "again.example.com"); return err == nil })
+	}, func(c *domain.Config) {
+		c.Pause = func(step string) {
+			if step == "zone-dropped" {
+				(*take.Load())()
+			}
+		}
+	})
+}
+
 // Who had a name before has no hand in the zone of who has it now.
 func TestZoneOfFormerDomain(t *testing.T) {
 	each(t, func(w *world) {
