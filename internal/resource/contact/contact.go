@@ -51,7 +51,7 @@ func contactOperations() []*op.Op {
 		op.Read(op.Spec{Name: "contacts.list", Route: "GET /v1/contacts", Summary: "List contacts, newest first.",
 			Example: `{"query": "lovelace", "limit": 20}`}, listContacts),
 		op.Write(op.Spec{Name: "contacts.create", Route: "POST /v1/contacts", Summary: "Create a contact, with its emails, phone numbers and addresses.",
-			Description: "At least one of firstName, lastName and organizationName is needed.", Events: []string{"contact.created"},
+			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most 100 emails, 100 phone numbers and 100 addresses.", Events: []string{"contact.created"},
 			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], "phoneNumbers": [{"phoneNumber": "+442079460018"}]}`}, createContact),
 		op.Read(op.Spec{Name: "contacts.get", Route: "GET /v1/contacts/{id}", Summary: "Get a contact.",
 			Example: `{"id": ` + exampleID + `}`}, getContact),
