@@ -42,7 +42,9 @@ func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock
 	for i := range rows {
 		r := &rows[i]
 		alone := len(rows) == 1 || v.Purpose == Marketing
-		if reason := a.failed(r, alone); (v.Purpose != Marketing || r.ID == *a.Returned) && reason != "" && (r.Status == Sent || r.Status == Delivered) {
+		// Of one who got it alone, the report may be quicker than the answer of the mail system.
+		out := r.Status == Sent || r.Status == Delivered || r.Status == waiting && alone
+		if reason := a.failed(r, alone); (v.Purpose != Marketing || r.ID == *a.Returned) && reason != "" && out {
 			r.end(Bounced, reason, now)
 			if err := r.save(ctx, tx); err != nil {
 				return err

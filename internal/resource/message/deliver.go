@@ -221,8 +221,9 @@ func (r *recipient) end(status, reason string, now clock.Time) {
 	}
 }
 
+// save writes what came of a recipient. A mail that came back stays so.
 func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
-	_, err := db.Exec(ctx, tx, "UPDATE message_recipients SET status = $3, error_message = $4, answered_at = $5 WHERE organization_id = $1 AND id = $2",
+	_, err := db.Exec(ctx, tx, "UPDATE message_recipients SET status = $3, error_message = $4, answered_at = $5 WHERE organization_id = $1 AND id = $2 AND status <> 'bounced'",
 		r.OrganizationID, r.ID, r.Status, r.ErrorMessage, r.AnsweredAt)
 	return err
 }

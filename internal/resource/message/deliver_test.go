@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/message/messagetest"
 
 	"github.com/emersion/go-msgauth/dkim"
@@ -339,6 +340,32 @@ func TestSendingEnds(t *testing.T) {
 			t.Errorf("%d mails", n)
 		}
 		if events := a.Events(t, "message."); events != "message.created message.failed message.created message.sent" {
+			t.Errorf("events %q", events)
+		}
+	})
+}
+
+// A report that comes before the relay's own answer counts.
+func TestBounceBeforeTheAnswer(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		path := ""
+		r.Answer = func(step, what string) error {
+			switch step {
+			case "MAIL":
+				path = what
+			case "DATA":
+				text := strings.Join(report(path, "X: y", "gone@example.com", "failed"), "\r\n")
+				if err := a.Inbox.Receive(context.Background(), message.Arrived{Recipients: []string{path}, Content: strings.NewReader(text), Size: int64(len(text))}); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}
+		v := call(t, "messages.create", `{"to": "gone@example.com", "subject": "Hello", "text": "Hi."}`).OK(t, 201)
+		reaches(t, call, v, "bounced").Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
+		time.Sleep(300 * time.Millisecond)
+		call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "bounced")
+		if events := a.Events(t, "message."); events != "message.created message.bounced" {
 			t.Errorf("events %q", events)
 		}
 	})
