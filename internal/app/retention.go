@@ -83,7 +83,7 @@ const overdueEvery = 10 * time.Second
 // move what the clock moves.
 func (a *App) retention() {
 	a.sweep("idempotency.expire", time.Hour, windows("idempotency", op.Expired,
-		func(now clock.Time) clock.Time { return now.Add(-op.KeyLifetime) }))
+		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Idempotency) }))
 	a.sweep("events.expire", time.Hour, windows("events", "created_at <= $3",
 		func(now clock.Time) clock.Time { return now.Add(-a.Settings.Retention.Events) }))
 	a.sweep("webhooks.expire", time.Hour, windows("webhook_deliveries", "created_at <= $3",

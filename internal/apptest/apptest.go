@@ -77,7 +77,7 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 		Mail:            config.Mail{Domain: "frontdesk.example", Provider: "mailbox"},
 		MailServer:      config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, Connections: 400},
 		Agreement:       config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
-		Retention: config.Retention{Events: 9600 * time.Hour, Executions: 2160 * time.Hour}}
+		Retention: config.Retention{Idempotency: 24 * time.Hour, Events: 9600 * time.Hour, Executions: 2160 * time.Hour}}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)

@@ -104,6 +104,12 @@ func TestKeysEndAfterADay(t *testing.T) {
 		second.OK(t, 201)
 		fresh(t, second)
 		replayed(t, keyed(t, a, "k", "/v1/contacts", `{"firstName": "B"}`), second)
+
+		a.Runner.KeyLifetime = 48 * time.Hour
+		age(48*time.Hour - time.Minute)
+		replayed(t, keyed(t, a, "k", "/v1/contacts", `{"firstName": "B"}`), second)
+		age(time.Minute)
+		fresh(t, keyed(t, a, "k", "/v1/contacts", `{"firstName": "B"}`))
 	})
 }
 

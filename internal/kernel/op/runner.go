@@ -29,6 +29,9 @@ type Runner struct {
 	// FlowTimeout ends a Flow that its provider keeps waiting; 60 seconds when zero.
 	FlowTimeout time.Duration
 
+	// KeyLifetime is how long answers are kept for replay; a day at least.
+	KeyLifetime time.Duration
+
 	keys keyLocks
 }
 
