@@ -212,24 +212,34 @@ func TestMailboxes(t *testing.T) {
 	})
 }
 
-// Who has seen a mail and takes no part in its thread cannot write into it, and
-// nobody takes its place by its Message-ID.
+// Who has seen a mail of ours answers it from any address. A mail from outside
+// is answered by those who take part in its thread, and nobody takes the place
+// of another by its Message-ID.
 func TestThreadOfOthers(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		first, m, _ := d.sent(`"to": "ada@example.com", "cc": "grace@bücher.example", "replyTo": "office@example.org", "subject": "Offer", "text": "1000."`)
 		ours := m.Header.Get("Message-ID")
+		const theirs = "<question@example.com>"
+		named := ours
 		from := func(address, messageID string) apptest.Value {
 			d.t.Helper()
 			n := d.call(t, "messages.list", `{"direction": "inbound", "limit": 100}`).OK(t, 200).Len()
-			d.posted("x@example.net", d.businessAddress(), "From: "+address, "Message-ID: "+messageID, "In-Reply-To: "+ours, "", "By "+address)
+			d.posted("x@example.net", d.businessAddress(), "From: "+address, "Message-ID: "+messageID, "In-Reply-To: "+named, "", "By "+address)
 			return d.received(n + 1).At("0")
 		}
 		joins := func(address string) {
 			d.t.Helper()
 			from(address, "<"+string(id.New())+"@example.net>").Same("threadId", first.Text("threadId"))
 		}
+		joins("colleague-of-ada@example.com")
+		from("ADA@example.com", theirs).Same("threadId", first.Text("threadId"))
+		named = "<" + first.Text("id") + "@frontdesk.example>" // whoever knows its id
+		if v := from("mallory@example.net", "<1@example.net>"); v.Text("threadId") == first.Text("threadId") {
+			t.Errorf("an id is enough: %s", v)
+		}
+		named = theirs
 		for _, stranger := range []string{"mallory@example.net", "no-reply@frontdesk.example"} {
-			v := from(stranger, ours)
+			v := from(stranger, theirs)
 			if v.Text("threadId") == first.Text("threadId") || !v.At("inReplyToId").Null() {
 				t.Errorf("%s is in the thread: %s", stranger, v)
 			}

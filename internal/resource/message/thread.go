@@ -24,6 +24,12 @@ func internetID(v *Message) string {
 	return string(v.ID) + "." + strings.ToLower(rand.Text()[:16]) + "@" + DomainOf(onTheWire(v.From))
 }
 
+// isSecret reports whether only who has seen a message can name it.
+func isSecret(v *Message) bool {
+	local, _, _ := strings.Cut(v.InternetID, "@")
+	return v.Direction == Outbound && strings.Contains(local, ".")
+}
+
 // idOf is the message's id that a Message-ID of ours begins with.
 func idOf(internetID string) (id.ID, bool) {
 	local, _, _ := strings.Cut(internetID, "@")
