@@ -128,7 +128,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Automations.Handle(4 * s.Workers) // they wait for commits, which are shared
 	a.Catalog = a.operations(more)
 	a.Webhooks.Know(a.Catalog)
-	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal, KeptAnswers: s.Retention.Idempotency}
+	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal, KeyLifetime: s.Retention.Idempotency}
 	a.Automations.Open(a.Catalog, steps{action.New(a.Runner, a.Catalog, op.Automation)})
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

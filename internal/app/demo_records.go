@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/door/action"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/message"
@@ -54,8 +55,15 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 			return fmt.Errorf("demo: %s: %w", f.name, err)
 		}
 	}
-	known = append(known, "$domain", a.Settings.Mail.Domain)
-	to, text := strings.NewReplacer(known...).Replace("reply+$plans@$domain"), strings.NewReplacer(known...).Replace(demoMail)
+	var answered string
+	err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		answered, err = db.One[string](ctx, tx, "SELECT internet_id FROM messages WHERE organization_id = $1 AND id = $2", caller.Organization, strings.NewReplacer(known...).Replace("$plans"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	to, text := "reply+"+answered, strings.ReplaceAll(demoMail, "$answered", answered)
 	if err := a.Inbox.Receive(ctx, message.Arrived{Sender: "charles@example.com", Recipients: []string{to}, Content: strings.NewReader(text), Size: int64(len(text))}); err != nil {
 		return fmt.Errorf("demo: the answer: %w", err)
 	}
@@ -64,10 +72,10 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 
 // demoMail answers one of the sample messages.
 const demoMail = `From: Charles Babbage <charles@example.com>
-To: reply+$plans@$domain
+To: reply+$answered
 Subject: Re: The larger engine
 Message-ID: <1.charles@example.com>
-In-Reply-To: <$plans@$domain>
+In-Reply-To: <$answered>
 Content-Type: multipart/mixed; boundary="page"
 
 --page

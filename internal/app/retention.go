@@ -119,17 +119,22 @@ func (a *App) retention() {
 }
 
 // windows removes old rows of a table that has no index on their age: it walks
-// the table once in the order of insertion, a window per transaction.
+// the table in the order of insertion, a window per transaction, until a
+// window has only younger rows. Those that follow are younger still.
 func windows(table, old string, before func(now clock.Time) clock.Time) func(context.Context, *db.Tx, clock.Time) (bool, error) {
 	last := int64(0)
+	type window struct {
+		End    *int64      `db:"last"`
+		Oldest *clock.Time `db:"oldest"`
+	}
 	return func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
-		end, err := db.One[*int64](ctx, tx, "SELECT max(seq) FROM (SELECT seq FROM "+table+" WHERE seq > $1 ORDER BY seq LIMIT $2) AS next", last, purgeWindow)
-		if err != nil || end == nil {
+		w, err := db.One[window](ctx, tx, "SELECT max(seq) AS last, min(created_at) AS oldest FROM (SELECT seq, created_at FROM "+table+" WHERE seq > $1 ORDER BY seq LIMIT $2) AS next", last, purgeWindow)
+		if err != nil || w.End == nil || *w.Oldest > before(now) {
 			last = 0
 			return false, err
 		}
-		_, err = db.Exec(ctx, tx, "DELETE FROM "+table+" WHERE seq > $1 AND seq <= $2 AND "+old, last, *end, before(now))
-		tx.OnCommit(func() { last = *end })
+		_, err = db.Exec(ctx, tx, "DELETE FROM "+table+" WHERE seq > $1 AND seq <= $2 AND "+old, last, *w.End, before(now))
+		tx.OnCommit(func() { last = *w.End })
 		return true, err
 	}
 }

@@ -277,6 +277,21 @@ func TestRecipients(t *testing.T) {
 	k.ended()
 }
 
+// Bytes that are no text, and more of them than an address has, are taken from
+// nobody: no database stores them.
+func TestMalformedAddresses(t *testing.T) {
+	_, addr := start(t, &shelf{}, nil)
+	k := dial(t, addr)
+	k.hear("220")
+	k.ask("EHLO x", "250")
+	for _, local := range []string{"\xff\xfe", "\"\x00\"", "\"\x01\"", strings.Repeat("a", 5000)} {
+		k.ask("MAIL FROM:<"+local+"@example.com>", "553 5.1.7")
+		k.ask("MAIL FROM:<a@example.com>", "250")
+		k.ask("RCPT TO:<"+local+"@mail.example>", "550 5.1.1")
+		k.ask("RSET", "250")
+	}
+}
+
 func TestRate(t *testing.T) {
 	_, addr := start(t, &shelf{}, func(c *Config) { c.PerMinute = 3 })
 	k := dial(t, addr)

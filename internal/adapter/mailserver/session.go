@@ -7,7 +7,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/limit"
@@ -50,15 +53,30 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 		s.server.count("limited")
 		return refuse(451, smtp.EnhancedCode{4, 7, 1}, "Too many messages from your address. Please retry in %d seconds.", limit.Seconds(v.Retry))
 	}
+	if !sound(from) {
+		s.server.count("malformed")
+		return refuse(553, smtp.EnhancedCode{5, 1, 7}, "That is no address that mail could come back to.")
+	}
 	s.sender = from
 	return nil
+}
+
+// maxAddress is RFC 5321 §4.5.3.1 with its erratum 1690.
+const maxAddress = 254
+
+// sound reports whether an address can be written down: go-smtp takes any bytes.
+func sound(address string) bool {
+	return len(address) <= maxAddress && utf8.ValidString(address) && !strings.ContainsFunc(address, unicode.IsControl)
 }
 
 // Rcpt takes only those whom somebody here receives mail for.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	err := s.server.inbox.Takes(ctx, to)
+	err := message.ErrNobody
+	if sound(to) {
+		err = s.server.inbox.Takes(ctx, to)
+	}
 	if err == nil {
 		s.recipients = append(s.recipients, to)
 		return nil

@@ -151,7 +151,7 @@ type Agreement struct {
 
 // Retention is how long things are kept.
 type Retention struct {
-	Idempotency time.Duration `help:"How long answers are kept for their idempotency keys; at least a day." default:"24h"`
+	Idempotency time.Duration `help:"How long answers are kept for requests that are repeated with their key; at least 24h." default:"24h"`
 	Jobs        time.Duration `help:"How long finished jobs are kept." default:"168h"`
 	Deliveries  time.Duration `help:"How long deliveries of webhooks are kept." default:"720h"`
 	Deleted     time.Duration `help:"How long deleted rows are kept." default:"2160h"`
@@ -176,6 +176,9 @@ func (s *Settings) Settle(demo bool) error {
 	var err error
 	if s.BaseURL, err = address("listen", s.Listen, "base-url", s.BaseURL); err != nil {
 		return err
+	}
+	if u, err := url.Parse(s.BaseURL); err != nil || u.Path != "" {
+		return fmt.Errorf("--base-url: %q has a path, and pages are at the root; give the service a host name of its own", s.BaseURL)
 	}
 	if s.MCPListen != "" {
 		if s.MCPURL, err = address("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {
@@ -204,15 +207,15 @@ func (s *Settings) Settle(demo bool) error {
 	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
 	}
-	if s.Retention.Idempotency < 24*time.Hour {
-		return errors.New("--retention-idempotency: must be at least 24h, for which callers count on their keys")
-	}
 	// A negative age would be a moment to come, and everything older than it.
 	for name, d := range map[string]time.Duration{"jobs": s.Retention.Jobs, "deliveries": s.Retention.Deliveries, "deleted": s.Retention.Deleted,
 		"events": s.Retention.Events, "executions": s.Retention.Executions} {
 		if d < 0 {
 			return fmt.Errorf("--retention-%s: must not be negative", name)
 		}
+	}
+	if s.Retention.Idempotency < 24*time.Hour {
+		return errors.New("--retention-idempotency: must be at least 24h, which callers are promised")
 	}
 	if s.Workers < 0 || s.Workers > 1000 {
 		return errors.New("--workers: must be between 1 and 1000")

@@ -46,15 +46,18 @@ func sound() config.Settings {
 	return config.Settings{Listen: "127.0.0.1:0", Agreement: config.Agreement{Business: "1", Domain: "1"},
 		RateLimit:  config.RateLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Public: 1},
 		AgentLimit: config.AgentLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Transport: 1},
-		OAuth:      config.OAuth{RegisterLimit: 1, TokenLimit: 1}, Files: config.Files{MaxBytes: 1}, Mail: config.Mail{Domain: "mail.example.com"}, Retention: config.Retention{Idempotency: 24 * time.Hour},
+		OAuth:      config.OAuth{RegisterLimit: 1, TokenLimit: 1}, Files: config.Files{MaxBytes: 1}, Mail: config.Mail{Domain: "mail.example.com"},
+		Retention:       config.Retention{Idempotency: 24 * time.Hour},
 		AutomationLimit: config.AutomationLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1}}
 }
 
-// A retention below nothing would end what is not over.
-func TestNegative(t *testing.T) {
+// What cannot be is refused by the setting's name: a retention below nothing,
+// for one, would end what is not over.
+func TestImpossible(t *testing.T) {
 	for want, change := range map[string]func(*config.Settings){
-		"--retention-idempotency": func(s *config.Settings) { s.Retention.Idempotency = 24*time.Hour - 1 },
 		"--retention-events":      func(s *config.Settings) { s.Retention.Events = -time.Hour },
+		"--retention-idempotency": func(s *config.Settings) { s.Retention.Idempotency = time.Hour },
+		"--base-url":              func(s *config.Settings) { s.BaseURL = "https://example.com/desk" },
 		"--retention-deleted":     func(s *config.Settings) { s.Retention.Deleted = -1 },
 		"--workers":               func(s *config.Settings) { s.Workers = -1 },
 	} {

@@ -114,7 +114,7 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 		return t.List(ctx, tx, w, p)
 	}
 	dir := p.direction()
-	head := t.live("organization_id = $1") + w.text.String() + fmt.Sprintf(" ORDER BY created_at %s, seq %s LIMIT %d", dir, dir, scanFirst)
+	head := t.live(w.organization(tx)) + w.text.String() + fmt.Sprintf(" ORDER BY created_at %s, seq %s LIMIT %d", dir, dir, scanFirst)
 	matching := &Where{args: w.args[:len(w.args):len(w.args)]}
 	matching.And(like, want.like)
 	rows, err := t.page(ctx, tx, "(SELECT * FROM "+head+") AS head WHERE TRUE", matching, p)
@@ -128,9 +128,9 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 			return []T{}, err
 		}
 		if found < rareTerm {
-			// The + keeps SQLite from walking the organization's whole list.
+			all.few = true
 			all.And(fmt.Sprintf("seq IN (SELECT rowid FROM %s_search WHERE %s_search MATCH ?)", t.name, t.name), want.fts)
-			return t.page(ctx, tx, t.live("+organization_id = $1"), all, p)
+			return t.List(ctx, tx, all, p)
 		}
 	}
 	all.And(like, want.like)

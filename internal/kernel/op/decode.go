@@ -353,7 +353,10 @@ func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) 
 	return tree, nil
 }
 
-const noNUL = "Must not contain the character U+0000"
+const (
+	noNUL      = "Must not contain the character U+0000"
+	outOfRange = "Invalid number: out of range"
+)
 
 // raw keeps a value of any kind as its text.
 func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tree, err error) {
@@ -403,8 +406,6 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 		}
 	}
 }
-
-const outOfRange = "Invalid number: out of range"
 
 // keepable reports whether a number that stays as it is written can be stored
 // and read by whoever gets it: PostgreSQL refuses 1e200000, and JavaScript

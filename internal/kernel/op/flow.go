@@ -193,7 +193,7 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 			return err
 		}
 		mine.fence = row.Fence + 1
-		if row.Status == nil && row.Attempt != nil && !row.over(c.Now, now, c.runner.keyLifetime()) { // a dead or open attempt goes on
+		if row.Status == nil && row.Attempt != nil && !row.over(c.runner.keyLifetime(), c.Now, now) { // a dead or open attempt goes on
 			mine.attempt, mine.step = *row.Attempt, row.Step
 		}
 		_, err = db.Exec(ctx, tx, `

@@ -22,8 +22,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// KeyLifetime is how long an answer is kept for replay at least.
+// KeyLifetime is how long an answer is kept for replay, unless the operator
+// has set a longer time.
 const KeyLifetime = 24 * time.Hour
+
+func (r *Runner) keyLifetime() time.Duration { return max(r.KeyLifetime, KeyLifetime) }
 
 // key is an idempotency key in one organization and the request it stands for.
 type key struct {
@@ -120,18 +123,18 @@ type storedRow struct {
 
 const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun"
 
-// over reports whether the key is free for another request: its answer is as
-// old as it gets, or whoever claimed it died so long ago before anything happened. An
+// over reports whether the key is free for another request: its answer has had
+// its time, or whoever claimed it died that long ago before anything happened. An
 // attempt that had begun stays until somebody knows what became of it.
-func (row *storedRow) over(now, leases clock.Time, lifetime time.Duration) bool {
+func (row *storedRow) over(lifetime time.Duration, now, leases clock.Time) bool {
 	if row.CreatedAt.Add(lifetime) > now {
 		return false
 	}
 	return row.Status != nil || !row.Begun && (row.LeaseUntil == nil || *row.LeaseUntil <= leases)
 }
 
-// Expired is the condition of the rows that over holds for; $3 is a day ago. A
-// Flow takes a minute at most, so no claim of a day ago is held.
+// Expired is the condition of the rows that over holds for; $3 is when a key
+// ends now. A Flow takes a minute at most, so no claim of that age is held.
 const Expired = "(status IS NOT NULL OR step IS NULL) AND created_at <= $3"
 
 // stored looks for the answer that an earlier request left under the key.
@@ -163,7 +166,7 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 
 // settle decides what a stored row means for a request.
 func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer, bool, error) {
-	if row.over(c.Now, now, r.keyLifetime()) {
+	if row.over(c.runner.keyLifetime(), c.Now, now) {
 		return Answer{}, false, nil
 	}
 	if !bytes.Equal(row.Fingerprint, k.print[:]) {

@@ -29,13 +29,11 @@ type Runner struct {
 	// FlowTimeout ends a Flow that its provider keeps waiting; 60 seconds when zero.
 	FlowTimeout time.Duration
 
-	// KeptAnswers is how long the answer of a key is kept; KeyLifetime when zero.
-	KeptAnswers time.Duration
+	// KeyLifetime is how long answers are kept for replay; a day at least.
+	KeyLifetime time.Duration
 
 	keys keyLocks
 }
-
-func (r *Runner) keyLifetime() time.Duration { return max(r.KeptAnswers, KeyLifetime) }
 
 // Sealer encrypts what is stored and must be read back, bound to its place.
 type Sealer interface {

@@ -264,10 +264,11 @@ func (t *turn) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 // fail ends the execution. Of a step, it says which.
 func (t *turn) fail(why string, step *StepError) job.Outcome {
 	return t.finish(func(e *Execution, now clock.Time) {
+		said := why // a transaction may be run again
 		if i := e.done(); step != nil && i < len(e.Steps) {
 			e.Steps[i].Error, e.Steps[i].CompletedAt = step, &now
-			why = fmt.Sprintf("Step %d, %s: %s", i+1, e.Steps[i].Operation, why)
+			said = fmt.Sprintf("Step %d, %s: %s", i+1, e.Steps[i].Operation, why)
 		}
-		e.end(failed, now, why)
+		e.end(failed, now, said)
 	})
 }

@@ -2,11 +2,26 @@ package contact
 
 import (
 	"context"
+	"fmt"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
+
+// maxChildren bounds each kind of row below a contact: its answer carries them
+// all, and every change of one reads them.
+const maxChildren = 100
+
+// room refuses one more row below a contact that has as many as it can.
+func room[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) (there int, err error) {
+	there, err = n.Rows.Count(ctx, c.Tx, n.Under(c, contact))
+	if err == nil && there >= maxChildren {
+		err = fault.At(nil, fmt.Sprintf("The contact has %d of these, as many as it can have; remove one first", there))
+	}
+	return there, err
+}
 
 // load fills in what hangs below the contact.
 func (v *Contact) load(ctx context.Context, c *op.Call) error {

@@ -51,7 +51,7 @@ func contactOperations() []*op.Op {
 		op.Read(op.Spec{Name: "contacts.list", Route: "GET /v1/contacts", Summary: "List contacts, newest first.",
 			Example: `{"query": "lovelace", "limit": 20}`}, listContacts),
 		op.Write(op.Spec{Name: "contacts.create", Route: "POST /v1/contacts", Summary: "Create a contact, with its emails, phone numbers and addresses.",
-			Description: "At least one of firstName, lastName and organizationName is needed.", Events: []string{"contact.created"},
+			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most 100 emails, 100 phone numbers and 100 addresses.", Events: []string{"contact.created"},
 			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], "phoneNumbers": [{"phoneNumber": "+442079460018"}]}`}, createContact),
 		op.Read(op.Spec{Name: "contacts.get", Route: "GET /v1/contacts/{id}", Summary: "Get a contact.",
 			Example: `{"id": ` + exampleID + `}`}, getContact),
@@ -76,10 +76,10 @@ type contactList struct {
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Contact], error) {
 	w := db.In(c.Org)
 	if in.Email != nil {
-		w.And("id IN (SELECT contact_id FROM contact_emails WHERE organization_id = $1 AND email_folded = ? AND deleted_at IS NULL)", db.Fold(*in.Email))
+		w.Among("SELECT contact_id FROM contact_emails WHERE organization_id = $1 AND email_folded = ? AND deleted_at IS NULL", db.Fold(*in.Email))
 	}
 	if in.Phone != nil {
-		w.And("id IN (SELECT contact_id FROM contact_phone_numbers WHERE organization_id = $1 AND phone_number = ? AND deleted_at IS NULL)", canonicalPhone(*in.Phone))
+		w.Among("SELECT contact_id FROM contact_phone_numbers WHERE organization_id = $1 AND phone_number = ? AND deleted_at IS NULL", canonicalPhone(*in.Phone))
 	}
 	rows, err := contacts.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {

@@ -3,6 +3,7 @@ package contact_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"frontdesk/internal/apptest"
@@ -248,5 +249,20 @@ func TestAddresses(t *testing.T) {
 		call(t, "contacts.addresses.delete", fmt.Sprintf(`{"id": %q, "addressId": %q}`, c, v.Text("id"))).OK(t, 204)
 		call(t, "contacts.addresses.list", fmt.Sprintf(`{"id": %q}`, c)).OK(t, 200).Same("0.isPrimary", true)
 		_ = w
+	})
+}
+
+// A contact carries its children, so it has a bounded number of each.
+func TestContactIsFull(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		many := func(one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", 100), ",") + "]" }
+		v := call(t, "contacts.create", `{"firstName": "Ada", "emails": `+many(`{"email": "ada@example.com"}`)+`, "phoneNumbers": `+many(`{"phoneNumber": "+442079460018"}`)+
+			`, "addresses": `+many(`{"line1": "12 St James's Square"}`)+`}`).OK(t, 201)
+		for operation, field := range map[string]string{"emails": `"email": "b@example.com"`, "phone_numbers": `"phoneNumber": "+442079460018"`, "addresses": `"line1": "1 Dorset Street"`} {
+			call(t, "contacts."+operation+".create", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), field)).Refused(t, 400, "VALIDATION_ERROR")
+		}
+		call(t, "contacts.emails.delete", fmt.Sprintf(`{"id": %q, "emailId": %q}`, v.Text("id"), v.Text("emails.5.id"))).OK(t, 204)
+		call(t, "contacts.emails.create", fmt.Sprintf(`{"id": %q, "email": "b@example.com"}`, v.Text("id"))).OK(t, 201)
 	})
 }

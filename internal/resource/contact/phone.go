@@ -136,6 +136,9 @@ func addPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberAdd) (*PhoneN
 	if err := phoneNumbers.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
+	if _, err := room(ctx, c, phoneNumbers, in.ID); err != nil {
+		return nil, err
+	}
 	v := in.row(c, in.ID)
 	if err := phoneNumbers.Rows.Insert(ctx, c.Tx, &v); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (p primaries[T]) add(ctx context.Context, c *op.Call, contact id.ID, row *T
 	if err := p.Lock(ctx, c, contact); err != nil {
 		return err
 	}
-	n, err := p.Rows.Count(ctx, c.Tx, p.Under(c, contact))
+	n, err := room(ctx, c, p.Nested, contact)
 	if err != nil {
 		return err
 	}

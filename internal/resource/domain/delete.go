@@ -52,6 +52,11 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 		if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
 			return op.Nothing{}, err
 		}
+		if v.ParentDomainID != nil {
+			if err := d.subdomainsChanged(ctx, c, *v.ParentDomainID); err != nil {
+				return op.Nothing{}, err
+			}
+		}
 		if v.Kind == "apex" && v.Status != "pending_verification" {
 			if _, err := d.Jobs.Enqueue(ctx, c.Tx, dropZone, zoneArgs{v.Name}, job.For(c.Org)); err != nil {
 				return op.Nothing{}, err
@@ -107,15 +112,26 @@ type zoneArgs struct {
 	Zone string `json:"zone"`
 }
 
-// drop removes the zone of a deleted domain, unless somebody has the name again.
+// drop removes the zone of a deleted domain, unless somebody has the name
+// again. Who takes it while the zone goes gets a new one.
 func (d *Domains) drop(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
-	var holder id.ID
-	err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		holder, err = heldBy(ctx, tx, a.Zone)
-		return err
-	})
-	if err != nil || holder != "" {
+	held := func() (bool, error) {
+		var holder id.ID
+		err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			holder, err = heldBy(ctx, tx, a.Zone)
+			return err
+		})
+		return holder != "", err
+	}
+	if taken, err := held(); err != nil || taken {
 		return nil, err
 	}
-	return nil, d.DNS.DeleteZone(ctx, a.Zone)
+	if err := d.DNS.DeleteZone(ctx, a.Zone); err != nil {
+		return nil, err
+	}
+	d.pause("zone-dropped")
+	if taken, err := held(); err != nil || !taken {
+		return nil, err
+	}
+	return nil, d.DNS.CreateZone(ctx, a.Zone)
 }

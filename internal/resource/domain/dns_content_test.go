@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -163,4 +164,24 @@ func FuzzCanonical(f *testing.F) {
 			t.Errorf("not stable: %+v, then %+v, %v", r, again, tree)
 		}
 	})
+}
+
+// One answer carries all records of a name and type, so there are not too many.
+func TestFullSet(t *testing.T) {
+	r := Record{Type: "TXT", Name: "www", Content: "one more"}
+	var others []Record
+	for i := range MaxSet {
+		if err := r.Fits(others); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, Record{Type: "TXT", Name: "www", Content: fmt.Sprint(i)})
+	}
+	if err := r.Fits(others); !fault.Has(err, ZoneFull) {
+		t.Errorf("one too many: %v", err)
+	}
+	for _, beside := range []Record{{Type: "A", Name: "www", Content: "192.0.2.1"}, {Type: "TXT", Name: "mail", Content: "x"}} {
+		if err := beside.Fits(others); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -14,8 +14,12 @@ var (
 	ZoneFull       = fault.Define("DNS_ZONE_FULL", 422, "The zone has as many records as a zone may have.")
 )
 
-// MaxRecords bounds a zone.
-const MaxRecords = 5000
+// MaxRecords bounds a zone, and MaxSet what one name has of a type: an answer
+// carries all of them.
+const (
+	MaxRecords = 5000
+	MaxSet     = 200
+)
 
 // Same reports whether two records are one, whatever their TTL.
 func (r Record) Same(o Record) bool {
@@ -28,7 +32,11 @@ func (r Record) Fits(others []Record) error {
 	if len(others) >= MaxRecords {
 		return ZoneFull.Say("The zone has %d records, as many as a zone may have. Remove some first.", len(others))
 	}
+	set := 0
 	for _, o := range others {
+		if o.Name == r.Name && o.Type == r.Type {
+			set++
+		}
 		switch {
 		case r.Same(o):
 			return RecordExists.Say("The zone has this %s record already, named %s. Change that one with PUT.", r.Type, r.Name)
@@ -37,6 +45,9 @@ func (r Record) Fits(others []Record) error {
 		case r.Name == o.Name && o.Type == "CNAME":
 			return RecordConflict.Say("%s is a CNAME, and no other record can stand beside it. Remove the CNAME first, or choose another name.", r.Name)
 		}
+	}
+	if set >= MaxSet {
+		return ZoneFull.Say("%s has %d %s records, as many as a name may have of one type. Remove some first.", r.Name, set, r.Type)
 	}
 	return nil
 }

@@ -56,11 +56,14 @@ type zoneRef struct {
 	Kind   string `db:"kind"`
 	Status string `db:"status"`
 	Parent *id.ID `db:"parent_domain_id"`
+	Lost   bool   `db:"lost"` // to whoever has the name now
 }
 
 // findZone looks a domain up, and refuses one without a zone.
 func findZone(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneRef, error) {
-	at, err := db.One[zoneRef](ctx, tx, "SELECT organization_id, id, name, kind, status, parent_domain_id FROM domains WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", org, domain)
+	at, err := db.One[zoneRef](ctx, tx, `SELECT organization_id, id, name, kind, status, parent_domain_id,
+		EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id <> domains.id) AS lost
+		FROM domains WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, org, domain)
 	switch {
 	case err != nil:
 		return at, db.Missing(err, "domain")
@@ -70,6 +73,8 @@ func findZone(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneRef, error
 		return at, f
 	case at.Status == "pending_verification":
 		return at, ZoneMissing.Say("%s has no zone before it is verified. Publish its TXT record and call verify first.", at.Name)
+	case at.Lost: // a zone is known by its name alone, and is theirs
+		return at, ZoneMissing.Say("%s has left, and somebody else has it now. Delete the domain.", at.Name)
 	}
 	return at, nil
 }

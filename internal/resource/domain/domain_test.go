@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -143,6 +144,67 @@ func TestDeleteRegistered(t *testing.T) {
 		if n := w.count("SELECT count(*) FROM domain_holds"); n != 0 {
 			t.Errorf("%d names are still held", n)
 		}
+	})
+}
+
+// A subdomain that is deleted by its own id takes its email records with it,
+// like one that is removed from its domain.
+func TestDeleteSubdomainByItself(t *testing.T) {
+	each(t, func(w *world) {
+		path := "/v1/domains/" + w.registered("engines.com")
+		sub := w.post(path+"/subdomains", `{"name": "desk.engines.com"}`).OK(w.t, 201).Text("id")
+		has := func() bool {
+			records, err := w.dns.Records(w.t.Context(), "engines.com")
+			return err == nil && slices.ContainsFunc(records, func(r domain.Record) bool { return r.Name == "desk" })
+		}
+		w.eventually("its records are there", has)
+		w.post("/v1/domains/"+sub+"/subdomains", `{"name": "x.desk.engines.com"}`).Refused(w.t, 409, "DOMAIN_NESTING_UNSUPPORTED")
+		w.delete("/v1/domains/"+sub).OK(w.t, 204)
+		w.eventually("its records are gone", func() bool { return !has() })
+	})
+}
+
+// Who takes a name while the zone of who had it is being removed has a zone.
+func TestNameTakenWhileItsZoneGoes(t *testing.T) {
+	var take atomic.Pointer[func()]
+	each(t, func(w *world) {
+		again := func() {
+			w.exec("INSERT INTO domain_holds (organization_id, created_at, name, domain_id) VALUES ($1, 0, 'again.example.com', $2)", w.Org, id.New())
+		}
+		take.Store(&again)
+		v := w.post("/v1/domains", `{"name": "again.example.com"}`).OK(w.t, 201)
+		w.txt.set(v.Text("verification.recordName"), v.Text("verification.recordValue"))
+		w.post("/v1/domains/"+v.Text("id")+"/verify", "").OK(w.t, 200)
+		w.delete("/v1/domains/"+v.Text("id")).OK(w.t, 204)
+		w.eventually("somebody has it again", func() bool { return w.count("SELECT count(*) FROM domain_holds") == 1 })
+		w.eventually("and its zone", func() bool { _, err := w.dns.Records(w.t.Context(), "again.example.com"); return err == nil })
+	}, func(c *domain.Config) {
+		c.Pause = func(step string) {
+			if step == "zone-dropped" {
+				(*take.Load())()
+			}
+		}
+	})
+}
+
+// Who had a name before has no hand in the zone of who has it now.
+func TestZoneOfFormerDomain(t *testing.T) {
+	each(t, func(w *world) {
+		former := "/v1/domains/" + w.registered("sold.com")
+		records := former + "/dns-records"
+		const record = `{"type": "A", "name": "www", "content": "192.0.2.1"}`
+		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = created_at WHERE name = 'sold.com'")
+		w.exec("DELETE FROM domain_holds WHERE name = 'sold.com'")
+		mine := w.post(records, record).OK(w.t, 201).Text("id") // it may still be delegated to us
+		other := w.NewTenant(w.t, "enterprise")
+		v := w.Send(w.t, other.Key, "POST", "/v1/domains", `{"name": "sold.com"}`).OK(w.t, 201)
+		w.txt.set(v.Text("verification.recordName"), v.Text("verification.recordValue"))
+		w.Send(w.t, other.Key, "POST", "/v1/domains/"+v.Text("id")+"/verify", "").OK(w.t, 200).Same("status", "active")
+		w.post(records, strings.Replace(record, "www", "evil", 1)).Refused(w.t, 409, "DNS_ZONE_MISSING")
+		w.get(records).Refused(w.t, 409, "DNS_ZONE_MISSING")
+		w.delete(records+"/"+mine).Refused(w.t, 409, "DNS_ZONE_MISSING")
+		w.Send(w.t, other.Key, "POST", "/v1/domains/"+v.Text("id")+"/dns-records", strings.Replace(record, "www", "new", 1)).OK(w.t, 201)
+		w.delete(former).OK(w.t, 204)
 	})
 }
 

@@ -65,10 +65,10 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 			return nil, err
 		}
 		switch w.AmountCents = offer.total(in.PeriodYears); {
-		case offer.Premium:
-			return nil, PremiumUnsupported.New()
 		case !offer.Available:
 			return nil, Unavailable.Say("%s is taken.", in.ascii)
+		case offer.Premium:
+			return nil, PremiumUnsupported.New()
 		case w.AmountCents > in.MaxAmountCents:
 			return nil, exceeds(w.AmountCents, in.MaxAmountCents)
 		}
@@ -119,7 +119,7 @@ func (d *Domains) savedRegistrant(ctx context.Context, c *op.Call, w *Order) err
 var needsOrganization = []string{"ai", "co", "io", "me"}
 
 func organizationRule(name string, r *Registrant) error {
-	if slices.Contains(needsOrganization, ending(name)) && r.OrganizationName == nil {
+	if slices.Contains(needsOrganization, ending(name)) && deref(r.OrganizationName) == "" {
 		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.", ending(name))
 	}
 	return nil

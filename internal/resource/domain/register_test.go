@@ -104,6 +104,7 @@ func TestRegisterRefusals(t *testing.T) {
 		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "contact": `+strings.Replace(company, `"jobTitle": "Director", `, "", 1)+`}`).Issues(t, "contact.jobTitle")
 		for _, ending := range strings.Fields("ai co io me") {
 			try(poor.Key, order("taken."+ending, registrant, 1)).Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
+			try(poor.Key, order("taken."+ending, strings.Replace(registrant, `{`, `{"organizationName": "", `, 1), 1)).Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
 		}
 		try(poor.Key, order("taken.com", registrant, 1)).Refused(t, 409, "DOMAIN_UNAVAILABLE")
 		try(poor.Key, order("a.xyz", registrant, 1)).Refused(t, 409, "DOMAIN_UNAVAILABLE")

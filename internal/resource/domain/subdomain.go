@@ -19,7 +19,7 @@ func (d *Domains) subdomainOperations() []*op.Op {
 			Example: `{"id": ` + exampleID + `}`}, d.listSubdomains),
 		op.Write(op.Spec{Name: "domains.subdomains.create", Route: "POST /v1/domains/{id}/subdomains", Summary: "Add a subdomain.",
 			Description: "It is active at once: the domain above it is verified already. Where that has hosted email, the subdomain's records follow in a moment.",
-			Errors:      []*fault.Kind{Exists, NotVerified, TransferInFlight, Unavailable}, Events: []string{"domain.subdomain.created"},
+			Errors:      []*fault.Kind{Exists, NestingUnsupported, NotVerified, TransferInFlight, Unavailable}, Events: []string{"domain.subdomain.created"},
 			Example: `{"id": ` + exampleID + `, "name": "mail.example.com", "purpose": "transactional"}`}, d.createSubdomain),
 		op.Read(op.Spec{Name: "domains.subdomains.get", Route: "GET /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Get a subdomain.", Example: ref}, d.getSubdomain),
 		op.Write(op.Spec{Name: "domains.subdomains.delete", Route: "DELETE /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Remove a subdomain.",
@@ -66,7 +66,9 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 		return nil, err
 	}
 	switch {
-	case parent.Kind != "apex" || ending(in.ascii) != parent.Name:
+	case parent.Kind != "apex":
+		return nil, NestingUnsupported.Say("%s is a subdomain, and has none of its own.", parent.Name)
+	case ending(in.ascii) != parent.Name:
 		return nil, fault.Field("name", "Must be one label under "+parent.Name+", like mail."+parent.Name)
 	case parent.TransferRequestedAt != nil:
 		return nil, TransferInFlight.New()

@@ -108,18 +108,25 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 
 // follow puts the message into the thread of the one that it answers: by its
 // headers, or else by the address that it came to. Nothing is guessed by the
-// subject.
+// subject. Who names a mail of ours has seen it, and may answer from another
+// address than it went to; the Message-ID of a mail from outside is no secret,
+// so only who takes part in its thread joins it.
 func (a *arrival) follow(ctx context.Context, tx *db.Tx, v *Message) error {
+	v.ThreadID, v.References = id.New(), []string{}
 	parent, err := Answered(ctx, tx, v.OrganizationID, a.letter.References)
 	if fault.Has(err, fault.NotFound) && a.Answers != nil {
 		parent, err = messages.Get(ctx, tx, v.OrganizationID, *a.Answers)
 	}
 	if fault.Has(err, fault.NotFound) {
-		v.ThreadID, v.References = id.New(), []string{}
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if !isSecret(parent) || a.letter.Report != nil {
+		if ok, err := takesPart(ctx, tx, parent, v.From); err != nil || !ok {
+			return err
+		}
 	}
 	v.Follow(parent)
 	v.CustomerID = parent.CustomerID

@@ -2,7 +2,6 @@ package message
 
 import (
 	"context"
-	"errors"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -12,19 +11,18 @@ import (
 
 // bounce notes that a message came back (RFC 3464). A report about one of our
 // messages is no message itself: whoever answers what is received would answer
-// a machine. It is known when there is such a message.
+// a machine. Only what comes to a return path is known to be about one: what a
+// report says of itself, anybody can write.
 func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
+	if a.Returned == nil {
+		return false, nil
+	}
 	err = a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		known = false
-		v, err := a.reported(ctx, tx)
-		if fault.Has(err, fault.NotFound) {
+		v, err := messages.Lock(ctx, tx, a.Organization, *a.Answers)
+		if known = err == nil; fault.Has(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
-			return err
-		}
-		known = true
-		if v, err = messages.Lock(ctx, tx, v.OrganizationID, v.ID); err != nil {
 			return err
 		}
 		return a.comeBack(ctx, tx, v, a.clock.Now())
@@ -32,24 +30,9 @@ func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
 	return known, err
 }
 
-// reported finds the message of ours that the report is about.
-func (a *arrival) reported(ctx context.Context, tx *db.Tx) (*Message, error) {
-	box, err := answered(ctx, tx, a.letter)
-	ref := box.Answers
-	if errors.Is(err, ErrNobody) || box.Organization != a.Organization {
-		ref, err = a.Answers, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if ref == nil {
-		return nil, fault.NotFound.New()
-	}
-	return messages.Get(ctx, tx, a.Organization, *ref)
-}
-
 // comeBack gives the recipients that failed their end. A report that came
-// before changes nothing.
+// before changes nothing. Marketing mail went to each alone, so its reports
+// are about the one whose return path it is.
 func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
 	rows, err := db.All[recipient](ctx, tx, "SELECT "+recipientColumns+" FROM message_recipients WHERE organization_id = $1 AND message_id = $2 ORDER BY seq", v.OrganizationID, v.ID)
 	if err != nil {
@@ -58,7 +41,10 @@ func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock
 	changed, arrived := false, false
 	for i := range rows {
 		r := &rows[i]
-		if reason := a.failed(r, len(rows) == 1); reason != "" && (r.Status == Sent || r.Status == Delivered) {
+		alone := len(rows) == 1 || v.Purpose == Marketing
+		// Of one who got it alone, the report may be quicker than the answer of the mail system.
+		out := r.Status == Sent || r.Status == Delivered || r.Status == waiting && alone
+		if reason := a.failed(r, alone); (v.Purpose != Marketing || r.ID == *a.Returned) && reason != "" && out {
 			r.end(Bounced, reason, now)
 			if err := r.save(ctx, tx); err != nil {
 				return err

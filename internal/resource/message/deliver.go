@@ -31,6 +31,7 @@ const (
 	attempts     = 44
 	deliverTime  = 5 * time.Minute // and so long a message waits on PostgreSQL when its server died
 	deliverShare = 2 * time.Minute // of it, after which a long list makes room for others
+	closedTime   = 5 * time.Minute // before another look at an organization that is disabled
 	workers      = 4               // letters in memory at a time
 )
 
@@ -63,6 +64,9 @@ const waiting = "waiting"
 func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
 	started := m.clock.Now()
 	letters, v, err := m.begin(ctx, j, args)
+	if errors.Is(err, ErrClosed) {
+		return nil, job.Later(closedTime)
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -129,6 +133,9 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 		if found.Status != Queued && found.Status != Scheduled && found.Status != Sending {
 			return nil
 		}
+		if err := open(ctx, tx, args.Organization); err != nil {
+			return err
+		}
 		found.Status, found.UpdatedAt = Sending, now
 		if err := messages.Save(ctx, tx, found); err != nil {
 			return err
@@ -142,11 +149,10 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		v = found
-		answers, err := m.senders.Answers(ctx, tx, args.Organization, v.From, v.ID)
-		if err != nil {
+		one := letter{message: v, attachments: attached, now: now}
+		if one.answers, one.returns, err = m.senders.Answers(ctx, tx, args.Organization, v.From, v.InternetID); err != nil {
 			return err
 		}
-		one := letter{message: v, attachments: attached, now: now, answers: answers}
 		if v.Purpose != Marketing {
 			if len(to) > 0 {
 				out = append(out, &envelope{one, to})
@@ -215,8 +221,9 @@ func (r *recipient) end(status, reason string, now clock.Time) {
 	}
 }
 
+// save writes what came of a recipient. A mail that came back stays so.
 func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
-	_, err := db.Exec(ctx, tx, "UPDATE message_recipients SET status = $3, error_message = $4, answered_at = $5 WHERE organization_id = $1 AND id = $2",
+	_, err := db.Exec(ctx, tx, "UPDATE message_recipients SET status = $3, error_message = $4, answered_at = $5 WHERE organization_id = $1 AND id = $2 AND status <> 'bounced'",
 		r.OrganizationID, r.ID, r.Status, r.ErrorMessage, r.AnsweredAt)
 	return err
 }
@@ -233,8 +240,8 @@ func (m *Messages) hand(ctx context.Context, l *envelope) ([]recipient, error) {
 		return nil, err
 	}
 	mail := &Mail{Key: string(l.to[0].ID), Organization: l.message.OrganizationID, Message: l.message.ID, From: onTheWire(l.message.From), Content: content}
-	if l.answers != "" {
-		mail.From = l.answers // so that a report names the message, whatever it says
+	if l.returns != "" {
+		mail.From = returnPath(l.to[0].ID, l.returns)
 	}
 	at := map[string]int{}
 	for i, r := range l.to {

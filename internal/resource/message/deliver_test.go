@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/message/messagetest"
 
 	"github.com/emersion/go-msgauth/dkim"
@@ -118,7 +119,7 @@ func TestSending(t *testing.T) {
 			t.Errorf("sent: %s", sent)
 		}
 		got := r.Got()
-		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || got[0].From != "reply+"+v.Text("id")+"@frontdesk.example" {
+		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || !strings.HasPrefix(got[0].From, "bounce+") {
 			t.Fatalf("the relay has %+v", got)
 		}
 		m, err := mail.ReadMessage(bytes.NewReader(got[0].Content))
@@ -130,10 +131,13 @@ func TestSending(t *testing.T) {
 			t.Errorf("subject %q, %v", subject, err)
 		}
 		for header, want := range map[string]string{"From": "<no-reply@frontdesk.example>", "To": "<ada@example.com>, <grace@xn--bcher-kva.example>", "Cc": "<charles@example.com>", "Reply-To": "<desk@example.com>",
-			"Bcc": "", "Message-ID": "<" + v.Text("id") + "@frontdesk.example>", "References": "", "List-Unsubscribe": ""} {
+			"Bcc": "", "References": "", "List-Unsubscribe": ""} {
 			if got := m.Header.Get(header); got != want {
 				t.Errorf("%s: %q, want %q", header, got, want)
 			}
+		}
+		if name := got[0].ID(t); !strings.HasPrefix(name, v.Text("id")+".") || !strings.HasSuffix(name, "@frontdesk.example") {
+			t.Errorf("Message-ID: %q", name)
 		}
 		if strings.Contains(string(got[0].Content), "hidden@") {
 			t.Error("the blind copy is told")
@@ -149,9 +153,14 @@ func TestSending(t *testing.T) {
 		third := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Re: Re: Żółw", "text": "And again", "inReplyToId": %q}`, answer.Text("id"))).OK(t, 201)
 		reaches(t, call, answer, "sent")
 		reaches(t, call, third, "sent")
+		names := map[string]string{}
 		for _, g := range r.Got() {
-			if g.ID(t) == third.Text("id")+"@frontdesk.example" {
-				want := "<" + v.Text("id") + "@frontdesk.example> <" + answer.Text("id") + "@frontdesk.example>"
+			of, _, _ := strings.Cut(g.ID(t), ".")
+			names[of] = "<" + g.ID(t) + ">"
+		}
+		for _, g := range r.Got() {
+			if names[third.Text("id")] == "<"+g.ID(t)+">" {
+				want := names[v.Text("id")] + " " + names[answer.Text("id")]
 				if g.Header(t, "References") != want || g.Header(t, "In-Reply-To") != strings.Fields(want)[1] {
 					t.Errorf("the third names %q", g.Header(t, "References"))
 				}
@@ -270,7 +279,7 @@ func TestMarketing(t *testing.T) {
 		links := map[string]bool{}
 		for i := range got {
 			g := &got[i]
-			if len(g.To) != 1 || g.Header(t, "To") != "<"+g.To[0]+">" || g.Header(t, "Cc") != "" || g.Header(t, "List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || g.ID(t) != v.Text("id")+"@frontdesk.example" {
+			if len(g.To) != 1 || g.Header(t, "To") != "<"+g.To[0]+">" || g.Header(t, "Cc") != "" || g.Header(t, "List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(g.ID(t), v.Text("id")+".") {
 				t.Errorf("mail to %v: %s", g.To, g.Content)
 			}
 			links[strings.Trim(g.Header(t, "List-Unsubscribe"), "<>")] = true
@@ -331,6 +340,32 @@ func TestSendingEnds(t *testing.T) {
 			t.Errorf("%d mails", n)
 		}
 		if events := a.Events(t, "message."); events != "message.created message.failed message.created message.sent" {
+			t.Errorf("events %q", events)
+		}
+	})
+}
+
+// A report that comes before the relay's own answer counts.
+func TestBounceBeforeTheAnswer(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		path := ""
+		r.Answer = func(step, what string) error {
+			switch step {
+			case "MAIL":
+				path = what
+			case "DATA":
+				text := strings.Join(report(path, "X: y", "gone@example.com", "failed"), "\r\n")
+				if err := a.Inbox.Receive(context.Background(), message.Arrived{Recipients: []string{path}, Content: strings.NewReader(text), Size: int64(len(text))}); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}
+		v := call(t, "messages.create", `{"to": "gone@example.com", "subject": "Hello", "text": "Hi."}`).OK(t, 201)
+		reaches(t, call, v, "bounced").Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
+		time.Sleep(300 * time.Millisecond)
+		call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "bounced")
+		if events := a.Events(t, "message."); events != "message.created message.bounced" {
 			t.Errorf("events %q", events)
 		}
 	})

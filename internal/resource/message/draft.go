@@ -101,8 +101,12 @@ type wording struct {
 }
 
 func (w *wording) check(tree *fault.Tree) *fault.Tree {
-	if w.Subject != nil && unseen(*w.Subject) {
+	switch {
+	case w.Subject == nil:
+	case unseen(*w.Subject):
 		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
+	case strings.TrimSpace(*w.Subject) == "":
+		tree = tree.At([]any{"subject"}, "Must have more than spaces")
 	}
 	if w.TemplateID != nil && (w.Text != nil || w.HTML != nil) {
 		tree = tree.At([]any{"templateId"}, "Give either a template, or text and html")
@@ -263,6 +267,9 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 		v.InternetID = internetID(v)
+	}
+	if same(v.InReplyToID, &v.ID) {
+		return nil, fault.Field("inReplyToId", "A message cannot answer itself")
 	}
 	if in.plain.InReplyToID.Set && !same(v.InReplyToID, before.InReplyToID) {
 		if err := v.join(ctx, c.Tx); err != nil {

@@ -36,12 +36,13 @@ func (h *Hosted) MaySend(ctx context.Context, tx *db.Tx, org id.ID, address stri
 }
 
 // Answers to a domain that takes mail go to the address itself.
-func (h *Hosted) Answers(ctx context.Context, tx *db.Tx, org id.ID, from string, message id.ID) (string, error) {
-	_, receives, err := h.email.Sends(ctx, tx, org, DomainOf(onTheWire(from)))
+func (h *Hosted) Answers(ctx context.Context, tx *db.Tx, org id.ID, from, internetID string) (address, returns string, err error) {
+	name := DomainOf(onTheWire(from))
+	_, receives, err := h.email.Sends(ctx, tx, org, name)
 	if err != nil || receives {
-		return "", err
+		return "", name, err
 	}
-	return h.Home.Answers(ctx, tx, org, from, message)
+	return h.Home.Answers(ctx, tx, org, from, internetID)
 }
 
 // Keys are those of the domain that the address is on.
@@ -63,7 +64,7 @@ func (h *Hosted) Keys(ctx context.Context, org id.ID, address string) ([]Key, er
 
 // Host knows who has a domain, every address of which is theirs. One that only
 // sends is hosted, and nobody has an address there.
-func (h *Hosted) Host(ctx context.Context, tx *db.Tx, _, name string) (Mailbox, error) {
+func (h *Hosted) Host(ctx context.Context, tx *db.Tx, local, name string) (Mailbox, error) {
 	org, receives, err := h.email.Receiver(ctx, tx, name)
 	switch {
 	case err != nil:
@@ -73,5 +74,9 @@ func (h *Hosted) Host(ctx context.Context, tx *db.Tx, _, name string) (Mailbox, 
 	case !receives:
 		return Mailbox{}, ErrNobody
 	}
-	return Mailbox{Organization: org}, nil
+	box, err := returned(ctx, tx, local)
+	if errors.Is(err, ErrNobody) || err == nil && box.Organization != org {
+		return Mailbox{Organization: org}, nil
+	}
+	return box, err
 }

@@ -155,7 +155,8 @@ func listMessages(ctx context.Context, c *op.Call, in messageList) (*op.List[Mes
 	db.Equal(w, "thread_id", in.ThreadID)
 	db.Equal(w, "customer_id", in.CustomerID)
 	if in.ContactID != nil {
-		w.And("(contact_id = ? OR id IN (SELECT message_id FROM message_contacts WHERE organization_id = $1 AND contact_id = ? AND deleted_at IS NULL))", *in.ContactID, *in.ContactID)
+		w.Among(`SELECT id FROM messages WHERE organization_id = $1 AND contact_id = ?
+			UNION SELECT message_id FROM message_contacts WHERE organization_id = $1 AND contact_id = ? AND deleted_at IS NULL`, *in.ContactID, *in.ContactID)
 	}
 	rows, err := messages.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {

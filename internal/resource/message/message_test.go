@@ -146,6 +146,7 @@ func TestMessageRefusals(t *testing.T) {
 			call(t, "messages.update", with(v, c.fields)).Issues(t, c.place)
 		}
 		call(t, "messages.create", `{"subject": "x"}`).Issues(t, "to")
+		call(t, "messages.create", `{"to": "ada@example.com", "subject": "  "}`).Issues(t, "subject")
 		call(t, "messages.create", `{"to": "ada@example.com"}`).Issues(t, "subject")
 		if n := call(t, "messages.list", `{}`).OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d messages", n)

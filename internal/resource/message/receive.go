@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/message/incoming"
 
 	"golang.org/x/sync/semaphore"
@@ -134,8 +133,8 @@ func (in *Inbox) destinations(ctx context.Context, l *incoming.Letter, recipient
 			}
 			d := &out[at]
 			d.recipients = append(d.recipients, address)
-			if d.Answers == nil {
-				d.Answers = box.Answers
+			if d.Answers == nil || box.Returned != nil {
+				d.Answers, d.Returned = box.Answers, box.Returned
 			}
 		}
 		if len(out) == 0 {
@@ -146,17 +145,11 @@ func (in *Inbox) destinations(ctx context.Context, l *incoming.Letter, recipient
 	return out, err
 }
 
-// answered finds who wrote what a mail answers or reports about. Our
-// Message-IDs begin with the message's id, which is unique over all
-// organizations.
+// answered finds who wrote what a mail answers. Our Message-IDs begin with the
+// message's id, which is unique over all organizations.
 func answered(ctx context.Context, tx *db.Tx, l *incoming.Letter) (Mailbox, error) {
-	names := l.References
-	if l.Report != nil {
-		names = append([]string{l.Report.MessageID}, names...)
-	}
-	for _, name := range names {
-		local, _, _ := strings.Cut(name, "@")
-		ref, ok := id.Parse(local)
+	for _, name := range l.References {
+		ref, ok := idOf(name)
 		if !ok {
 			continue
 		}

@@ -112,7 +112,7 @@ func TestReply(t *testing.T) {
 		ada := d.call(t, "contacts.create", `{"firstName": "Ada", "emails": [{"email": "Ada@example.com"}]}`).OK(t, 201).Text("id")
 		first, m, sender := d.sent(`"to": "ada@example.com", "subject": "Your drawings", "text": "Here they are."`)
 		answers := m.Header.Get("Reply-To")
-		if want := "<reply+" + first.Text("id") + "@frontdesk.example>"; answers != want || "<"+sender+">" != want || m.Header.Get("From") != "<no-reply@frontdesk.example>" {
+		if want := "<reply+" + strings.Trim(m.Header.Get("Message-ID"), "<>") + ">"; answers != want || !strings.HasPrefix(sender, "bounce+") || m.Header.Get("From") != "<no-reply@frontdesk.example>" {
 			t.Fatalf("Reply-To %q, sender %q", answers, sender)
 		}
 		d.posted("ada@example.com", strings.Trim(answers, "<>"),
@@ -159,7 +159,7 @@ func TestReply(t *testing.T) {
 		if got := m.Header.Get("In-Reply-To"); got != "<a1@example.com>" {
 			t.Errorf("it answers %q", got)
 		}
-		if got := m.Header.Get("References"); !strings.HasPrefix(got, "<"+first.Text("id")+"@") || !strings.HasSuffix(got, " <a1@example.com>") {
+		if got := m.Header.Get("References"); !strings.HasPrefix(got, "<"+first.Text("id")+".") || !strings.HasSuffix(got, " <a1@example.com>") {
 			t.Errorf("references %q", got)
 		}
 		call := d.Door("rest", d.NewTenant(t, "enterprise"))
@@ -176,6 +176,9 @@ func TestMailboxes(t *testing.T) {
 		d.refused(550, "no-reply@frontdesk.example", "In-Reply-To: <"+string(id.New())+"@frontdesk.example>", "", "To nobody's.")
 		d.refused(550, "anybody@frontdesk.example", "", "x")
 		d.refused(550, "reply+"+string(id.New())+"@frontdesk.example", "", "x")
+		d.refused(550, "reply+"+first.Text("id")+"@frontdesk.example", "", "The id alone is no address.")
+		d.refused(550, "reply+"+first.Text("id")+".%@frontdesk.example", "", "x")
+		d.refused(550, "bounce+"+first.Text("id")+"@frontdesk.example", "", "x")
 		d.refused(550, string(id.New())+"@frontdesk.example", "", "x")
 		d.refused(550, string(d.Business)+"@elsewhere.example", "", "x")
 		d.refused(550, "ada@example.com", "", "x")
@@ -206,6 +209,103 @@ func TestMailboxes(t *testing.T) {
 		// Closed for now, not for ever.
 		d.Operate(t, "organizations.update", "organization", other.Org, `{"status": "disabled"}`)
 		d.refused(450, string(other.Business)+"@frontdesk.example", "", "x")
+	})
+}
+
+// Who has seen a mail of ours answers it from any address. A mail from outside
+// is answered by those who take part in its thread, and nobody takes the place
+// of another by its Message-ID.
+func TestThreadOfOthers(t *testing.T) {
+	eachDesk(t, func(t *testing.T, d *desk) {
+		first, m, _ := d.sent(`"to": "ada@example.com", "cc": "grace@bücher.example", "replyTo": "office@example.org", "subject": "Offer", "text": "1000."`)
+		ours := m.Header.Get("Message-ID")
+		const theirs = "<question@example.com>"
+		named := ours
+		from := func(address, messageID string) apptest.Value {
+			d.t.Helper()
+			n := d.call(t, "messages.list", `{"direction": "inbound", "limit": 100}`).OK(t, 200).Len()
+			d.posted("x@example.net", d.businessAddress(), "From: "+address, "Message-ID: "+messageID, "In-Reply-To: "+named, "", "By "+address)
+			return d.received(n + 1).At("0")
+		}
+		joins := func(address string) {
+			d.t.Helper()
+			from(address, "<"+string(id.New())+"@example.net>").Same("threadId", first.Text("threadId"))
+		}
+		joins("colleague-of-ada@example.com")
+		from("ADA@example.com", theirs).Same("threadId", first.Text("threadId"))
+		named = "<" + first.Text("id") + "@frontdesk.example>" // whoever knows its id
+		if v := from("mallory@example.net", "<1@example.net>"); v.Text("threadId") == first.Text("threadId") {
+			t.Errorf("an id is enough: %s", v)
+		}
+		named = theirs
+		for _, stranger := range []string{"mallory@example.net", "no-reply@frontdesk.example"} {
+			v := from(stranger, theirs)
+			if v.Text("threadId") == first.Text("threadId") || !v.At("inReplyToId").Null() {
+				t.Errorf("%s is in the thread: %s", stranger, v)
+			}
+		}
+		joins("ADA@example.com")
+		joins("grace@xn--bcher-kva.example")
+		joins("office@example.org")
+		// Whom somebody of the thread writes to takes part in it.
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Cc: charles@example.com", "In-Reply-To: "+ours, "", "Charles knows.")
+		joins("charles@example.com")
+	})
+}
+
+// A recipient of marketing mail reports for nobody but themselves.
+func TestBounceOfMarketing(t *testing.T) {
+	eachDesk(t, func(t *testing.T, d *desk) {
+		for _, a := range []string{"ada@example.com", "gone@example.com"} {
+			d.call(t, "email_opt_ins.create", `{"email": "`+a+`", "status": "opted_in"}`).OK(t, 201)
+		}
+		v, _, _ := d.sent(`"to": ["ada@example.com", "gone@example.com"], "purpose": "marketing", "subject": "News", "text": "New."`)
+		type row struct {
+			Sender     string   `db:"sender"`
+			Recipients []string `db:"recipients"`
+		}
+		paths := map[string]string{}
+		err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			rows, err := db.All[row](ctx, tx, "SELECT sender, recipients FROM mailbox_mails WHERE organization_id = $1 AND message_id = $2", d.Org, v.ID("id"))
+			for _, r := range rows {
+				paths[r.Recipients[0]] = r.Sender
+			}
+			return err
+		})
+		if err != nil || len(paths) != 2 || paths["ada@example.com"] == paths["gone@example.com"] {
+			t.Fatal(paths, err)
+		}
+		d.posted("", paths["gone@example.com"], report("x", "X: y", "ada@example.com", "failed")...)
+		v = d.call(t, "messages.get", ref(v)).OK(t, 200)
+		v.Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
+		v.Same("status", "sent")
+		d.posted("", paths["ada@example.com"], report("x", "X: y", "rewritten@elsewhere.example", "failed")...)
+		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "bounced")
+	})
+}
+
+// A disabled organization sends nothing, also not what it wrote before.
+func TestDisabledSendsNothing(t *testing.T) {
+	eachDesk(t, func(t *testing.T, d *desk) {
+		v := d.call(t, "messages.create", `{"to": "ada@example.com", "subject": "x", "text": "x", "scheduledAt": "`+time.Now().Add(1500*time.Millisecond).UTC().Format(time.RFC3339Nano)+`"}`).OK(t, 201)
+		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "disabled"}`)
+		looked := func() (n int) {
+			err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+				n, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE unique_key = $1 AND run_at > $2", v.Text("id"), d.Clock.Now().Add(time.Minute))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		for end := time.Now().Add(30 * time.Second); looked() == 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it does not wait")
+			}
+		}
+		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "active"}`)
+		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "scheduled")
 	})
 }
 
@@ -257,13 +357,21 @@ func TestBounce(t *testing.T) {
 		about := "Message-ID: " + m.Header.Get("Message-ID")
 		d.posted("", sender, report(sender, about, "gone@example.com", "delayed")...)
 		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "sent")
+		// Anybody can write a report; only one that comes to the return path is believed.
+		d.refused(550, "no-reply@frontdesk.example", report("no-reply@frontdesk.example", about, "gone@example.com", "failed")...)
+		answers := strings.Trim(m.Header.Get("Reply-To"), "<>")
+		d.posted("", answers, report(answers, about, "gone@example.com", "failed")...)
+		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "sent")
+		if forged := d.received(1).At("0"); forged.Text("threadId") == v.Text("threadId") {
+			t.Errorf("a forged report is in the thread: %s", forged)
+		}
 		for range 2 {
-			d.posted("", "no-reply@frontdesk.example", report("no-reply@frontdesk.example", about, "GONE@example.com", "failed")...)
+			d.posted("", sender, report(sender, about, "GONE@example.com", "failed")...)
 		}
 		v = d.call(t, "messages.get", ref(v)).OK(t, 200)
 		v.Same("status", "bounced")
 		v.Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
-		d.received(0)
+		d.received(1)
 
 		// Of two recipients one has it; the report names neither the mail nor, quite, the address.
 		both, _, sender := d.sent(`"to": ["ada@example.com", "gone@example.com"], "subject": "Hello", "text": "Hi."`)
@@ -273,12 +381,12 @@ func TestBounce(t *testing.T) {
 		both.Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
 		d.posted("", sender, report(sender, "X: y", "ada@example.com", "failed")...)
 		d.call(t, "messages.get", ref(both)).OK(t, 200).Same("status", "bounced")
-		if events := d.Events(t, "message."); events != "message.created message.sent message.bounced message.created message.sent message.bounced message.bounced" {
+		if events := d.Events(t, "message."); events != "message.created message.sent message.received message.bounced message.created message.sent message.bounced message.bounced" {
 			t.Errorf("events %q", events)
 		}
 		// About somebody else's mail it is a mail like any other, and to nobody it is nobody's.
 		d.posted("", d.businessAddress(), report(d.businessAddress(), "Message-ID: <x@y>", "z@example.com", "failed")...)
-		d.received(1)
+		d.received(2)
 		d.refused(550, "no-reply@frontdesk.example", report("x", "Message-ID: <x@y>", "z@example.com", "failed")...)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/file"
 
 	"github.com/emersion/go-msgauth/dkim"
@@ -24,6 +25,7 @@ type letter struct {
 	now         clock.Time
 
 	answers string // where answers go unless the message says; may be empty
+	returns string // the domain where reports come to; may be empty
 
 	only        string // of marketing mail: the one who gets it
 	unsubscribe string // and the link by which that one ends it
@@ -158,8 +160,11 @@ func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io
 		return 0, &goneError{a.FileName}
 	}
 	_, content, err := files.Open(ctx, a.OrganizationID, *a.FileID)
-	if err != nil {
+	if fault.Has(err, fault.NotFound) {
 		return 0, &goneError{a.FileName}
+	}
+	if err != nil {
+		return 0, err // it may be there at the next attempt
 	}
 	defer content.Close()
 	return io.Copy(w, content)

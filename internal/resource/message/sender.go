@@ -17,10 +17,11 @@ type Senders interface {
 	Default() string
 	// MaySend reports whether an organization may send from an address.
 	MaySend(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error)
-	// Answers is where answers to a message go, and reports that it did not
-	// arrive, when that is not the address that it is sent from; else it is
-	// empty.
-	Answers(ctx context.Context, tx *db.Tx, org id.ID, from string, message id.ID) (string, error)
+	// Answers is where answers to a message with this Message-ID go, when that
+	// is not the address that it is sent from; else it is empty. returns is the
+	// domain where reports come back to that it did not arrive, or empty when
+	// nobody takes any.
+	Answers(ctx context.Context, tx *db.Tx, org id.ID, from, internetID string) (address, returns string, err error)
 	// Keys are what signs for the domain of an address that the organization
 	// may send from. It is called outside of every transaction.
 	Keys(ctx context.Context, org id.ID, address string) ([]Key, error)

@@ -121,7 +121,7 @@ func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, 
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	v := &EmailOptIn{Record: c.NewRecord(), Email: in.Email, Folded: db.Fold(in.Email), ContactID: in.ContactID, Source: in.Source, LinkID: id.New()}
+	v := &EmailOptIn{Record: c.NewRecord(), Email: in.Email, Folded: db.Fold(in.Email), ContactID: in.ContactID, Source: in.Source}
 	v.move(in.Status, c.Now)
 	if in.OptedInAt != nil {
 		v.OptedInAt = in.OptedInAt
@@ -132,13 +132,8 @@ func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, 
 	if err := op.References(ctx, c, v.contact()); err != nil {
 		return nil, err
 	}
-	// Links that went out for this address before it was deleted go on working.
-	before, err := db.All[id.ID](ctx, c.Tx, "SELECT link_id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NOT NULL ORDER BY seq DESC LIMIT 1", c.Org, v.Folded)
-	if err != nil {
+	if err := v.link(ctx, c); err != nil {
 		return nil, err
-	}
-	if len(before) > 0 {
-		v.LinkID = before[0]
 	}
 	v.Search = v.words()
 	free, err := optIns.TryInsert(ctx, c.Tx, v)
@@ -150,6 +145,16 @@ func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, 
 	}
 	db.Index(c.Tx, optIns.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_opt_in.created", v.ID, v)
+}
+
+// link gives the row the link of its address. Links that went out for it
+// before it was deleted go on working; those of another address never do.
+func (v *EmailOptIn) link(ctx context.Context, c *op.Call) error {
+	before, err := db.All[id.ID](ctx, c.Tx, "SELECT link_id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NOT NULL ORDER BY seq DESC LIMIT 1", c.Org, v.Folded)
+	if v.LinkID = id.New(); len(before) > 0 {
+		v.LinkID = before[0]
+	}
+	return err
 }
 
 // move sets the status, and when it was reached. How it came there is in the
@@ -211,6 +216,9 @@ func updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, 
 		}
 		if len(taken) > 0 {
 			return nil, Exists.New()
+		}
+		if err := v.link(ctx, c); err != nil {
+			return nil, err
 		}
 	}
 	if v.Status != before.Status {

@@ -231,12 +231,29 @@ func TestLinksOutliveRows(t *testing.T) {
 		if after := link(); after != before {
 			t.Errorf("another link for the same address: %s, %s", before, after)
 		}
+		// Who had the row before has no say about the address that it has now.
+		renamed := call(t, "email_opt_ins.create", `{"email": "old@example.com", "status": "opted_in"}`).OK(t, 201)
+		var old, young string
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+			old, err = a.Links.Link(ctx, tx, a.Org, "old@example.com")
+			return err
+		})
+		call(t, "email_opt_ins.update", fmt.Sprintf(`{"id": %q, "email": "young@example.com"}`, renamed.Text("id"))).OK(t, 200)
+		if err == nil {
+			err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+				young, err = a.Links.Link(ctx, tx, a.Org, "young@example.com")
+				return err
+			})
+		}
+		if err != nil || old == young {
+			t.Errorf("one link for two addresses: %s, %v", old, err)
+		}
 		// A second server reads the same key, and makes none of its own.
 		again := optin.NewLinks(a.Settings.BaseURL)
 		if err := again.Open(t.Context(), a.DB, a.Runner.Seal, clock.Of(time.Now())); err != nil {
 			t.Fatal(err)
 		}
-		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			if s, err := again.Link(ctx, tx, a.Org, "ada@example.com"); s != before || err != nil {
 				t.Errorf("another server's link: %s, %v", s, err)
 			}

@@ -12,6 +12,10 @@ var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]
 // maxDigits bounds a number written out, without its sign and point.
 const maxDigits = 100
 
+// maxExponent is more than a body has zeros to make up for, and small enough
+// to be added to their number.
+const maxExponent = 1 << 30
+
 const tooManyDigits = "Too long: expected a number of at most 100 digits"
 
 // normalNumber writes a decimal out in full, without an exponent and without
@@ -33,8 +37,8 @@ func normalNumber(s string) (normal, issue string) {
 	exponent := 0
 	if m[4] != "" {
 		var err error
-		if exponent, err = strconv.Atoi(m[4]); err != nil {
-			return "", tooManyDigits // it is not zero, so it has more digits than an int counts
+		if exponent, err = strconv.Atoi(m[4]); err != nil || exponent < -maxExponent || exponent > maxExponent {
+			return "", tooManyDigits // it is not zero, so it has more digits than we count
 		}
 	}
 	// The value is 0.digits × 10^point.

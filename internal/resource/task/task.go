@@ -79,7 +79,7 @@ func listTasks(ctx context.Context, c *op.Call, in taskList) (*op.List[Task], er
 	db.Equal(w, "contact_id", in.ContactID)
 	db.Equal(w, "customer_id", in.CustomerID)
 	if in.AssigneeID != nil {
-		w.And("id IN (SELECT task_id FROM task_assignees WHERE organization_id = $1 AND user_id = ? AND deleted_at IS NULL)", *in.AssigneeID)
+		w.Among("SELECT task_id FROM task_assignees WHERE organization_id = $1 AND user_id = ? AND deleted_at IS NULL", *in.AssigneeID)
 	}
 	if in.DueBefore != nil {
 		w.And("due_at < ?", *in.DueBefore)

@@ -63,6 +63,7 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	if out.Subject, err = subject.Render(values, oneLine, maxSubject); err != nil || lacks != nil {
 		return nil, refuse(join(err, lacks))
 	}
+	out.Subject = oneLine(out.Subject) // what the text itself has of line ends as well
 	if t.BodyFormat == markdown {
 		var b strings.Builder
 		if err := markdownToHTML.Convert([]byte(marked), &b); err != nil {

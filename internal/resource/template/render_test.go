@@ -96,6 +96,9 @@ func TestSubjectIsOneLine(t *testing.T) {
 	if err != nil || out.Subject != "A x Bcc: eve@example.com y b" {
 		t.Errorf("%q, %v", out.Subject, err)
 	}
+	if out, err := (template.Content{Subject: "A\u2028\u0085B", Body: "x", BodyFormat: "html"}).Render(placeholder.In(nil)); err != nil || out.Subject != "A B" {
+		t.Errorf("%q, %v", out.Subject, err)
+	}
 	if _, err := (template.Content{Subject: "{{ v }}", Body: "x", BodyFormat: "html"}).Render(placeholder.In(map[string]any{"v": strings.Repeat("x", 1001)})); err == nil {
 		t.Error("a subject of any length")
 	}
