@@ -51,10 +51,8 @@ func TestTools(t *testing.T) {
 		if len(v.Name) > 64 || !strings.HasPrefix(v.Description, strings.ReplaceAll(o.Summary, ", newest first", "")) {
 			t.Errorf("%s: %s: %q", o.Name, v.Name, v.Description)
 		}
-		if data, _ := o.OutputSchema(nil); (data != nil) != (v.OutputSchema != nil) {
+		if gets := strings.HasSuffix(o.Name, ".get") && strings.Count(o.Name, ".") == 1; gets != (v.OutputSchema != nil) {
 			t.Errorf("%s: tells its answer: %t", o.Name, v.OutputSchema != nil)
-		} else if data != nil {
-			compiled(t, o.Name+"/answer", v.OutputSchema)
 		}
 		if v.Annotations["readOnlyHint"] != (o.Method == http.MethodGet || o.ReadOnly()) || v.Annotations["destructiveHint"] != (o.Method == http.MethodDelete) {
 			t.Errorf("%s: %v", o.Name, v.Annotations)
@@ -86,12 +84,11 @@ func TestTools(t *testing.T) {
 		}
 		return got
 	}
-	ada := answers("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).Text("data.id")
-	answers("contacts_list", `{}`)
-	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, ada))
+	ada := fine(t, "contacts_create", a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`), session...)).Text("structuredContent.data.id")
+	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, ada)).Same("data.firstName", "Ada")
 	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, id.New())).Same("error.code", "NOT_FOUND")
-	answers("domains_search", `{"query": "ada.com"}`)
-	answers("events_list", `{}`)
+	answers("businesses_get", fmt.Sprintf(`{"id": %q}`, a.Business))
+	answers("me_get", `{}`)
 	_, readOnly, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	some := a.RPC(t, readOnly, list)
 	reads := strings.Count(string(some.Body), `"inputSchema"`)
