@@ -272,6 +272,34 @@ func TestLoops(t *testing.T) {
 	})
 }
 
+// An automation that hears of failures, and fails itself, is not told of its own
+// failure for ever; nor does one that retries what failed.
+func TestLoopsOfFailures(t *testing.T) {
+	p := &trouble{}
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		p.say(func(int64) error { return fault.Field("text", "Not today") })
+		alarm := automate(t, a, a.Key, `{"name": "Alarm", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": [{"operation": "tasks.trouble", "input": {"text": "x"}}]}`)
+		v := automate(t, a, a.Key, troubled)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "failed", "Not today")
+		list := executionsOf(t, a, alarm)
+		if list.Len() != 2 || !strings.Contains(list.Text("1.errorMessage"), "Not today") || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
+		}
+		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(alarm), "").OK(t, 204)
+
+		again := automate(t, a, a.Key, `{"name": "Retry", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": [{"operation": "automation_executions.retry", "input": {"id": "{{ event.resourceId }}"}}]}`)
+		v = automate(t, a, a.Key, troubled)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "failed", "Not today")
+		list = executionsOf(t, a, again)
+		if list.Len() != 2 || list.Text("1.status") != "succeeded" || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
+		}
+	}, p.extra())
+}
+
 // nobody is NULL for no id.
 func nobody(v id.ID) *id.ID {
 	if v == "" {
