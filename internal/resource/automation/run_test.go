@@ -329,8 +329,19 @@ func TestMakers(t *testing.T) {
 		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
 		fails(v, "API key that made it was revoked")
 
-		// What a key is given later, its automations do not have: here the
-		// steps were signed while the maker could do more than now.
+		// What a maker is given later, its automations do not have.
+		now := automate(t, a, a.Key, body)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE automations SET maker_permissions = $3 WHERE organization_id = $1 AND id = $2", a.Org, now, []string{"tasks.read", "contacts.create"})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails(now, "This needs the permission tasks:write")
+
+		// Nor what is taken from it: here the steps were signed while the maker
+		// could do more than now.
 		agent := a.Operate(t, "agents.create", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "name": "x", "preset": "all"}`, a.Business)).ID("id")
 		sign := func(kind string, maker id.ID) id.ID {
 			v := automate(t, a, a.Key, body)

@@ -169,8 +169,10 @@ type automationRun struct {
 	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what condition and steps find under input"`
 }
 
-func (in *automationRun) Prepare(context.Context, *op.Call) error {
-	if len(in.Input) > maxInput {
+func (in *automationRun) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
+
+func checkInput(input jsontext.Value) error {
+	if len(input) > maxInput {
 		return fault.Field("input", fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
 	}
 	return nil
