@@ -111,6 +111,38 @@ func TestRetry(t *testing.T) {
 	}, p.extra())
 }
 
+// Doubt is a refusal that leaves open whether something was done.
+var Doubt = fault.Define("TEST_DOUBT", 502, "The provider did not answer.")
+
+// A step of which nobody knows whether it was done is taken again under the
+// same key, by itself and by a retry, whatever its refusal is called.
+func TestUnknownOutcome(t *testing.T) {
+	var keys []string
+	said := 0
+	doubtful := app.Extra{Operations: []*op.Op{
+		op.Flow(op.Spec{Name: "tasks.doubt", Route: "POST /v1/tasks/doubt", Summary: "Is in doubt.", Status: 200, Events: []string{"task.doubted"}, Errors: []*fault.Kind{Doubt}, Example: `{"text": "x"}`},
+			func(ctx context.Context, c *op.Call, in troubleIn) (*troubleOut, error) {
+				keys = append(keys, c.Key)
+				if said++; said < 3 {
+					return nil, op.Unknown(Doubt.New())
+				}
+				return op.Finish(ctx, c, func(context.Context) (*troubleOut, error) {
+					out := &troubleOut{in.Text}
+					return out, c.Emit("task.doubted", id.New(), out)
+				})
+			})}}
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		keys, said = nil, 0
+		work(t, a)
+		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.doubt", "input": {"text": "x"}}]}`)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "succeeded", "").Same("steps.0.attempts", 3)
+		if len(keys) != 3 || keys[0] != keys[1] || keys[1] != keys[2] {
+			t.Errorf("the keys were %q", keys)
+		}
+	}, doubtful)
+}
+
 // Canceled while a step is taken, an execution keeps what the step did and
 // takes no other.
 func TestCancel(t *testing.T) {
