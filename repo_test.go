@@ -156,6 +156,23 @@ func TestLinks(t *testing.T) {
 	})
 }
 
+// The guide's list of pages has each of them once, numbered as they stand.
+func TestGuide(t *testing.T) {
+	var listed []string
+	for i, m := range regexp.MustCompile(`(?m)^(?:-|(\d+)\.) \[[^\]]+\]\(([^)]+)\)$`).FindAllStringSubmatch(read(t, "docs/guide/README.md"), -1) {
+		if m[1] != fmt.Sprint(i+1) {
+			t.Errorf("docs/guide/README.md: %s is number %q, and stands in place %d", m[2], m[1], i+1)
+		}
+		listed = append(listed, "docs/guide/"+m[2])
+	}
+	slices.Sort(listed)
+	pages, _ := filepath.Glob("docs/guide/*.md")
+	pages = slices.DeleteFunc(pages, func(name string) bool { return path.Base(name) == "README.md" })
+	if !slices.Equal(listed, pages) {
+		t.Errorf("docs/guide/README.md lists %v, and there are %v", listed, pages)
+	}
+}
+
 // The tables that are not an organization's, and the indexes that do not lead
 // with one. Every other statement names its organization, so every other
 // index begins with it.

@@ -263,6 +263,7 @@ type rehearsal struct {
 	Steps        []struct {
 		Operation    string          `json:"operation"`
 		Input        *jsontext.Value `json:"input"`
+		InputOmitted bool            `json:"inputOmitted"`
 		ErrorMessage *string         `json:"errorMessage"`
 	} `json:"steps"`
 }
@@ -322,6 +323,9 @@ func (v *visit) rehearsed(r rehearsal) rehearsedRow {
 	}
 	for _, s := range r.Steps {
 		shown := shownStep{Words: v.operationWords(s.Operation), Operation: s.Operation}
+		if s.InputOmitted {
+			shown.Input = shownData{v.operationWords(s.Operation), "The input is too large to be shown."}
+		}
 		if s.Input != nil {
 			shown.Input = shownData{v.operationWords(s.Operation), pretty(string(*s.Input))}
 		}

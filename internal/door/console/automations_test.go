@@ -54,6 +54,12 @@ func TestAutomation(t *testing.T) {
 		b.post("/automations/new", "name", "X", "trigger.kind", "manual", "condition", "1 +", "steps.0.operation", "tasks.create", "steps.0.input", `{"title": "a"}`).refused(400, "Line 1, column")
 		p = b.post("/automations/new", "name", "X", "trigger.kind", "manual", "steps.0.operation", "tasks.create", "steps.0.input", `{"title": 5, "colour": "{{ nobody.x }}"}`).refused(400, "title: ", "colour: ", `"nobody" is not known here`)
 		p.find(`(id="steps.0.input-wrong")`)
+		// The largest that the operation takes fits into the form.
+		large := []string{"name", "X", "trigger.kind", "manual", "condition", "1 +"}
+		for i := range 20 {
+			large = append(large, fmt.Sprintf("steps.%d.operation", i), "tasks.create", fmt.Sprintf("steps.%d.input", i), `{"title": "`+strings.Repeat("{", 60<<10)+`"}`)
+		}
+		b.post("/automations/new", large...).refused(400, "Line 1, column")
 		many := []string{"name", "X", "trigger.kind", "manual"}
 		for i := range 21 {
 			many = append(many, fmt.Sprintf("steps.%d.operation", i), "contacts.list")

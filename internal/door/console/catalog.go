@@ -191,10 +191,15 @@ func cronWords(text string) string {
 	}
 	minute, err := strconv.Atoi(f[0])
 	if err != nil {
-		if n, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && f[2] == "*" && f[4] == "*" {
-			return "Every " + n + " minutes"
+		step, ok := strings.CutPrefix(f[0], "*/")
+		if f[0] == "*" {
+			step, ok = "1", true
 		}
-		return plain
+		n, err := strconv.Atoi(step)
+		if !ok || err != nil || n < 1 || f[1] != "*" || f[2] != "*" || f[4] != "*" || 60%n != 0 { // each hour begins anew
+			return plain
+		}
+		return "Every " + strings.TrimPrefix(count(n, "minute"), "1 ")
 	}
 	if f[1] == "*" && f[2] == "*" && f[4] == "*" {
 		return "Every hour at minute " + strconv.Itoa(minute)

@@ -18,7 +18,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 const once = document.querySelector("[data-back]");
 if (once) history.replaceState(null, "", once.dataset.back);
 
-// The permission table: presets fill it in at once, and the number of tools follows.
+// The permission table: the number of tools follows what is chosen.
 const table = document.querySelector("form[data-tools]");
 if (table) {
   const total = table.querySelector("output");

@@ -42,7 +42,9 @@ func TestOtherSites(t *testing.T) {
 	if len(sheet.Body) > 20<<10 || !strings.Contains(sheet.Header.Get("Cache-Control"), "immutable") {
 		t.Errorf("the stylesheet has %d bytes, %s", len(sheet.Body), sheet.Header.Get("Cache-Control"))
 	}
-	b.do(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 300<<10)}}).refused(400)
+	b.do(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 300<<10)}}).refused(400, "too large")
+	visit(t, a.URL).do(http.MethodPost, "/automations/new", url.Values{"name": {strings.Repeat("x", 300<<10)}}).refused(400, "too large")
+	b.do(http.MethodPost, "/automations/new", url.Values{"name": {strings.Repeat("x", 5<<20)}}).refused(400, "too large")
 }
 
 // What is not UTF-8 is the sender's mistake, in a form and in a path.

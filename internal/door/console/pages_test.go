@@ -22,6 +22,9 @@ func TestKeyAndAgreement(t *testing.T) {
 		if p.find(`<option value="([^"]*)" selected`) != string(second) {
 			t.Error("the choice is gone")
 		}
+		// An issue of a choice is told to who cannot see it, as that of any field.
+		b.post("/settings/keys/new", "name", "Web shop", "business_id", "nonsense", "permissions", "*").refused(400).
+			find(`(<select id="business_id" name="business_id" autofocus aria-invalid="true" aria-describedby="business_id-wrong business_id-help">)`)
 		p = b.post("/settings/keys/new", "name", "Web shop", "business_id", string(second), "permissions", "contacts:read", "permissions", "contacts:write", "expires", "90").
 			at("/settings/keys/new", "It will not be shown again", "has not accepted the business agreement")
 		key := p.find(`<output id="secret">(fd_[0-9A-Za-z]{40})</output>`)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,8 +38,12 @@ const (
 	managers // owners and admins
 )
 
-// maxForm is far more than any page's form.
-const maxForm = 256 << 10
+// maxForm is far more than any form of a stranger, maxEdited as much as the
+// largest automation needs: what is typed grows threefold on its way.
+const (
+	maxForm   = 256 << 10
+	maxEdited = 4 << 20
+)
 
 // page makes a handler of a page.
 func (d *Door) page(who access, show func(*visit) error) http.Handler {
@@ -70,9 +75,17 @@ func (v *visit) enter(who access) error {
 			return err
 		}
 	}
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	bound := int64(maxForm)
+	if v.session != nil && who != anyone {
+		bound = maxEdited
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, bound)
 	if err := v.r.ParseForm(); err != nil {
-		return fault.BadInput.Because(err)
+		f := fault.BadInput.Because(err)
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			f.Text = "The form is too large. Nothing was saved; go back and shorten it."
+		}
+		return f
 	}
 	if !utf8.ValidString(v.r.URL.Path) {
 		return fault.NotFound.New()

@@ -41,6 +41,13 @@ type unknown struct{ error }
 
 func (u *unknown) Unwrap() error { return u.error }
 
+// IsUnknown reports whether nobody knows what became of a call, so that only a
+// retry under the same key finds out.
+func IsUnknown(err error) bool {
+	var u *unknown
+	return errors.As(err, &u)
+}
+
 // Attempt is the id to give a provider as its idempotency key. Without a key
 // of the caller's it is new.
 func (c *Call) Attempt() id.ID {

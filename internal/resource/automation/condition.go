@@ -18,7 +18,6 @@ const (
 	maxCondition  = 2000 // characters
 	conditionCost = 200_000
 	conditionTime = 200 * time.Millisecond
-	regexSize     = 1000
 	nesting       = 3
 
 	// Of one that is evaluated inside a transaction, where others wait.
@@ -33,10 +32,10 @@ const (
 // fields nobody knows before they are there.
 var conditions = sync.OnceValue(func() *cel.Env {
 	object := cel.MapType(cel.StringType, cel.DynType)
-	env, err := cel.NewEnv(cel.Variable("event", object), cel.Variable("input", object), cel.CrossTypeNumericComparisons(true),
+	env, err := cel.NewCustomEnv(append(library(), cel.Variable("event", object), cel.Variable("input", object), cel.CrossTypeNumericComparisons(true),
 		cel.ParserExpressionSizeLimit(maxCondition), cel.ParserRecursionLimit(50),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateRegexProgramSizeLimit(regexSize), cel.ValidateComprehensionNestingLimit(nesting),
-			cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()))
+			cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()))...)
 	if err != nil {
 		panic(err) // a bad declaration
 	}

@@ -22,6 +22,7 @@ func TestConditions(t *testing.T) {
 		`event.data.note == null && 'b' in event.data.tags`:                     true,
 		`has(event.data.nothing)`:                                               false,
 		`event.data.name.matches('^A[a-z]+$')`:                                  true,
+		`matches(event.data.name, 'd')`:                                         true,
 		`event.data.tags.exists(x, x == 'z')`:                                   false,
 		`timestamp('2026-01-01T00:00:00Z') > timestamp('2025-01-01T00:00:00Z')`: true,
 	} {
@@ -59,7 +60,7 @@ func TestConditions(t *testing.T) {
 // What would take long is refused, or ends soon.
 func TestConditionBombs(t *testing.T) {
 	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
-	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` + strings.Repeat("(a*)*", 200) + `"}}}`))
+	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` + strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +82,9 @@ func TestConditionBombs(t *testing.T) {
 		"growing":       grow + `.size() > 0`,
 		"regex":         `event.data.list.all(x, !event.data.text.matches('(a|b)*c'))`,
 		"regex of data": `event.data.list.all(x, event.data.text.matches(event.data.pattern))`,
+		"slow regex":    `event.data.text.matches('` + strings.Repeat("(?:a?){60}", 4) + `b$')`,
+		"slow pattern":  `event.data.list.exists(x, event.data.text.matches(event.data.slow))`,
+		"long pattern":  `event.data.text.matches(event.data.text)`,
 		"regex program": `event.data.text.matches('((a{1,100}){1,10}){1,10}')`,
 		"parentheses":   strings.Repeat("(", 900) + "true" + strings.Repeat(")", 900),
 		"operators":     strings.Repeat("!", 1500) + "!!false",

@@ -203,6 +203,15 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 		return nil, Paused.New()
 	}
 	e.again(v)
+	// What an automation retries goes on from what led to that one, too.
+	for _, led := range c.Caller.Chain {
+		if !slices.Contains(e.Chain, led) {
+			e.Chain = append(e.Chain, led)
+		}
+	}
+	if len(e.Chain) > maxChain {
+		return nil, NotRetryable.Say("More than %d automations led to one another. The chain was stopped here.", maxChain)
+	}
 	e.UpdatedAt = c.Now
 	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
 		return nil, err

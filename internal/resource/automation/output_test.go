@@ -50,3 +50,27 @@ func TestOutputs(t *testing.T) {
 		ends(t, a, huge, "failed", "longer than").Same("steps.0.error.code", "AUTOMATION_VALUE_MISSING")
 	}, p.extra())
 }
+
+// A rehearsal shows what it would do within a bound, for however many events
+// and steps: each here would have an input of almost a megabyte.
+func TestRehearsalIsBounded(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		steps := `{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}` +
+			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "x", "description": "{{ event.data.notes }}{{ event.data.notes }}{{ event.data.notes }}{{ event.data.notes }}"}}`, 15) +
+			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "`+strings.Repeat("{{ event.data.notes }}", 90)+`"}}`, 4)
+		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [`+steps+`]}`)
+		for range 20 {
+			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "notes": "`+strings.Repeat("x", 10_000)+`"}`).OK(t, 201)
+		}
+		r := a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test", `{"limit": 20}`)
+		got := r.OK(t, 200)
+		got.Same("runs.0.steps.0.input.title", "Ada")
+		got.Same("runs.0.steps.0.inputOmitted", false)
+		got.Same("runs.0.steps.16.inputOmitted", true) // 900 KB
+		got.Same("runs.19.steps.1.inputOmitted", true) // 40 KB, after many others
+		if got.At("runs").Len() != 20 || !got.At("runs.0.steps.16.input").Null() || len(r.Body) > 3<<20 {
+			t.Errorf("%d runs in %d bytes", got.At("runs").Len(), len(r.Body))
+		}
+		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test", `{"input": {"text": "`+strings.Repeat("x", 70_000)+`"}}`).Refused(t, 400, "VALIDATION_ERROR")
+	})
+}

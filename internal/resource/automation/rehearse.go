@@ -31,6 +31,7 @@ type RehearsedRun struct {
 type RehearsedStep struct {
 	Operation    string          `json:"operation"`
 	Input        *jsontext.Value `json:"input" doc:"what the operation would get"`
+	InputOmitted bool            `json:"inputOmitted" doc:"the input is too large to be shown"`
 	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the input could not be made"`
 }
 
@@ -39,6 +40,11 @@ type automationTest struct {
 	Limit int            `json:"limit" default:"10" min:"1" max:"20" doc:"how many events at most"`
 	Input jsontext.Value `json:"input,omitempty" kinds:"object"`
 }
+
+// maxRehearsed bounds the inputs of all steps for all events together.
+const maxRehearsed = 2 << 20
+
+func (in *automationTest) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
 
 func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationTest) (*Rehearsal, error) {
 	v, err := automations.Get(ctx, c.Tx, c.Org, in.ID)
@@ -56,9 +62,9 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 			found = append(found, &events[i])
 		}
 	}
-	out := &Rehearsal{Runs: []RehearsedRun{}}
+	out, left := &Rehearsal{Runs: []RehearsedRun{}}, maxRehearsed
 	for _, ev := range found {
-		run, err := rehearse(ctx, v, ev, in.Input)
+		run, err := rehearse(ctx, v, ev, in.Input, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +73,8 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	return out, nil
 }
 
-func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value) (*RehearsedRun, error) {
+// rehearse shows one run, and takes its inputs from what is left to be shown.
+func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value, left *int) (*RehearsedRun, error) {
 	if len(input) == 0 {
 		input = jsontext.Value("{}")
 	}
@@ -96,7 +103,8 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 		if text, err := render(v.Steps[i].Input, unsaved(v.Steps[:i], placeholder.In(values))); err != nil {
 			said := err.Error()
 			step.ErrorMessage = &said
-		} else {
+		} else if step.InputOmitted = len(text) > min(maxShown, *left); !step.InputOmitted {
+			*left -= len(text)
 			value := jsontext.Value(text)
 			step.Input = &value
 		}

@@ -111,6 +111,38 @@ func TestRetry(t *testing.T) {
 	}, p.extra())
 }
 
+// Doubt is a refusal that leaves open whether something was done.
+var Doubt = fault.Define("TEST_DOUBT", 502, "The provider did not answer.")
+
+// A step of which nobody knows whether it was done is taken again under the
+// same key, by itself and by a retry, whatever its refusal is called.
+func TestUnknownOutcome(t *testing.T) {
+	var keys []string
+	said := 0
+	doubtful := app.Extra{Operations: []*op.Op{
+		op.Flow(op.Spec{Name: "tasks.doubt", Route: "POST /v1/tasks/doubt", Summary: "Is in doubt.", Status: 200, Events: []string{"task.doubted"}, Errors: []*fault.Kind{Doubt}, Example: `{"text": "x"}`},
+			func(ctx context.Context, c *op.Call, in troubleIn) (*troubleOut, error) {
+				keys = append(keys, c.Key)
+				if said++; said < 3 {
+					return nil, op.Unknown(Doubt.New())
+				}
+				return op.Finish(ctx, c, func(context.Context) (*troubleOut, error) {
+					out := &troubleOut{in.Text}
+					return out, c.Emit("task.doubted", id.New(), out)
+				})
+			})}}
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		keys, said = nil, 0
+		work(t, a)
+		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.doubt", "input": {"text": "x"}}]}`)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "succeeded", "").Same("steps.0.attempts", 3)
+		if len(keys) != 3 || keys[0] != keys[1] || keys[1] != keys[2] {
+			t.Errorf("the keys were %q", keys)
+		}
+	}, doubtful)
+}
+
 // Canceled while a step is taken, an execution keeps what the step did and
 // takes no other.
 func TestCancel(t *testing.T) {
@@ -140,6 +172,9 @@ func TestCancel(t *testing.T) {
 		got := ends(t, a, v, "canceled", "")
 		if got.At("steps").Len() != 2 {
 			t.Errorf("%v", got)
+		}
+		if a.DB.Engine() == db.Postgres { // what the step came to is told although nobody waits for it
+			got.Same("steps.1.output.text", "x")
 		}
 		post(t, a, e, "retry").OK(t, 200)
 		ends(t, a, v, "succeeded", "")
@@ -272,6 +307,34 @@ func TestLoops(t *testing.T) {
 	})
 }
 
+// An automation that hears of failures, and fails itself, is not told of its own
+// failure for ever; nor does one that retries what failed.
+func TestLoopsOfFailures(t *testing.T) {
+	p := &trouble{}
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		p.say(func(int64) error { return fault.Field("text", "Not today") })
+		alarm := automate(t, a, a.Key, `{"name": "Alarm", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": [{"operation": "tasks.trouble", "input": {"text": "x"}}]}`)
+		v := automate(t, a, a.Key, troubled)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "failed", "Not today")
+		list := executionsOf(t, a, alarm)
+		if list.Len() != 2 || !strings.Contains(list.Text("1.errorMessage"), "Not today") || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
+		}
+		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(alarm), "").OK(t, 204)
+
+		again := automate(t, a, a.Key, `{"name": "Retry", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": [{"operation": "automation_executions.retry", "input": {"id": "{{ event.resourceId }}"}}]}`)
+		v = automate(t, a, a.Key, troubled)
+		run(t, a, v, `{}`)
+		ends(t, a, v, "failed", "Not today")
+		list = executionsOf(t, a, again)
+		if list.Len() != 2 || list.Text("1.status") != "succeeded" || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
+		}
+	}, p.extra())
+}
+
 // nobody is NULL for no id.
 func nobody(v id.ID) *id.ID {
 	if v == "" {
@@ -301,8 +364,19 @@ func TestMakers(t *testing.T) {
 		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
 		fails(v, "API key that made it was revoked")
 
-		// What a key is given later, its automations do not have: here the
-		// steps were signed while the maker could do more than now.
+		// What a maker is given later, its automations do not have.
+		now := automate(t, a, a.Key, body)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE automations SET maker_permissions = $3 WHERE organization_id = $1 AND id = $2", a.Org, now, []string{"tasks.read", "contacts.create"})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails(now, "This needs the permission tasks:write")
+
+		// Nor what is taken from it: here the steps were signed while the maker
+		// could do more than now.
 		agent := a.Operate(t, "agents.create", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "name": "x", "preset": "all"}`, a.Business)).ID("id")
 		sign := func(kind string, maker id.ID) id.ID {
 			v := automate(t, a, a.Key, body)

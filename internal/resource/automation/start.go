@@ -42,12 +42,10 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	if why.event != nil {
 		e.EventID, e.EventType = &why.event.ID, &why.event.Type
 	}
-	switch {
-	case slices.Contains(why.chain, v.ID):
-		e.end(failed, now, "This automation led to its own start. It was stopped, so that it does not run forever.")
-	case len(e.Chain) > maxChain:
-		e.end(failed, now, fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain))
-	default:
+	stopped := stop(why.chain, v.ID)
+	if stopped != "" {
+		e.end(failed, now, stopped)
+	} else {
 		e.Plan = planOf(v)
 		if err := e.decide(ctx, why.event, now); err != nil {
 			return nil, err
@@ -56,13 +54,26 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	if err := executions.Rows.Insert(ctx, tx, e); err != nil {
 		return nil, err
 	}
-	switch e.Status {
-	case failed:
+	switch {
+	case stopped != "" && why.event != nil && why.event.Type == FailedEvent:
+		return e, nil // it would hear of this failure next, and of that one, without end
+	case e.Status == failed:
 		return e, s.tellFailure(ctx, tx, e)
-	case skipped:
+	case e.Status == skipped:
 		return e, nil
 	}
 	return e, s.enqueue(ctx, tx, e)
+}
+
+// stop says why an automation does not go on from what led to it, or nothing.
+func stop(chain []id.ID, automation id.ID) string {
+	switch {
+	case slices.Contains(chain, automation):
+		return "This automation led to its own start. It was stopped, so that it does not run forever."
+	case len(chain) >= maxChain:
+		return fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain)
+	}
+	return ""
 }
 
 // decide settles the condition of a new execution, where it takes no time. The
@@ -158,8 +169,10 @@ type automationRun struct {
 	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what condition and steps find under input"`
 }
 
-func (in *automationRun) Prepare(context.Context, *op.Call) error {
-	if len(in.Input) > maxInput {
+func (in *automationRun) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
+
+func checkInput(input jsontext.Value) error {
+	if len(input) > maxInput {
 		return fault.Field("input", fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
 	}
 	return nil

@@ -230,6 +230,8 @@ func (r *renderer) spend(v any) bool {
 				return false
 			}
 		}
+	case json.Number: // as it is written, however long
+		r.left -= len(v) + 1
 	default:
 		r.left -= 8
 	}

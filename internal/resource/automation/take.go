@@ -245,7 +245,11 @@ func refusalOf(answer op.Answer, err error) *StepError {
 		err = fault.Unavailable.Because(err)
 	}
 	if err != nil {
-		return stepError(fault.Of(err))
+		e := stepError(fault.Of(err))
+		if op.IsUnknown(err) { // whatever it is called: the same step finds out
+			e.Code = fault.Unavailable.Code
+		}
+		return e
 	}
 	if answer.Status < http.StatusBadRequest {
 		return nil

@@ -204,11 +204,20 @@ func (d *Domains) save(ctx context.Context, tx *db.Tx, v *Domain) error {
 
 // emit writes what happened by the clock or by the outside world.
 func (d *Domains) emit(ctx context.Context, tx *db.Tx, org id.ID, kind string, resource id.ID, v any) error {
-	text, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
+	return d.append(ctx, tx, event.Event{Organization: org, Type: kind, ResourceID: resource}, v)
+}
+
+// emitFor writes what came of an order, for whatever led to that.
+func (d *Domains) emitFor(ctx context.Context, tx *db.Tx, o *Operation, kind string, resource id.ID, v any) error {
+	return d.append(ctx, tx, event.Event{Organization: o.OrganizationID, Type: kind, ResourceID: resource, Chain: o.Wanted.Chain}, v)
+}
+
+func (d *Domains) append(ctx context.Context, tx *db.Tx, e event.Event, v any) (err error) {
+	if e.Data, err = json.Marshal(v, json.Deterministic(true)); err != nil {
 		return err
 	}
-	return d.Events.Append(ctx, tx, event.Event{Organization: org, At: d.Clock.Now(), Type: kind, ResourceID: resource, Data: text}.BySystem())
+	e.At = d.Clock.Now()
+	return d.Events.Append(ctx, tx, e.BySystem())
 }
 
 func (d *Domains) pause(step string) {

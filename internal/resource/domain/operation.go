@@ -43,6 +43,7 @@ type Order struct {
 	Until       clock.Time  `json:"until"`      // when the registration ended before its renewal
 	Held        *Held       `json:"held"`       // what the registrar answered
 	Locked      bool        `json:"locked"`
+	Chain       []id.ID     `json:"chain,omitempty"` // what led to it, as its events have it
 }
 
 const (

@@ -129,6 +129,7 @@ func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.
 		if o, err = fresh(ctx); err != nil {
 			return nil, err
 		}
+		o.Wanted.Chain = c.Caller.Chain
 		// The key remembers the order before there is one.
 		if err := c.Save(ctx, attempt{o.ID}); err != nil {
 			return nil, err
@@ -325,5 +326,5 @@ func (d *Domains) queueBySystem(ctx context.Context, tx *db.Tx, was *Operation, 
 	if err != nil || !queued {
 		return err
 	}
-	return d.emit(ctx, tx, o.OrganizationID, "operation.created", o.ID, o)
+	return d.emitFor(ctx, tx, o, "operation.created", o.ID, o)
 }

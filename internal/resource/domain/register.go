@@ -217,7 +217,7 @@ func (w *carry) add(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 		contact = &v.ID
-		if err := d.emit(ctx, tx, o.OrganizationID, "domain_contact.created", v.ID, v); err != nil {
+		if err := d.emitFor(ctx, tx, o, "domain_contact.created", v.ID, v); err != nil {
 			return err
 		}
 	}
@@ -235,7 +235,7 @@ func (w *carry) add(ctx context.Context, tx *db.Tx) error {
 	if err := d.show(ctx, tx, v.OrganizationID, v); err != nil {
 		return err
 	}
-	if err := d.emit(ctx, tx, v.OrganizationID, "domain.created", v.ID, v); err != nil {
+	if err := d.emitFor(ctx, tx, o, "domain.created", v.ID, v); err != nil {
 		return err
 	}
 	return w.succeed(ctx, tx)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/id"
@@ -227,5 +228,42 @@ func TestRegisterByAgent(t *testing.T) {
 		d.Same("registration.contactId", contact)
 		d.Same("registration.autoRenew", false)
 		w.delete("/v1/domain-contacts/"+contact).Refused(t, 409, "DOMAIN_CONTACT_IN_USE")
+	})
+}
+
+// An automation that orders again what failed, or what succeeded, is stopped by
+// the chain like any other: each round would be another charge.
+func TestOrdersOfAutomations(t *testing.T) {
+	each(t, func(w *world) {
+		t := w.t
+		automate := func(event, operation, input string) string {
+			return w.post("/v1/automations", fmt.Sprintf(`{"name": "Again", "trigger": {"kind": "event", "event": %q}, "steps": [{"operation": %q, "input": %s}]}`, event, operation, input)).OK(t, 201).Text("id")
+		}
+		stopped := func(automation string) {
+			t.Helper()
+			for range 500 {
+				if e := w.get("/v1/automations/"+automation+"/executions?status=failed").OK(t, 200); e.Len() > 0 {
+					if e.Len() != 1 || !strings.Contains(e.Text("0.errorMessage"), "own start") {
+						t.Errorf("%s", e)
+					}
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Fatalf("it goes on: %d charges", w.count("SELECT count(*) FROM sandbox_charges"))
+		}
+		stubborn := automate("operation.failed", "domains.register", order("{{ event.data.resourceName }}", company, 100_000))
+		w.ended(w.register("failing.com").OK(t, 202).Text("operationId")).Same("status", "failed")
+		stopped(stubborn)
+		if n := w.count("SELECT count(*) FROM sandbox_charges"); n != 2 {
+			t.Errorf("%d charges", n)
+		}
+		generous := automate("domain.renewed", "domains.renew", `{"id": "{{ event.resourceId }}", "maxAmountCents": 100000}`)
+		v := w.registered("lasting.com")
+		w.post("/v1/domains/"+v+"/registration/renew", `{"maxAmountCents": 100000}`, "Idempotency-Key", "renew").OK(t, 202)
+		stopped(generous)
+		if n := w.count("SELECT count(*) FROM sandbox_renewals"); n != 2 {
+			t.Errorf("%d renewals", n)
+		}
 	})
 }

@@ -161,7 +161,7 @@ func (w *carry) extend(ctx context.Context, tx *db.Tx) error {
 	if err := d.save(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := d.emit(ctx, tx, v.OrganizationID, "domain.renewed", v.ID, v); err != nil {
+	if err := d.emitFor(ctx, tx, o, "domain.renewed", v.ID, v); err != nil {
 		return err
 	}
 	return w.succeed(ctx, tx)

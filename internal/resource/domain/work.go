@@ -76,7 +76,7 @@ func (w *carry) step(ctx context.Context, name string) error {
 			return err
 		}
 		if started {
-			return w.d.emit(ctx, tx, o.OrganizationID, "operation.started", o.ID, &o)
+			return w.d.emitFor(ctx, tx, &o, "operation.started", o.ID, &o)
 		}
 		return nil
 	})
@@ -132,7 +132,7 @@ func (w *carry) refund(ctx context.Context) (job.Outcome, error) {
 				return err
 			}
 		}
-		return d.emit(ctx, tx, o.OrganizationID, "operation.failed", o.ID, &done)
+		return d.emitFor(ctx, tx, o, "operation.failed", o.ID, &done)
 	}, nil
 }
 
@@ -144,7 +144,7 @@ func (w *carry) succeed(ctx context.Context, tx *db.Tx) error {
 	if err := operations.Save(ctx, tx, &done); err != nil {
 		return err
 	}
-	return w.d.emit(ctx, tx, done.OrganizationID, "operation.succeeded", done.ID, &done)
+	return w.d.emitFor(ctx, tx, &done, "operation.succeeded", done.ID, &done)
 }
 
 // over is an order that has ended: it no longer needs to know the person, who

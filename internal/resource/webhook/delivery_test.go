@@ -71,6 +71,49 @@ func TestOrder(t *testing.T) {
 	})
 }
 
+// What happened later waits for what is still to be told of, however long that
+// takes: here the fan-out of the first event is held up.
+func TestOrderOfSlowFanOuts(t *testing.T) {
+	each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("action", a.Tenant)
+		call(t, "contacts.create", `{"firstName": "First"}`).OK(t, 201)
+		e := newEndpoint(t, nil)
+		subscribe(t, call, e.server.URL, "contact.created")
+		write := func(text string, args ...any) {
+			t.Helper()
+			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, text, args...)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var seq int64
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+			seq, err = db.One[int64](ctx, tx, "SELECT seq FROM events WHERE organization_id = $1 AND type = 'contact.created'", a.Org)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := a.Clock.Now()
+		write(`INSERT INTO jobs (organization_id, lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at) VALUES ($1, 'tx', 'event.fan_out', $2, 'ready', $3, 0, 20, 0, $4)`,
+			a.Org, db.JSON(fmt.Sprintf(`{"organization": %q, "seq": %d}`, a.Org, seq)), now.Add(time.Hour), now)
+		call(t, "contacts.create", `{"firstName": "Second"}`).OK(t, 201)
+		time.Sleep(500 * time.Millisecond)
+		if n := len(e.all()); n != 0 {
+			t.Fatalf("%d came before the first", n)
+		}
+		write("UPDATE jobs SET run_at = $2 WHERE organization_id = $1 AND kind = 'event.fan_out'", a.Org, now)
+		for i, v := range e.wait(2) {
+			if want := []string{"First", "Second"}[i]; v.event.Data["firstName"] != want {
+				t.Errorf("%v came when %s was next", v.event.Data["firstName"], want)
+			}
+		}
+	})
+}
+
 // Whoever sends goes home whenever nothing is left, and what comes at that
 // very moment is sent all the same.
 func TestNothingIsLeft(t *testing.T) {
