@@ -74,7 +74,7 @@ func (n *Named) from(table string) string {
 }
 
 // within is the condition for rows that are few: the index is asked, then the
-// rows are looked up. PostgreSQL would take the array for a join, and guess.
+// rows are looked up. PostgreSQL would take a subquery for a join, and guess.
 func (a *among) within(e Engine, table string) string {
 	key := "seq"
 	for _, n := range a.ways {
