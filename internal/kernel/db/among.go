@@ -36,7 +36,7 @@ func (w *Where) Among(ways ...Named) *Where {
 
 // choose finds out by which filter the rows are reached, and whether there can
 // be any.
-func (w *Where) choose(ctx context.Context, tx *Tx, table string) (any bool, err error) {
+func (w *Where) choose(ctx context.Context, tx *Tx, table string) (some bool, err error) {
 	if w.chosen {
 		return true, nil
 	}

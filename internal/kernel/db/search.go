@@ -113,7 +113,7 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	if want.like == "%%" {
 		return t.List(ctx, tx, w, p)
 	}
-	if any, err := w.choose(ctx, tx, t.name); err != nil || !any {
+	if some, err := w.choose(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
 	dir := p.direction()

@@ -169,7 +169,7 @@ func (t *Table[T]) missing(err error) error {
 
 // List returns one page of live rows, by creation time and then by insertion.
 func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
-	if any, err := w.choose(ctx, tx, t.name); err != nil || !any {
+	if some, err := w.choose(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
 	return pageOf[T](ctx, tx, t.columns, t.live(tx, w), w.args, p)
@@ -183,7 +183,7 @@ func (t *Table[T]) live(tx *Tx, w *Where) string {
 // ListLog returns one page of a table that only grows: its rows are never
 // deleted, and columns says how they are read.
 func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
-	if any, err := w.choose(ctx, tx, table); err != nil || !any {
+	if some, err := w.choose(ctx, tx, table); err != nil || !some {
 		return []T{}, err
 	}
 	return pageOf[T](ctx, tx, columns, table+" WHERE "+w.organization(tx)+w.conditions(tx, table), w.args, p)
