@@ -67,7 +67,7 @@ func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[C
 	w := db.In(c.Org)
 	db.Equal(w, "contact_id", in.ContactID)
 	db.Choice(w, "status", in.Status, "active")
-	db.Equal(w, "type", in.Type)
+	db.Choice(w, "type", in.Type, "individual")
 	db.Equal(w, "business_id", in.BusinessID)
 	rows, err := customers.Search(ctx, c.Tx, in.Query, w, in.DB())
 	return op.ListOf(in.Page, rows), err
