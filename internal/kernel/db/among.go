@@ -99,13 +99,14 @@ func (a *among) within(e Engine, table string) string {
 
 // each is the condition as it is asked of one row after another. IS TRUE keeps
 // both engines from the index, and PostgreSQL from a join, for which all that
-// are named would be gathered and sorted before the first row.
+// are named would be gathered and sorted before the first row; OFFSET keeps it
+// from gathering them in a hash.
 func (a *among) each(table string) string {
 	tests := make([]string, len(a.ways))
 	for i, n := range a.ways {
 		tests[i] = a.bound[i]
 		if n.Table != "" {
-			tests[i] = "EXISTS (SELECT 1 FROM " + n.Table + " AS named WHERE named.organization_id = $1 AND named." + n.Column + " = " + table + ".id AND " + a.bound[i] + ")"
+			tests[i] = "EXISTS (SELECT 1 FROM " + n.Table + " AS named WHERE named.organization_id = $1 AND named." + n.Column + " = " + table + ".id AND " + a.bound[i] + " LIMIT 1 OFFSET 0)"
 		}
 	}
 	return "(" + strings.Join(tests, " OR ") + ") IS TRUE"
