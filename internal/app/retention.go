@@ -58,7 +58,12 @@ var purges = []string{
 }
 
 func purge(table string) string {
-	return "DELETE FROM " + table + " WHERE seq IN (SELECT seq FROM " + table + " WHERE deleted_at <= $1 LIMIT $2)"
+	return "DELETE FROM " + table + " WHERE seq IN (SELECT seq FROM " + oldest(table) + ")"
+}
+
+// oldest are the rows that the next batch ends.
+func oldest(table string) string {
+	return table + " WHERE deleted_at <= $1 ORDER BY deleted_at, seq LIMIT $2"
 }
 
 // purgeUnder ends the rows that name a deleted row, and were not deleted
@@ -72,8 +77,15 @@ func forget(table, column, parent string) string {
 	return "UPDATE " + table + " SET " + column + " = NULL WHERE seq IN (" + naming(table, column, parent) + ")"
 }
 
+// naming finds what names the parents that the same batch ends. Others wait:
+// a batch that asked for all of them would take longer the more there are.
+// Businesses stay, so that all are asked for.
 func naming(table, column, parent string) string {
-	return "SELECT r.seq FROM " + parent + " p JOIN " + table + " r ON r.organization_id = p.organization_id AND r." + column + " = p.id WHERE p.deleted_at <= $1 LIMIT $2"
+	parents := "(SELECT id, organization_id FROM " + oldest(parent) + ")"
+	if parent == "businesses" {
+		parents = "(SELECT id, organization_id FROM businesses WHERE deleted_at <= $1)"
+	}
+	return "SELECT r.seq FROM " + parents + " AS p JOIN " + table + " r ON r.organization_id = p.organization_id AND r." + column + " = p.id LIMIT $2"
 }
 
 // overdueEvery is how often the clock moves what passed its time.

@@ -113,11 +113,14 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	if want.like == "%%" {
 		return t.List(ctx, tx, w, p)
 	}
+	if some, err := w.choose(ctx, tx, t.name); err != nil || !some {
+		return []T{}, err
+	}
 	dir := p.direction()
-	head := t.live(w.organization(tx)) + w.text.String() + fmt.Sprintf(" ORDER BY created_at %s, seq %s LIMIT %d", dir, dir, scanFirst)
-	matching := &Where{args: w.args[:len(w.args):len(w.args)]}
-	matching.And(like, want.like)
-	rows, err := t.page(ctx, tx, "(SELECT * FROM "+head+") AS head WHERE TRUE", matching, p)
+	head := &Where{args: w.args[:len(w.args):len(w.args)]}
+	head.And(like, want.like)
+	from := fmt.Sprintf("(SELECT * FROM %s ORDER BY created_at %s, seq %s LIMIT %d) AS head WHERE TRUE", t.live(tx, w), dir, dir, scanFirst)
+	rows, err := pageOf[T](ctx, tx, t.columns, from+head.text.String(), head.args, p)
 	if err != nil || len(rows) == p.Limit {
 		return rows, err
 	}

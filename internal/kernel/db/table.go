@@ -150,7 +150,7 @@ func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error)
 
 // Find returns the one live row that matches, or a 404.
 func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
-	v, err := One[T](ctx, tx, "SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.text.String(), w.args...)
+	v, err := One[T](ctx, tx, "SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.conditions(tx, t.name), w.args...)
 	return &v, t.missing(err)
 }
 
@@ -167,106 +167,37 @@ func (t *Table[T]) missing(err error) error {
 	return err
 }
 
-// Page is a part of a list.
-type Page struct {
-	Limit, Offset int
-	Ascending     bool
-}
-
-func (p Page) direction() string {
-	if p.Ascending {
-		return "ASC"
-	}
-	return "DESC"
-}
-
-// Where collects the conditions of a list, beginning with its organization.
-type Where struct {
-	text strings.Builder
-	args []any
-	few  bool // see Among
-}
-
-// In begins the conditions with the organization.
-func In(org id.ID) *Where { return &Where{args: []any{org}} }
-
-// And adds a condition; each ? stands for the next argument.
-func (w *Where) And(condition string, args ...any) *Where {
-	w.text.WriteString(" AND ")
-	for {
-		before, after, ok := strings.Cut(condition, "?")
-		w.text.WriteString(before)
-		if !ok {
-			break
-		}
-		w.args = append(w.args, args[0])
-		args = args[1:]
-		w.text.WriteString("$" + strconv.Itoa(len(w.args)))
-		condition = after
-	}
-	return w
-}
-
-// Among adds the condition that a row's id is one of those that a query tells,
-// which are few beside all of the organization. SQLite would walk these in the
-// order of the list until the page is full, and so through all of them for a
-// row that is not there.
-func (w *Where) Among(query string, args ...any) *Where {
-	w.few = true
-	return w.And("id IN ("+query+")", args...)
-}
-
-// organization is the first condition. The + keeps SQLite from walking the
-// organization's whole list.
-func (w *Where) organization(tx *Tx) string {
-	if w.few && tx.Engine() == SQLite {
-		return "+organization_id = $1"
-	}
-	return "organization_id = $1"
-}
-
-// Equal adds a filter when the caller gave one: a nil pointer adds nothing.
-func Equal[V any](w *Where, column string, v *V) {
-	if v != nil {
-		w.And(column+" = ?", *v)
-	}
-}
-
-func (w *Where) clone() *Where {
-	c := &Where{args: append([]any(nil), w.args...), few: w.few}
-	c.text.WriteString(w.text.String())
-	return c
-}
-
 // List returns one page of live rows, by creation time and then by insertion.
 func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
-	return t.page(ctx, tx, t.live(w.organization(tx)), w, p)
+	if some, err := w.choose(ctx, tx, t.name); err != nil || !some {
+		return []T{}, err
+	}
+	return pageOf[T](ctx, tx, t.columns, t.live(tx, w), w.args, p)
 }
 
-// live is the table's live rows of one organization, as a statement names them.
-func (t *Table[T]) live(organization string) string {
-	return t.name + " WHERE " + organization + " AND deleted_at IS NULL"
-}
-
-// page lists a part of what from and w select.
-func (t *Table[T]) page(ctx context.Context, tx *Tx, from string, w *Where, p Page) ([]T, error) {
-	return pageOf[T](ctx, tx, t.columns, from, w, p)
+// live is the table's live rows that match, as a statement names them.
+func (t *Table[T]) live(tx *Tx, w *Where) string {
+	return t.name + " WHERE " + w.organization(tx) + " AND deleted_at IS NULL" + w.conditions(tx, t.name)
 }
 
 // ListLog returns one page of a table that only grows: its rows are never
 // deleted, and columns says how they are read.
 func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
-	return pageOf[T](ctx, tx, columns, table+" WHERE organization_id = $1", w, p)
+	if some, err := w.choose(ctx, tx, table); err != nil || !some {
+		return []T{}, err
+	}
+	return pageOf[T](ctx, tx, columns, table+" WHERE "+w.organization(tx)+w.conditions(tx, table), w.args, p)
 }
 
-func pageOf[T any](ctx context.Context, tx *Tx, columns, from string, w *Where, p Page) ([]T, error) {
-	n, dir := len(w.args), p.direction()
-	text := "SELECT " + columns + " FROM " + from + w.text.String() +
+// pageOf lists a part of what from selects.
+func pageOf[T any](ctx context.Context, tx *Tx, columns, from string, args []any, p Page) ([]T, error) {
+	n, dir := len(args), p.direction()
+	text := "SELECT " + columns + " FROM " + from +
 		" ORDER BY created_at " + dir + ", seq " + dir + " LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
-	return AllOf[T](ctx, tx, p.Limit, text, append(w.args[:n:n], p.Limit, p.Offset)...)
+	return AllOf[T](ctx, tx, p.Limit, text, append(args[:n:n], p.Limit, p.Offset)...)
 }
 
 // Count tells how many live rows match.
 func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
-	return One[int](ctx, tx, "SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.text.String(), w.args...)
+	return One[int](ctx, tx, "SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.conditions(tx, t.name), w.args...)
 }

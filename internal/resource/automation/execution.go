@@ -135,10 +135,7 @@ type executionList struct {
 }
 
 func listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "automation_id", in.AutomationID)
-	db.Equal(w, "status", in.Status)
-	rows, err := executions.Rows.List(ctx, c.Tx, w, in.DB())
+	rows, err := executions.Rows.List(ctx, c.Tx, executionsWhere(c.Org, in.AutomationID, in.Status), in.DB())
 	return op.ListOf(in.Page, rows), err
 }
 
@@ -158,9 +155,16 @@ type ownExecutionList struct {
 }
 
 func listOwnExecutions(ctx context.Context, c *op.Call, in ownExecutionList) (*op.List[Execution], error) {
-	w := executions.Under(c, in.ID)
-	db.Equal(w, "status", in.Status)
-	return executions.ListUncounted(ctx, c, in.ID, w, in.Page)
+	return executions.ListUncounted(ctx, c, in.ID, executionsWhere(c.Org, &in.ID, in.Status), in.Page)
+}
+
+// executionsWhere filters executions. Of one automation there may be many, of
+// which few failed or wait.
+func executionsWhere(org id.ID, automation *id.ID, status *string) *db.Where {
+	w := db.In(org)
+	db.Choice(w, "status", status, succeeded, skipped)
+	db.Equal(w, "automation_id", automation)
+	return w
 }
 
 func getExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {

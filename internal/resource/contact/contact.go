@@ -76,10 +76,10 @@ type contactList struct {
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Contact], error) {
 	w := db.In(c.Org)
 	if in.Email != nil {
-		w.Among("SELECT contact_id FROM contact_emails WHERE organization_id = $1 AND email_folded = ? AND deleted_at IS NULL", db.Fold(*in.Email))
+		w.Among(db.Named{Table: emails.Rows.Name(), Column: "contact_id", Where: "email_folded = ? AND deleted_at IS NULL", Args: []any{db.Fold(*in.Email)}})
 	}
 	if in.Phone != nil {
-		w.Among("SELECT contact_id FROM contact_phone_numbers WHERE organization_id = $1 AND phone_number = ? AND deleted_at IS NULL", canonicalPhone(*in.Phone))
+		w.Among(db.Named{Table: phoneNumbers.Rows.Name(), Column: "contact_id", Where: "phone_number = ? AND deleted_at IS NULL", Args: []any{canonicalPhone(*in.Phone)}})
 	}
 	rows, err := contacts.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {

@@ -76,14 +76,15 @@ func mentions(e db.Engine) []trace {
 		within = func(column string) string { return "strpos(CAST(" + column + " AS text), $2) > 0" }
 		inBytes = func(column string) string { return "position(CAST($2 AS bytea) IN " + column + ") > 0" }
 	}
-	told := "organization_id = $1 AND event_seq IN (SELECT seq FROM events WHERE organization_id = $1 AND (resource_type LIKE 'task%' OR " + within("data") + "))"
+	// Asked row by row, so that only the events of new deliveries are looked at.
+	told := "EXISTS (SELECT 1 FROM events WHERE organization_id = $1 AND seq = event_seq AND (resource_type LIKE 'task%' OR " + within("data") + "))"
 	// Before the events, by which the executions are found.
 	return slices.Concat(executionMentions(e), []trace{
 		// An endpoint's answer may repeat what it was told; of tasks, any may be about the person.
 		// First, while the events still say whom they tell of.
-		{key: "seq", table: "webhook_attempts", where: "organization_id = $1 AND response_body IS NOT NULL AND delivery_id IN (SELECT id FROM webhook_deliveries WHERE " + told + ")",
+		{key: "seq", table: "webhook_attempts", where: "organization_id = $1 AND response_body IS NOT NULL AND EXISTS (SELECT 1 FROM webhook_deliveries WHERE organization_id = $1 AND id = delivery_id AND " + told + ")",
 			end: "UPDATE webhook_attempts SET response_body = NULL", count: func(e *Erased) *int64 { return &e.WebhookAttempts }},
-		{key: "seq", table: "webhook_deliveries", where: told + " AND response_body IS NOT NULL",
+		{key: "seq", table: "webhook_deliveries", where: "organization_id = $1 AND response_body IS NOT NULL AND " + told,
 			end: "UPDATE webhook_deliveries SET response_body = NULL", count: func(e *Erased) *int64 { return &e.WebhookDeliveries }},
 		{key: "seq", table: "events", where: "organization_id = $1 AND (resource_type IN ('contact', 'email_opt_in') OR resource_type LIKE 'contact.%') AND type <> 'contact.erased' AND " + within("data"),
 			end: "UPDATE events SET data = NULL", count: func(e *Erased) *int64 { return &e.Events }},
@@ -102,7 +103,11 @@ func (tr *trace) look(ctx context.Context, tx *db.Tx, org, who id.ID, after int6
 	if tr.bytes {
 		want = []byte(who)
 	}
-	return db.All[int64](ctx, tx, "SELECT "+tr.key+" FROM "+tr.table+" WHERE "+tr.where+" AND "+tr.key+" > $3", org, want, after)
+	from := tr.table
+	if after > 0 {
+		from += " NOT INDEXED" // but by its number: SQLite would walk the organization for the few new rows
+	}
+	return db.All[int64](ctx, tx, "SELECT "+tr.key+" FROM "+from+" WHERE "+tr.where+" AND "+tr.key+" > $3", org, want, after)
 }
 
 // all is every row that tells of one of these, with those that were found before.

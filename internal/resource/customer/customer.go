@@ -65,10 +65,10 @@ type customerList struct {
 
 func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[Customer], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "status", in.Status)
-	db.Equal(w, "type", in.Type)
-	db.Equal(w, "business_id", in.BusinessID)
 	db.Equal(w, "contact_id", in.ContactID)
+	db.Choice(w, "status", in.Status, "active")
+	db.Choice(w, "type", in.Type, "individual")
+	db.Equal(w, "business_id", in.BusinessID)
 	rows, err := customers.Search(ctx, c.Tx, in.Query, w, in.DB())
 	return op.ListOf(in.Page, rows), err
 }

@@ -60,8 +60,8 @@ type transactionList struct {
 
 func listTransactions(ctx context.Context, c *op.Call, in transactionList) (*op.List[Transaction], error) {
 	w := transactions.Under(c, in.ID)
-	db.Equal(w, "type", in.Type)
 	db.Equal(w, "invoice_id", in.InvoiceID)
+	db.Equal(w, "type", in.Type)
 	return transactions.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
@@ -132,9 +132,12 @@ func getBalance(ctx context.Context, c *op.Call, in customerRef) (*Balance, erro
 	if _, err := customers.Get(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return nil, err
 	}
+	// By type first: so both engines read the sums from customer_transactions_type alone.
 	rows, err := db.All[CurrencyBalance](ctx, c.Tx, `
-		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice', 'charge') THEN amount_cents ELSE -amount_cents END) AS BIGINT) AS balance_cents
-		FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
+		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice', 'charge') THEN cents ELSE -cents END) AS BIGINT) AS balance_cents FROM (
+			SELECT type, currency, sum(amount_cents) AS cents
+			FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
+			GROUP BY type, currency) AS sums
 		GROUP BY currency ORDER BY currency`, c.Org, in.ID)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func (s *Store) removeStrays(ctx context.Context, keys []string) (removed int, e
 // leaves their bytes to the sweep: they go once this is committed. It tells how
 // many files it ended.
 func Purge(ctx context.Context, tx *db.Tx, before clock.Time, limit int) (int, error) {
-	rows, err := db.All[int64](ctx, tx, "SELECT seq FROM files WHERE deleted_at <= $1 LIMIT $2", before, limit)
+	rows, err := db.All[int64](ctx, tx, "SELECT seq FROM files WHERE deleted_at <= $1 ORDER BY deleted_at, seq LIMIT $2", before, limit)
 	if err != nil {
 		return 0, err
 	}

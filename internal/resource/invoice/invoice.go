@@ -103,8 +103,8 @@ type invoiceList struct {
 
 func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Invoice], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "status", in.Status)
 	db.Equal(w, "customer_id", in.CustomerID)
+	db.Choice(w, "status", in.Status, "paid")
 	db.Equal(w, "business_id", in.BusinessID)
 	rows, err := invoices.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {

@@ -150,13 +150,13 @@ type messageList struct {
 
 func listMessages(ctx context.Context, c *op.Call, in messageList) (*op.List[Message], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "direction", in.Direction)
-	db.Equal(w, "status", in.Status)
 	db.Equal(w, "thread_id", in.ThreadID)
 	db.Equal(w, "customer_id", in.CustomerID)
+	db.Choice(w, "status", in.Status, Sent, Delivered, Received)
+	db.Equal(w, "direction", in.Direction)
 	if in.ContactID != nil {
-		w.Among(`SELECT id FROM messages WHERE organization_id = $1 AND contact_id = ?
-			UNION SELECT message_id FROM message_contacts WHERE organization_id = $1 AND contact_id = ? AND deleted_at IS NULL`, *in.ContactID, *in.ContactID)
+		w.Among(db.Named{Where: "contact_id = ?", Args: []any{*in.ContactID}},
+			db.Named{Table: contacts.Rows.Name(), Column: "message_id", Where: "contact_id = ? AND deleted_at IS NULL", Args: []any{*in.ContactID}})
 	}
 	rows, err := messages.Search(ctx, c.Tx, in.Query, w, in.DB())
 	if err != nil {

@@ -78,11 +78,12 @@ type optInList struct {
 
 func listOptIns(ctx context.Context, c *op.Call, in optInList) (*op.List[EmailOptIn], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "status", in.Status)
-	db.Equal(w, "contact_id", in.ContactID)
 	if in.Email != nil {
-		w.And("email_folded = ?", db.Fold(*in.Email))
+		folded := db.Fold(*in.Email)
+		db.Equal(w, "email_folded", &folded)
 	}
+	db.Equal(w, "contact_id", in.ContactID)
+	db.Equal(w, "status", in.Status)
 	rows, err := optIns.Search(ctx, c.Tx, in.Query, w, in.DB())
 	return op.ListOf(in.Page, rows), err
 }

@@ -101,8 +101,8 @@ type valueList struct {
 func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[PropertyValue], error) {
 	rows := o.rows()
 	w := rows.Under(c, in.ID)
-	db.Equal(w, "status", in.Status)
 	db.Equal(w, "definition_id", in.DefinitionID)
+	db.Equal(w, "status", in.Status)
 	return rows.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 

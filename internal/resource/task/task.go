@@ -74,15 +74,19 @@ type taskList struct {
 
 func listTasks(ctx context.Context, c *op.Call, in taskList) (*op.List[Task], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "status", in.Status)
-	db.Equal(w, "priority", in.Priority)
 	db.Equal(w, "contact_id", in.ContactID)
 	db.Equal(w, "customer_id", in.CustomerID)
+	db.Choice(w, "priority", in.Priority, "normal")
+	db.Choice(w, "status", in.Status, completed)
 	if in.AssigneeID != nil {
-		w.Among("SELECT task_id FROM task_assignees WHERE organization_id = $1 AND user_id = ? AND deleted_at IS NULL", *in.AssigneeID)
+		w.Among(db.Named{Table: assignees.Rows.Name(), Column: "task_id", Where: "user_id = ? AND deleted_at IS NULL", Args: []any{*in.AssigneeID}})
 	}
 	if in.DueBefore != nil {
-		w.And("due_at < ?", *in.DueBefore)
+		due := db.Named{Where: "status IN ('open', 'in_progress', 'completed', 'canceled') AND due_at < ? AND deleted_at IS NULL", Args: []any{*in.DueBefore}}
+		if in.Status != nil {
+			due.Where, due.Args = "status = ? AND due_at < ? AND deleted_at IS NULL", []any{*in.Status, *in.DueBefore}
+		}
+		w.Among(due)
 	}
 	rows, err := tasks.Search(ctx, c.Tx, in.Query, w, in.DB())
 	return op.ListOf(in.Page, rows), err

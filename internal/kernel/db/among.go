@@ -1,0 +1,113 @@
+package db
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// Named are rows that a filter leaves, found by an index that is not in the
+// order of the list: rows of the list's own table or, with a Table, those whose
+// id stands in a Column of it. Where is the condition that the index answers.
+type Named struct {
+	Table, Column string
+	Where         string
+	Args          []any
+}
+
+// among is a filter that leaves the rows which one of several ways names.
+type among struct {
+	ways  []Named
+	bound []string // their conditions, with numbered arguments
+}
+
+// Among adds the condition that a row is one of those named. They may be none,
+// a few, or nearly all of the organization: it is the data that decides whether
+// the rows are found by the index and sorted, or the list is walked until the
+// page is full, so choose counts them first.
+func (w *Where) Among(ways ...Named) *Where {
+	a := among{ways: ways}
+	for _, n := range ways {
+		a.bound = append(a.bound, w.bind(n.Where, n.Args))
+	}
+	w.among = append(w.among, a)
+	return w
+}
+
+// choose finds out by which filter the rows are reached, and whether there can
+// be any.
+func (w *Where) choose(ctx context.Context, tx *Tx, table string) (some bool, err error) {
+	if w.chosen {
+		return true, nil
+	}
+	least := rareTerm
+	for i := range w.among {
+		n, err := w.among[i].count(ctx, tx, w.args[0], table)
+		if err != nil {
+			return false, err
+		}
+		if n < least {
+			least, w.leader, w.few = n, i, true
+		}
+	}
+	w.chosen = true
+	return least > 0, nil
+}
+
+// count tells how many rows are named, at most rareTerm.
+func (a *among) count(ctx context.Context, tx *Tx, org any, table string) (int, error) {
+	w := &Where{args: []any{org}}
+	for _, n := range a.ways {
+		if w.text.Len() > 0 {
+			w.text.WriteString(" UNION ALL ")
+		}
+		w.text.WriteString("SELECT 1 FROM " + n.from(table) + " WHERE organization_id = $1 AND " + w.bind(n.Where, n.Args))
+	}
+	return One[int](ctx, tx, "SELECT count(*) FROM (SELECT 1 FROM ("+w.text.String()+") AS named LIMIT "+strconv.Itoa(rareTerm)+") AS first", w.args...)
+}
+
+func (n *Named) from(table string) string {
+	if n.Table == "" {
+		return table
+	}
+	return n.Table
+}
+
+// within is the condition for rows that are few: the index is asked, then the
+// rows are looked up. PostgreSQL would take a subquery for a join, and guess.
+func (a *among) within(e Engine, table string) string {
+	key := "seq"
+	for _, n := range a.ways {
+		if n.Table != "" {
+			key = "id"
+		}
+	}
+	queries := make([]string, len(a.ways))
+	for i, n := range a.ways {
+		column := key
+		if n.Table != "" {
+			column = n.Column
+		}
+		queries[i] = "SELECT " + column + " FROM " + n.from(table) + " WHERE organization_id = $1 AND " + a.bound[i]
+	}
+	text := strings.Join(queries, " UNION ")
+	if e == Postgres {
+		return key + " = ANY(ARRAY(" + text + "))"
+	}
+	return key + " IN (" + text + ")"
+}
+
+// each is the condition as it is asked of one row after another. IS TRUE keeps
+// both engines from the index, and PostgreSQL from a join, for which all that
+// are named would be gathered and sorted before the first row; OFFSET keeps it
+// from gathering them in a hash.
+func (a *among) each(table string) string {
+	tests := make([]string, len(a.ways))
+	for i, n := range a.ways {
+		tests[i] = a.bound[i]
+		if n.Table != "" {
+			tests[i] = "EXISTS (SELECT 1 FROM " + n.Table + " AS named WHERE named.organization_id = $1 AND named." + n.Column + " = " + table + ".id AND " + a.bound[i] + " LIMIT 1 OFFSET 0)"
+		}
+	}
+	return "(" + strings.Join(tests, " OR ") + ") IS TRUE"
+}

@@ -1,0 +1,30 @@
+package db
+
+import (
+	"context"
+	"strings"
+)
+
+// Explain is the engine's plan for List.
+func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (string, error) {
+	if _, err := w.choose(ctx, tx, t.name); err != nil {
+		return "", err
+	}
+	from := t.live(tx, w)
+	if tx.Engine() == Postgres {
+		lines, err := All[string](ctx, tx, "EXPLAIN SELECT seq FROM "+from+" ORDER BY created_at DESC, seq DESC LIMIT 10", w.args...)
+		return strings.Join(lines, "\n"), err
+	}
+	type step struct {
+		ID     int    `db:"id"`
+		Parent int    `db:"parent"`
+		Unused int    `db:"notused"`
+		Detail string `db:"detail"`
+	}
+	steps, err := All[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT seq FROM "+from+" ORDER BY created_at DESC, seq DESC LIMIT 10", w.args...)
+	var plan strings.Builder
+	for _, s := range steps {
+		plan.WriteString(s.Detail + "\n")
+	}
+	return plan.String(), err
+}
