@@ -18,7 +18,7 @@ func main() {
 		log.Fatal(err)
 	}
 	address := "http://" + l.Addr().String()
-	fmt.Println(address)
+	fmt.Println(address) //nolint:forbidigo // a program of its own, which tells whoever started it
 	server := &http.Server{Handler: stripetest.New(address, log.Fatalf), ReadHeaderTimeout: 10 * time.Second}
 	log.Fatal(server.Serve(l))
 }
