@@ -24,6 +24,7 @@ type malformed struct {
 	ops  []*op.Op
 	mine fixtures
 	t    *testing.T
+	sent string // the body of the last
 }
 
 func (m *malformed) pick(list ...string) string { return list[m.IntN(len(list))] }
@@ -73,7 +74,7 @@ func (m *malformed) badBody(o *op.Op) string {
 	case 7:
 		return `{"long":"` + strings.Repeat("x", m.IntN(5000)) + `"}`
 	case 8:
-		return "{" + m.junk(60)
+		return "{" + m.junk(60) + "!" // which may not close it
 	case 9: // a field of a wrong kind
 		for k := range fields {
 			fields[k] = map[string]any{m.text(3): m.IntN(5)}
@@ -146,7 +147,7 @@ func (m *malformed) next() (r *http.Request, kind string) {
 			*strings.Reader
 			nothing
 		}{strings.NewReader(text), nothing{}}
-		r.ContentLength = int64(len(text))
+		r.ContentLength, m.sent = int64(len(text)), text
 	}
 	return r.WithContext(context.Background()), kind
 }
@@ -175,6 +176,7 @@ func TestMalformedRequests(t *testing.T) {
 		handler := a.Handler()
 		kinds := map[string]int{}
 		for reached := 0; reached < want; {
+			m.sent = ""
 			r, kind := m.next()
 			if kind != "path" {
 				reached++ // its handler has to refuse it
@@ -188,7 +190,7 @@ func TestMalformedRequests(t *testing.T) {
 			}
 			if w.Code < 400 || w.Code > 499 || json.Unmarshal(w.Body.Bytes(), &envelope) != nil || envelope.Error.Code == "" || envelope.Error.Message == "" {
 				b, _ := json.Marshal(r.Header)
-				t.Fatalf("seed %d: %s %q ?%s %s: %d %s", seed, r.Method, r.URL.Path, r.URL.RawQuery, b, w.Code, w.Body)
+				t.Fatalf("seed %d: %s %q ?%s %s %.500q: %d %s", seed, r.Method, r.URL.Path, r.URL.RawQuery, b, m.sent, w.Code, w.Body)
 			}
 		}
 		if after := census(t, a); after != before {
