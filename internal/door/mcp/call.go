@@ -25,7 +25,7 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset (default 0) and sortOrder; meta.pagination.hasMore tells whether to go on. A query of one or two characters matches word beginnings, a longer one any part. ` +
 	`Times are RFC 3339 in UTC, money is in cents. In an update, what you leave out stays and null clears. ` +
 	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
-	`A tool that creates, changes or lists records answers with them as the tool that gets one tells; there, a field without a type is text. ` +
+	`A tool that creates, changes or lists records answers with them as the tool that gets one tells. ` +
 	`A refused call answers {error: {code, message, details}}.`
 
 // server is the SDK's, with all tools; what a caller sees of them is decided
