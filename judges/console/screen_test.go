@@ -102,6 +102,19 @@ func (s *screen) fill(pairs ...string) {
 	}
 }
 
+// focused waits until a field has the focus, which a browser gives it a moment
+// after the page is there: what is typed before goes nowhere.
+func (s *screen) focused(name string) {
+	s.t.Helper()
+	for range 200 {
+		if eval[bool](s, `document.activeElement.name === "`+name+`"`) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("%s has no focus", name)
+}
+
 func (s *screen) text() string { return eval[string](s, `document.body.innerText`) }
 
 func (s *screen) has(texts ...string) {
