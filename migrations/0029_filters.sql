@@ -10,3 +10,8 @@ CREATE INDEX customers_type ON customers (organization_id, type, created_at DESC
 -- A customer's ledger by type, and all that its balance is made of, so that the
 -- sum reads no rows of the table.
 CREATE INDEX customer_transactions_type ON customer_transactions (organization_id, customer_id, type, created_at DESC, seq DESC, currency, amount_cents) WHERE deleted_at IS NULL;
+
+-- Events by what they happened to, and by what happened: one index for both.
+-- A type tells its resource type, so that whoever asks for it knows the other.
+DROP INDEX events_type;
+CREATE INDEX events_type ON events (organization_id, resource_type, type, created_at DESC, seq DESC);

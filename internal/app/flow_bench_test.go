@@ -128,7 +128,6 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	settings := apptest.Settings(b, db.SQLite)
 	settings.Workers = 8 // as by default
 	a := apptest.StartWith(b, settings)
-	a.Settings.Retention.Events, a.Settings.Retention.Deliveries = 1e6*time.Hour, 1e6*time.Hour
 	healthy, slow := newEar(b, 0), newEar(b, 500*time.Millisecond)
 	urls := []string{healthy.URL}
 	if troubled {

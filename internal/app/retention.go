@@ -51,7 +51,8 @@ var purges = []string{
 	forget("messages", "template_id", "email_templates"), purge("email_templates"), purge("email_opt_ins"),
 	purge("automations"), // what they did ends by its own retention
 	purge("dns_records"), purgeUnder("dns_records", "domain_id", "domains"), purgeUnder("domain_email", "domain_id", "domains"),
-	purgeUnder("domains", "parent_domain_id", "domains"), purge("domains"), forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
+	purge("domains"), // a subdomain is deleted before its domain, so it is purged before it or with it
+	forget("domains", "contact_id", "domain_contacts"), purge("domain_contacts"), purge("operations"),
 	purgeUnder("webhook_deliveries", "webhook_id", "webhooks"), purge("webhooks"),
 	purge("agents"), purge("payment_methods"), purge("payment_customers"), purge("invites"),
 	forget("businesses", "logo_file_id", "files"), forget("message_attachments", "file_id", "files"), purge("file_access_links"), purge("folders"), // files have bytes to end with them: file.Purge

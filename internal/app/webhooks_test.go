@@ -73,7 +73,6 @@ func (e *told) missing(names []string) (out []string) {
 func hearing(t *testing.T, e db.Engine, urls ...string) (*server, apptest.Tenant) {
 	t.Helper()
 	s := apptest.Settings(t, e)
-	s.Retention.Events, s.Retention.Deliveries = 1e6*time.Hour, 1e6*time.Hour
 	var v apptest.Tenant
 	t.Run("prepare", func(t *testing.T) {
 		a := apptest.StartWith(t, s)
@@ -229,7 +228,7 @@ func TestWebhooksOfTwoServers(t *testing.T) {
 func TestDeliveriesExpire(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
 		s := apptest.Settings(t, engine)
-		s.Retention.Events, s.Retention.Deleted, s.Retention.Deliveries = 1e6*time.Hour, 1e6*time.Hour, 30*24*time.Hour
+		s.Retention.Deliveries = 30 * 24 * time.Hour
 		a := apptest.StartWith(t, s)
 		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "https://example.com/", "events": ["webhook.disabled"]}`).OK(t, 201).ID("id")
 		old, young := fixtures{"/v1/webhooks": hook}, fixtures{"/v1/webhooks": hook}

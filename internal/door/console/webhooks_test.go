@@ -18,8 +18,6 @@ import (
 // work lets the service do its work in the background.
 func work(t testing.TB, a *apptest.App) {
 	t.Helper()
-	// Or the hourly sweeps would end what a test makes.
-	a.Settings.Retention.Deliveries, a.Settings.Retention.Deleted = 1e6*time.Hour, 1e6*time.Hour
 	if err := a.Jobs.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -159,6 +159,27 @@ type Retention struct {
 	Executions  time.Duration `help:"How long executions of automations are kept." default:"2160h"`
 }
 
+// settle refuses what would end rows that are still worked with.
+func (r Retention) settle() error {
+	for _, v := range []struct {
+		name         string
+		given, least time.Duration
+		because      string
+	}{
+		{"idempotency", r.Idempotency, 24 * time.Hour, "which callers are promised"},
+		{"jobs", r.Jobs, time.Hour, "so that what failed can be seen"},
+		{"deliveries", r.Deliveries, 96 * time.Hour, "because a delivery is tried for three days"},
+		{"deleted", r.Deleted, time.Hour, "so that what is under way can end"},
+		{"events", r.Events, 96 * time.Hour, "because webhooks are told of them for three days"},
+		{"executions", r.Executions, time.Hour, "so that what failed can be seen"},
+	} {
+		if v.given < v.least {
+			return fmt.Errorf("--retention-%s: must be at least %dh, %s", v.name, int(v.least.Hours()), v.because)
+		}
+	}
+	return nil
+}
+
 // Log is how the service tells what it does.
 type Log struct {
 	Level  string `help:"debug, info, warn or error." default:"info" enum:"debug,info,warn,error"`
@@ -207,17 +228,10 @@ func (s *Settings) Settle(demo bool) error {
 	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
 	}
-	// A negative age would be a moment to come, and everything older than it.
-	for name, d := range map[string]time.Duration{"jobs": s.Retention.Jobs, "deliveries": s.Retention.Deliveries, "deleted": s.Retention.Deleted,
-		"events": s.Retention.Events, "executions": s.Retention.Executions} {
-		if d < 0 {
-			return fmt.Errorf("--retention-%s: must not be negative", name)
-		}
+	if err := s.Retention.settle(); err != nil {
+		return err
 	}
-	if s.Retention.Idempotency < 24*time.Hour {
-		return errors.New("--retention-idempotency: must be at least 24h, which callers are promised")
-	}
-	if s.Workers < 0 || s.Workers > 1000 {
+	if s.Workers < 1 || s.Workers > 1000 {
 		return errors.New("--workers: must be between 1 and 1000")
 	}
 	if err := s.Files.settle(); err != nil {

@@ -43,23 +43,26 @@ func TestProviders(t *testing.T) {
 
 // sound is what Settle finds nothing wrong with.
 func sound() config.Settings {
-	return config.Settings{Listen: "127.0.0.1:0", Agreement: config.Agreement{Business: "1", Domain: "1"},
+	return config.Settings{Listen: "127.0.0.1:0", Workers: 1, Agreement: config.Agreement{Business: "1", Domain: "1"},
 		RateLimit:  config.RateLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Public: 1},
 		AgentLimit: config.AgentLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Transport: 1},
 		OAuth:      config.OAuth{RegisterLimit: 1, TokenLimit: 1}, Files: config.Files{MaxBytes: 1}, Mail: config.Mail{Domain: "mail.example.com"},
-		Retention:       config.Retention{Idempotency: 24 * time.Hour},
+		Retention:       config.Retention{Idempotency: 24 * time.Hour, Jobs: time.Hour, Deliveries: 96 * time.Hour, Deleted: time.Hour, Events: 96 * time.Hour, Executions: time.Hour},
 		AutomationLimit: config.AutomationLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1}}
 }
 
-// What cannot be is refused by the setting's name: a retention below nothing,
-// for one, would end what is not over.
+// What cannot be is refused by the setting's name: a retention of nothing, for
+// one, would end what is not over.
 func TestImpossible(t *testing.T) {
 	for want, change := range map[string]func(*config.Settings){
-		"--retention-events":      func(s *config.Settings) { s.Retention.Events = -time.Hour },
+		"--retention-events":      func(s *config.Settings) { s.Retention.Events = 95 * time.Hour },
+		"--retention-deliveries":  func(s *config.Settings) { s.Retention.Deliveries = 95 * time.Hour },
+		"--retention-deleted":     func(s *config.Settings) { s.Retention.Deleted = 0 },
+		"--retention-jobs":        func(s *config.Settings) { s.Retention.Jobs = -time.Hour },
+		"--retention-executions":  func(s *config.Settings) { s.Retention.Executions = 0 },
+		"--workers":               func(s *config.Settings) { s.Workers = 0 },
 		"--retention-idempotency": func(s *config.Settings) { s.Retention.Idempotency = time.Hour },
 		"--base-url":              func(s *config.Settings) { s.BaseURL = "https://example.com/desk" },
-		"--retention-deleted":     func(s *config.Settings) { s.Retention.Deleted = -1 },
-		"--workers":               func(s *config.Settings) { s.Workers = -1 },
 	} {
 		s := sound()
 		change(&s)

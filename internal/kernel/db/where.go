@@ -59,17 +59,22 @@ func (w *Where) bind(condition string, args []any) string {
 	}
 }
 
-// Equal adds a filter when the caller gave one: a nil pointer adds nothing.
-// Filters are named in the order of how few rows they leave, a row's id before
-// a status: SQLite cannot tell, and is kept to the index of the first.
+// Filter adds a condition that an index answers. Filters are named in the order
+// of how few rows they leave, a row's id before a status: SQLite cannot tell,
+// and is kept to the index of the first.
+func (w *Where) Filter(condition string, args ...any) {
+	if w.led {
+		w.wider = append(w.wider, w.bind(condition, args))
+		return
+	}
+	w.led = true
+	w.And(condition, args...)
+}
+
+// Equal is Filter for what the caller may have given: a nil pointer adds nothing.
 func Equal[V any](w *Where, column string, v *V) {
-	switch {
-	case v == nil:
-	case w.led:
-		w.wider = append(w.wider, w.bind(column+" = ?", []any{*v}))
-	default:
-		w.led = true
-		w.And(column+" = ?", *v)
+	if v != nil {
+		w.Filter(column+" = ?", *v)
 	}
 }
 

@@ -119,5 +119,6 @@ func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
 
 // Latest reads the newest events of a type that have happened, the newest first.
 func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
-	return db.All[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND type = $2 ORDER BY created_at DESC, seq DESC LIMIT $3", org, eventType, n)
+	return db.All[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND resource_type = $2 AND type = $3 ORDER BY created_at DESC, seq DESC LIMIT $4",
+		org, ResourceType(eventType), eventType, n)
 }

@@ -176,11 +176,14 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 			return err
 		}
 		mine := &claim{key: k, attempt: id.New(), fence: 1}
-		n, err := db.Exec(ctx, tx, `
-			INSERT INTO idempotency (organization_id, key, operation, fingerprint, sealed, created_at, attempt_id, fence, lease_until)
-			VALUES ($1, $2, $3, $4, FALSE, $5, $6, $7, $8)
-			ON CONFLICT (organization_id, key) DO NOTHING`,
-			k.org, k.value, o.Name, k.print[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime))
+		insert := func() (int64, error) {
+			return db.Exec(ctx, tx, `
+				INSERT INTO idempotency (organization_id, key, operation, fingerprint, sealed, created_at, attempt_id, fence, lease_until)
+				VALUES ($1, $2, $3, $4, FALSE, $5, $6, $7, $8)
+				ON CONFLICT (organization_id, key) DO NOTHING`,
+				k.org, k.value, o.Name, k.print[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime))
+		}
+		n, err := insert()
 		if err != nil || n == 1 {
 			c.claim = mine
 			return err
@@ -199,8 +202,15 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 		if a, done, err = r.settle(row.storedRow, c, k, now); done || err != nil {
 			return err
 		}
-		mine.fence = row.Fence + 1
-		if row.Status == nil && row.Attempt != nil && !row.over(c.runner.keyLifetime(), c.Now, now) { // a dead or open attempt goes on
+		mine.fence, c.claim = row.Fence+1, mine
+		if row.over(c.runner.keyLifetime(), c.Now, now) {
+			if err := k.forget(ctx, tx, c); err != nil {
+				return err
+			}
+			_, err := insert()
+			return err
+		}
+		if row.Status == nil && row.Attempt != nil { // a dead or open attempt goes on
 			mine.attempt, mine.step = *row.Attempt, row.Step
 		}
 		_, err = db.Exec(ctx, tx, `
@@ -208,7 +218,6 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 				attempt_id = $6, fence = $7, lease_until = $8, step = $9
 			WHERE organization_id = $1 AND key = $2`,
 			k.org, k.value, o.Name, k.print[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime), mine.step)
-		c.claim = mine
 		return err
 	})
 	return a, done, err

@@ -229,16 +229,28 @@ func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 	if c.claim != nil {
 		return c.claim.settle(ctx, c.Tx, a.Status, body, c.op.Secret)
 	}
-	n, err := db.Exec(ctx, c.Tx, `
-		INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at, fence)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)
-		ON CONFLICT (organization_id, key) DO UPDATE SET operation = excluded.operation, fingerprint = excluded.fingerprint,
-			status = excluded.status, body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at
-		WHERE idempotency.status IS NOT NULL AND idempotency.created_at <= $9`,
-		k.org, k.value, c.op.Name, k.print[:], a.Status, body, c.op.Secret, c.Now, c.Now.Add(-c.runner.keyLifetime()))
+	insert := func() (int64, error) {
+		return db.Exec(ctx, c.Tx, `
+			INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at, fence)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)
+			ON CONFLICT (organization_id, key) DO NOTHING`, k.org, k.value, c.op.Name, k.print[:], a.Status, body, c.op.Secret, c.Now)
+	}
+	n, err := insert()
+	if err == nil && n == 0 {
+		if err = k.forget(ctx, c.Tx, c); err == nil {
+			n, err = insert()
+		}
+	}
 	if err == nil && n == 0 {
 		err = errStored
 	}
+	return err
+}
+
+// forget removes the row of a key that is free again. The one that follows is a
+// new row, so that rows lie in the order of their age, by which they are swept.
+func (k *key) forget(ctx context.Context, tx *db.Tx, c *Call) error {
+	_, err := db.Exec(ctx, tx, "DELETE FROM idempotency WHERE organization_id = $1 AND key = $2 AND "+Expired, k.org, k.value, c.Now.Add(-c.runner.keyLifetime()))
 	return err
 }
 

@@ -110,6 +110,21 @@ func TestKeysEndAfterADay(t *testing.T) {
 		replayed(t, keyed(t, a, "k", "/v1/contacts", `{"firstName": "B"}`), second)
 		age(time.Minute)
 		fresh(t, keyed(t, a, "k", "/v1/contacts", `{"firstName": "B"}`))
+
+		// Rows lie in the order of their age, which the sweep goes by.
+		keyed(t, a, "later", "/v1/contacts", `{"firstName": "C"}`).OK(t, 201)
+		age(48 * time.Hour)
+		keyed(t, a, "k", "/v1/contacts", `{"firstName": "D"}`).OK(t, 201)
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			keys, err := db.All[string](ctx, tx, "SELECT key FROM idempotency WHERE organization_id = $1 ORDER BY seq", a.Org)
+			if len(keys) != 2 || keys[1] != "k" {
+				t.Errorf("keys %v", keys)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 
@@ -145,6 +160,11 @@ func TestClaimsEndAfterADay(t *testing.T) {
 		}
 		charge("claimed", 6).OK(t, 201)
 		charge("begun", 5).OK(t, 201)
+
+		// It is as free for what takes one transaction.
+		charge("dead", 5).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		change("UPDATE idempotency SET step = NULL, lease_until = 0, created_at = created_at - $1 WHERE key = 'dead'", (24 * time.Hour).Microseconds())
+		keyed(t, a, "dead", "/v1/contacts", `{"firstName": "A"}`).OK(t, 201)
 	})
 }
 

@@ -46,7 +46,7 @@ const day = 24 * time.Hour
 func TestClock(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		l := &life{t: t, settings: apptest.Settings(t, e)}
-		l.settings.Retention = config.Retention{Deleted: 90 * day, Events: 400 * day}
+		l.settings.Retention.Deleted, l.settings.Retention.Events = 90*day, 400*day
 		var ref, lapsing, leaving string
 		l.at("begin", 0, func(w *world) {
 			ref, lapsing, leaving = w.registered("lasting.com"), w.registered("lapsing.com"), w.registered("leaving.com")

@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -51,11 +52,11 @@ type eventList struct {
 func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event], error) {
 	w := db.In(c.Org)
 	db.Equal(w, "resource_id", in.ResourceID)
-	db.Equal(w, "type", in.Type)
+	if in.Type != nil {
+		w.Filter("(resource_type = ? AND type = ?)", event.ResourceType(*in.Type), *in.Type)
+	}
 	if in.ResourceType != nil {
-		db.Equal(w, "resource_type", in.ResourceType)
-		// A type begins with the resource's, so its index finds a rare one. A slash follows the dot.
-		w.Among(db.Named{Where: "type >= ? AND type < ?", Args: []any{*in.ResourceType + ".", *in.ResourceType + "/"}})
+		w.Among(db.Named{Where: "resource_type = ?", Args: []any{*in.ResourceType}})
 	}
 	if in.Since != nil {
 		w.And("created_at >= ?", *in.Since)

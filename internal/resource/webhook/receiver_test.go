@@ -30,8 +30,6 @@ func each(t *testing.T, fn func(t *testing.T, a *apptest.App)) {
 
 func begin(t testing.TB, a *apptest.App) {
 	t.Helper()
-	// Or the hourly sweeps would end what a test makes.
-	a.Settings.Retention.Events, a.Settings.Retention.Deliveries, a.Settings.Retention.Deleted = 1e6*time.Hour, 1e6*time.Hour, 1e6*time.Hour
 	if err := a.Jobs.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
