@@ -1,9 +1,6 @@
 package app
 
 import (
-	"context"
-	"time"
-
 	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/adapter/smtp"
@@ -42,25 +39,4 @@ func (a *App) openMailServer() (err error) {
 
 func relay(s *config.Settings) *smtp.Relay {
 	return smtp.New(smtp.Config{Host: s.SMTP.Host, Port: s.SMTP.Port, Username: s.SMTP.Username, Password: s.SMTP.Password, TLS: s.SMTP.TLS, Helo: s.Mail.Domain})
-}
-
-// mail checks that the relay takes our mail, by signing in to it.
-func (d *doctor) mail(ctx context.Context) {
-	s := &d.settings
-	if s.Mail.Provider != "smtp" {
-		d.note("mail", fine, "", "Nothing leaves the machine: what would be sent from %s is kept in the mailbox.", s.Mail.Domain)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	if err := relay(s).Check(ctx); err != nil {
-		d.note("mail", fail, "Check --smtp-host, --smtp-port, --smtp-tls and the user.", "The relay does not take our mail: %v.", err)
-		return
-	}
-	const publish = "If you have not yet: publish what frontdesk admin mail dns shows."
-	if s.SMTP.TLS == "none" || s.SMTP.TLS == "opportunistic" {
-		d.note("mail", warn, "Use --smtp-tls=starttls or tls where the relay is another machine.", "%s:%d takes our mail, and the way there may be open.", s.SMTP.Host, s.SMTP.Port)
-		return
-	}
-	d.note("mail", fine, publish, "%s:%d takes our mail from %s.", s.SMTP.Host, s.SMTP.Port, s.Mail.Domain)
 }

@@ -69,18 +69,24 @@ func (n Nested[T]) ListUncounted(ctx context.Context, c *Call, parent id.ID, w *
 	return ListOf(p, rows), err
 }
 
-// Newest returns the newest row under each of many parents that has one, in no
-// order. It is one look into the index of the list for each parent, and one
-// statement for all: a page must not ask for one after the other.
-func (n Nested[T]) Newest(ctx context.Context, c *Call, parents []id.ID) ([]T, error) {
+// Parents are those whose newest rows are asked for.
+type Parents struct {
+	IDs []id.ID `json:"ids" doc:"those that the rows are under"`
+}
+
+// Newest answers with the newest row under each of many parents that has one,
+// in no order. It is one look into the index of the list for each parent, and
+// one statement for all: a page must not ask for one after the other.
+func (n Nested[T]) Newest(ctx context.Context, c *Call, in Parents) (*List[T], error) {
 	rows := n.Rows.Name()
 	seen := ""
 	if n.Seen != "" {
 		seen = " AND " + n.Seen
 	}
-	return db.All[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM (SELECT (SELECT r.seq FROM "+rows+" r WHERE r.organization_id = $1 AND r."+n.Column+" = p.id AND r.deleted_at IS NULL"+seen+
+	found, err := db.All[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM (SELECT (SELECT r.seq FROM "+rows+" r WHERE r.organization_id = $1 AND r."+n.Column+" = p.id AND r.deleted_at IS NULL"+seen+
 		" ORDER BY r.created_at DESC, r.seq DESC LIMIT 1) AS newest FROM "+n.Parent+" p WHERE p.organization_id = $1 AND p.id = ANY($2) AND p.deleted_at IS NULL) AS found"+
-		" JOIN "+rows+" ON "+rows+".seq = found.newest", c.Org, parents)
+		" JOIN "+rows+" ON "+rows+".seq = found.newest", c.Org, in.IDs)
+	return ListUnder(Page{Limit: len(found)}, found, len(found)), err
 }
 
 // Get returns one row of a parent.

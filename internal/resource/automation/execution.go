@@ -119,7 +119,7 @@ func (s *Service) executionOperations() []*op.Op {
 		op.Read(spec("automation_executions.get", "GET /v1/automation-executions/{id}", "Get an execution.", `{`+ref+`}`), getExecution),
 		op.Write(cancel, cancelExecution),
 		op.Write(retry, s.retryExecution),
-		op.Read(newest, newestExecutions),
+		op.Read(newest, executions.Newest),
 		op.Read(spec("automations.executions.list", "GET /v1/automations/{id}/executions", "List an automation's executions, newest first.", `{`+exampleID+`}`), listOwnExecutions),
 	}
 }
@@ -137,15 +137,6 @@ type executionList struct {
 func listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
 	rows, err := executions.Rows.List(ctx, c.Tx, executionsWhere(c.Org, in.AutomationID, in.Status), in.DB())
 	return op.ListOf(in.Page, rows), err
-}
-
-type newestIn struct {
-	IDs []id.ID `json:"ids" doc:"the automations"`
-}
-
-func newestExecutions(ctx context.Context, c *op.Call, in newestIn) (*op.List[Execution], error) {
-	rows, err := executions.Newest(ctx, c, in.IDs)
-	return op.ListUnder(op.Page{Limit: len(rows)}, rows, len(rows)), err
 }
 
 type ownExecutionList struct {
@@ -214,7 +205,7 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 		}
 	}
 	if len(e.Chain) > maxChain {
-		return nil, NotRetryable.Say("More than %d automations led to one another. The chain was stopped here.", maxChain)
+		return nil, NotRetryable.Say("%s", chainTooLong)
 	}
 	e.UpdatedAt = c.Now
 	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {

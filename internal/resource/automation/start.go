@@ -65,13 +65,15 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	return e, s.enqueue(ctx, tx, e)
 }
 
+var chainTooLong = fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain)
+
 // stop says why an automation does not go on from what led to it, or nothing.
 func stop(chain []id.ID, automation id.ID) string {
 	switch {
 	case slices.Contains(chain, automation):
 		return "This automation led to its own start. It was stopped, so that it does not run forever."
 	case len(chain) >= maxChain:
-		return fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain)
+		return chainTooLong
 	}
 	return ""
 }

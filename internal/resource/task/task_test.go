@@ -2,12 +2,14 @@ package task_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/task"
 )
 
 func TestTasks(t *testing.T) {
@@ -185,4 +187,14 @@ func TestTaskFilters(t *testing.T) {
 	a.Send(t, read, "POST", "/v1/tasks", `{"title": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	none, _ := a.NewKey(t, a.Tenant, "contacts:read")
 	a.Send(t, none, "GET", "/v1/tasks", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+
+	// The filter by time names every status, for its index.
+	status, _ := reflect.TypeFor[task.Task]().FieldByName("Status")
+	all := strings.Split(status.Tag.Get("enum"), ",")
+	for _, s := range all {
+		a.Send(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": "x", "status": %q, "dueAt": "2026-01-31T12:00:00Z"}`, s)).OK(t, 201)
+	}
+	if v := a.Send(t, a.Key, "GET", "/v1/tasks?dueBefore=2026-02-01T00:00:00Z", "").OK(t, 200); v.Len() != len(all) {
+		t.Errorf("of %v are due: %s", all, v)
+	}
 }

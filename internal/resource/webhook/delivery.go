@@ -52,7 +52,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 		op.Read(op.Spec{Name: "webhooks.deliveries.get", Route: "GET /v1/webhooks/{id}/deliveries/{deliveryId}", Summary: "Get a delivery.",
 			Example: `{` + ref + `}`}, getDelivery),
 		op.Read(op.Spec{Name: "webhooks.deliveries.newest", Summary: "Get the newest delivery of each of many webhooks.", Resource: "webhooks", Doors: op.Console,
-			Example: `{"ids": ["3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"]}`}, newestDeliveries),
+			Example: `{"ids": ["3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"]}`}, deliveries.Newest),
 		op.Flow(op.Spec{Name: "webhooks.deliveries.redeliver", Route: "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", Status: 200,
 			Summary:     "Send a delivery again now.",
 			Description: "Answers with what came back. Works for every delivery, also one that succeeded, and for a disabled webhook. When it fails, nothing changes about the attempts to come.",
@@ -77,15 +77,6 @@ func listDeliveries(ctx context.Context, c *op.Call, in deliveryList) (*op.List[
 	db.Equal(w, "status", in.Status)
 	db.Equal(w, "event_type", in.EventType)
 	return deliveries.ListUncounted(ctx, c, in.ID, w, in.Page)
-}
-
-type newestIn struct {
-	IDs []id.ID `json:"ids" doc:"the webhooks"`
-}
-
-func newestDeliveries(ctx context.Context, c *op.Call, in newestIn) (*op.List[Delivery], error) {
-	rows, err := deliveries.Newest(ctx, c, in.IDs)
-	return op.ListUnder(op.Page{Limit: len(rows)}, rows, len(rows)), err
 }
 
 func getDelivery(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
