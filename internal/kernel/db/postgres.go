@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -60,35 +59,42 @@ func (e *pg) name() Engine { return Postgres }
 
 func (e *pg) close() error { e.pool.Close(); return nil }
 
-// begin takes a connection for one transaction. It is given back by end.
-func (e *pg) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, end func(), err error) {
+// take takes a connection for one transaction.
+func (e *pg) take(ctx context.Context, begin string) (*pgSession, error) {
 	wait, cancel := context.WithTimeout(ctx, e.db.opts.Wait)
 	defer cancel()
 	conn, err := e.pool.Acquire(wait)
 	if err != nil {
 		if wait.Err() != nil && ctx.Err() == nil {
-			return nil, nil, busy()
+			return nil, busy()
 		}
-		return nil, nil, err
+		return nil, err
 	}
-	if tx, err = conn.BeginTx(ctx, o); err != nil {
-		conn.Release()
-		return nil, nil, err
-	}
-	return tx, conn.Release, nil
+	return &pgSession{conn: conn, begin: begin}, nil
 }
 
+// How long the end of a transaction is waited for.
+const patience = 10 * time.Second
+
 func (e *pg) read(ctx context.Context, fn Func) error {
-	tx, end, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	s, err := e.take(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	if err != nil {
 		return lost(err)
 	}
-	defer end()
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
-	if err := call(inside(ctx), fn, &Tx{session: pgSession{tx}, db: e.db}); err != nil {
+	err = call(inside(ctx), fn, &Tx{session: s, db: e.db})
+	if s.idle() {
+		s.conn.Release()
 		return lost(err)
 	}
-	return lost(tx.Commit(ctx))
+	// Nothing was written, so that nobody has to know how this ends. A connection
+	// whose transaction did not end is not used again.
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		defer s.conn.Release()
+		s.end(ctx, "ROLLBACK") //nolint:errcheck // see above
+	}()
+	return lost(err)
 }
 
 func (e *pg) write(ctx context.Context, fn Func) error {
@@ -109,21 +115,20 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 }
 
 func (e *pg) attempt(ctx context.Context, fn Func) error {
-	raw, end, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	s, err := e.take(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.conn.Release()
 	// Once the work is done the client's hanging up no longer matters.
-	detached := context.WithoutCancel(ctx)
-	tx := &Tx{session: pgSession{raw}, db: e.db, writable: true}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	tx := &Tx{session: s, db: e.db, writable: true}
 	if err := call(inside(ctx), fn, tx); err != nil {
-		raw.Rollback(detached) //nolint:errcheck // a broken connection has rolled back too
+		s.end(detached, "ROLLBACK") //nolint:errcheck // a broken connection has rolled back too
 		return err
 	}
-	patience, cancel := context.WithTimeout(detached, 10*time.Second)
-	defer cancel()
-	if err := raw.Commit(patience); err != nil {
+	if err := s.end(detached, "COMMIT"); err != nil {
 		var refused *pgconn.PgError
 		if !errors.As(err, &refused) && !errors.Is(err, pgx.ErrTxCommitRollback) {
 			return fmt.Errorf("%w: %w", ErrLostCommit, err)
@@ -159,71 +164,4 @@ func lost(err error) error {
 		return fault.Unavailable.Because(err)
 	}
 	return err
-}
-
-type pgSession struct{ tx pgx.Tx }
-
-func (s pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
-	values, err := pgArgs(args)
-	if err != nil {
-		return err
-	}
-	rows, err := s.tx.Query(ctx, sql, values...)
-	if err != nil {
-		return fmt.Errorf("db: %q: %w", sql, err)
-	}
-	defer rows.Close()
-	dest := make([]any, len(p.fields))
-	for rows.Next() {
-		v := next()
-		if !v.IsValid() {
-			continue
-		}
-		if err := p.fromPostgres(rows, v, dest); err != nil {
-			return fmt.Errorf("db: %q: %w", sql, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("db: %q: %w", sql, err)
-	}
-	return nil
-}
-
-func (s pgSession) exec(ctx context.Context, sql string, args []any) (int64, error) {
-	values, err := pgArgs(args)
-	if err != nil {
-		return 0, err
-	}
-	tag, err := s.tx.Exec(ctx, sql, values...)
-	if err != nil {
-		return 0, fmt.Errorf("db: %q: %w", sql, err)
-	}
-	return tag.RowsAffected(), nil
-}
-
-func (s pgSession) insert(ctx context.Context, sql string, args []any) (int64, error) {
-	seq, err := int64(0), ErrNone
-	if e := s.query(ctx, sql+" RETURNING seq", args, planOf[int64](), func() reflect.Value {
-		err = nil
-		return reflect.ValueOf(&seq).Elem()
-	}); e != nil {
-		return 0, e
-	}
-	return seq, err
-}
-
-func pgArgs(args []any) ([]any, error) {
-	out := make([]any, len(args))
-	for i, arg := range args {
-		if list, ok := texts(arg); ok {
-			out[i] = list
-			continue
-		}
-		v, err := plain(arg)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = v
-	}
-	return out, nil
 }

@@ -1,0 +1,135 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// pgSession is one transaction on PostgreSQL. It begins with its first
+// statement, in the same round trip: the server may be far.
+type pgSession struct {
+	conn  *pgxpool.Conn
+	begin string
+	begun bool
+	never error // why it could not begin, so that nothing may follow
+}
+
+// idle tells that no transaction is open.
+func (s *pgSession) idle() bool { return s.conn.Conn().PgConn().TxStatus() == 'I' }
+
+// end commits or rolls back. Where nothing was asked there is nothing to end.
+func (s *pgSession) end(ctx context.Context, how string) error {
+	if !s.begun || s.never != nil {
+		return s.never
+	}
+	tag, err := s.conn.Exec(ctx, how)
+	if err == nil && tag.String() != how {
+		err = pgx.ErrTxCommitRollback // a statement had failed, so that the commit was a rollback
+	}
+	return err
+}
+
+// first sends a statement together with the beginning of the transaction.
+func (s *pgSession) first(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
+	s.begun = true
+	b := &pgx.Batch{}
+	b.Queue(s.begin)
+	b.Queue(sql, values...)
+	results := s.conn.SendBatch(ctx, b)
+	if _, s.never = results.Exec(); s.never != nil {
+		results.Close() //nolint:errcheck // the same again
+	}
+	return results, s.never
+}
+
+func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
+	values, err := pgArgs(args)
+	switch {
+	case err != nil:
+	case s.never != nil:
+		err = s.never
+	case s.begun:
+		rows, _ := s.conn.Query(ctx, sql, values...) // the rows have its error
+		err = read(rows, p, next)
+	default:
+		var results pgx.BatchResults
+		if results, err = s.first(ctx, sql, values); err == nil {
+			rows, _ := results.Query() // as above
+			err = cmp.Or(read(rows, p, next), results.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("db: %q: %w", sql, err)
+	}
+	return nil
+}
+
+func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
+	defer rows.Close()
+	dest := make([]any, len(p.fields))
+	for rows.Next() {
+		v := next()
+		if !v.IsValid() {
+			continue
+		}
+		if err := p.fromPostgres(rows, v, dest); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, error) {
+	values, err := pgArgs(args)
+	var tag pgconn.CommandTag
+	switch {
+	case err != nil:
+	case s.never != nil:
+		err = s.never
+	case s.begun:
+		tag, err = s.conn.Exec(ctx, sql, values...)
+	default:
+		var results pgx.BatchResults
+		if results, err = s.first(ctx, sql, values); err == nil {
+			tag, err = results.Exec()
+			err = cmp.Or(err, results.Close())
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("db: %q: %w", sql, err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+func (s *pgSession) insert(ctx context.Context, sql string, args []any) (int64, error) {
+	seq, err := int64(0), ErrNone
+	if e := s.query(ctx, sql+" RETURNING seq", args, planOf[int64](), func() reflect.Value {
+		err = nil
+		return reflect.ValueOf(&seq).Elem()
+	}); e != nil {
+		return 0, e
+	}
+	return seq, err
+}
+
+func pgArgs(args []any) ([]any, error) {
+	out := make([]any, len(args))
+	for i, arg := range args {
+		if list, ok := texts(arg); ok {
+			out[i] = list
+			continue
+		}
+		v, err := plain(arg)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
