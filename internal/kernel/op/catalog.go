@@ -3,6 +3,7 @@ package op
 import (
 	"cmp"
 	"slices"
+	"strconv"
 )
 
 // Catalog is every operation of the service, by name.
@@ -88,4 +89,14 @@ func (c *Catalog) EventTypes() []EventType {
 func (c *Catalog) Emits(eventType string) bool {
 	return slices.ContainsFunc(c.list, func(o *Op) bool { return slices.Contains(o.Events, eventType) }) ||
 		slices.ContainsFunc(c.happens, func(h Happening) bool { return h.Type == eventType })
+}
+
+// NoEvent says that there is no such kind of event.
+func (c *Catalog) NoEvent(name string) string {
+	types := c.EventTypes()
+	names := make([]string, len(types))
+	for i := range types {
+		names[i] = types[i].Type
+	}
+	return "There is no event " + strconv.Quote(name) + "; " + DidYouMean(name, names, "the guide lists them")
 }

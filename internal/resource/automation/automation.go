@@ -155,7 +155,7 @@ func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automatio
 func (s *Service) check(v *Automation) error {
 	tree := s.checkSteps(&v.Trigger, v.Steps)
 	if v.Trigger.Kind == onEvent && !s.catalog.Emits(*v.Trigger.Event) {
-		tree = tree.At([]any{"trigger", "event"}, "There is no such event; the guide lists them")
+		tree = tree.At([]any{"trigger", "event"}, s.catalog.NoEvent(*v.Trigger.Event))
 	}
 	return tree.Fault(fault.Invalid)
 }

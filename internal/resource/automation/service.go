@@ -25,7 +25,9 @@ import (
 // Catalog is what there is to call and to hear of.
 type Catalog interface {
 	Named(operation string) *op.Op
+	All() []*op.Op
 	Emits(eventType string) bool
+	NoEvent(eventType string) string
 }
 
 // Steps runs one operation for a caller, with its whole input as one JSON

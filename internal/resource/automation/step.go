@@ -76,13 +76,28 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	return (*fault.Tree)(nil).Set("steps", tree.Sized(len(steps)))
 }
 
+// callable tells whether a step may call an operation: an agent could, too.
+func callable(o *op.Op) bool {
+	return o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
+}
+
+func (s *Service) noOperation(name string) string {
+	var names []string
+	for _, o := range s.catalog.All() {
+		if callable(o) {
+			names = append(names, o.Name)
+		}
+	}
+	return "There is no operation " + strconv.Quote(name) + " for automations; " + op.DidYouMean(name, names, "use one that an agent could call, like tasks.create")
+}
+
 func (s *Service) checkStep(step *Step, known []string) (tree *fault.Tree) {
 	if len(step.Input) > maxInput {
 		return tree.At([]any{"input"}, fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
 	}
 	o := s.catalog.Named(step.Operation)
-	if o == nil || o.Doors&op.Agent == 0 || o.Doors&op.Automation == 0 || o.Streams() {
-		return tree.At([]any{"operation"}, "There is no such operation for automations; use one that an agent could call, like tasks.create")
+	if o == nil || !callable(o) {
+		return tree.At([]any{"operation"}, s.noOperation(step.Operation))
 	}
 	if o.Secret && step.SaveAs != nil {
 		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once, and is not kept")

@@ -3,7 +3,6 @@ package webhook
 import (
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"frontdesk/internal/kernel/event"
@@ -21,8 +20,8 @@ func (s *Service) check(v *Webhook, address, types bool) error {
 	}
 	if types {
 		for i, t := range v.Events {
-			if t != event.Every && (s.catalog == nil || !s.catalog.Emits(t)) {
-				tree = tree.At([]any{"events", i}, "There is no event "+strconv.Quote(t)+"; the guide lists them")
+			if t != event.Every && !s.catalog.Emits(t) {
+				tree = tree.At([]any{"events", i}, s.catalog.NoEvent(t))
 			}
 		}
 	}

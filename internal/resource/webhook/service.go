@@ -38,6 +38,7 @@ var (
 // Catalog knows which events there are.
 type Catalog interface {
 	Emits(eventType string) bool
+	NoEvent(eventType string) string
 }
 
 // Config is what an operator says about webhooks.
