@@ -65,7 +65,7 @@ func TestAutomation(t *testing.T) {
 			many = append(many, fmt.Sprintf("steps.%d.operation", i), "contacts.list")
 		}
 		b.post("/automations/new", many...).refused(400, "Too many: expected at most 20")
-		b.post("/automations/new", "name", "X", "trigger.kind", "manual", "steps.0.operation", "api_keys.create").refused(400, `There is no operation &#34;api_keys.create&#34; for automations`)
+		b.post("/automations/new", "name", "X", "trigger.kind", "manual", "steps.0.operation", "api_keys.create").refused(400, `There is no operation "api_keys.create" for automations`)
 
 		// Made, tested and run by an event.
 		p = b.post("/automations/new", both...).at("/automations/", "Created.", "Greet <b>them</b>", "Contact created", "Create a task", "result saved as task", "It has not run yet", "Two lines")
