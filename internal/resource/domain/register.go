@@ -201,12 +201,13 @@ func (w *carry) add(ctx context.Context, tx *db.Tx) error {
 	record := op.Record{ID: o.DomainID, CreatedAt: now, UpdatedAt: now, OrganizationID: o.OrganizationID}
 	contact := o.Wanted.ContactID
 	if contact != nil {
-		// It may have been deleted meanwhile; the registrant has not changed.
-		_, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *contact)
-		if fault.Has(err, fault.NotFound) {
-			contact, err = nil, nil
-		}
-		if err != nil {
+		// It may have been deleted or changed meanwhile; the registrant that
+		// the registrar has is the one of the order.
+		v, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *contact)
+		switch {
+		case fault.Has(err, fault.NotFound), err == nil && !same(v.Registrant, *o.Wanted.Registrant):
+			contact = nil
+		case err != nil:
 			return err
 		}
 	}
