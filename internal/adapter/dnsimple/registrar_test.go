@@ -186,7 +186,7 @@ func TestLostAnswer(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	_, c := start(t)
+	f, c := start(t)
 	for name, want := range map[string]string{"taken.com": "not available", "rejected.com": "rejected"} {
 		var no *domain.Refusal
 		if _, err := c.Register(t.Context(), "k", domain.Application{Name: name, Years: 1, Registrant: domaintest.Registrant()}); !errors.As(err, &no) || !strings.Contains(no.Message, want) {
@@ -203,6 +203,17 @@ func TestRefusals(t *testing.T) {
 	}
 	if left, err := c.Left(t.Context(), "nobody.com"); !left || err != nil {
 		t.Errorf("what is not in the account has left: %t, %v", left, err)
+	}
+	// A name that left keeps its zone in the account.
+	if _, err := c.Register(t.Context(), "k", domain.Application{Name: "leaving.com", Years: 1, Registrant: domaintest.Registrant()}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c.Left(t.Context(), "leaving.com"); left || err != nil {
+		t.Errorf("a name that is there: %t, %v", left, err)
+	}
+	f.domains["leaving.com"].state = "hosted"
+	if left, err := c.Left(t.Context(), "leaving.com"); !left || err != nil {
+		t.Errorf("a name of which only the zone is there: %t, %v", left, err)
 	}
 	c.token = "wrong"
 	if _, err := c.Check(t.Context(), "a.com"); err == nil || errors.As(err, &no) {
