@@ -218,7 +218,7 @@ func (d *Domains) change(ctx context.Context, c *op.Call, ref id.ID, in *contact
 	return nil, fault.Unavailable.Say("The contact is being changed by others. Retry in a moment.")
 }
 
-var errChanged = errors.New("domain: the contact changed meanwhile")
+var errChanged = errors.New("domain: it changed meanwhile")
 
 // remote reports whether the registrar has to hear of the change.
 func (t *changed) remote() bool {
