@@ -153,7 +153,13 @@ func (c *Client) Register(ctx context.Context, key string, a domain.Application)
 	if d.has(a.Years) {
 		return d.held(), nil
 	}
-	return c.Renew(ctx, key, a.Name, a.Years-1, clock.Of(*d.ExpiresAt))
+	longer, err := c.Renew(ctx, key, a.Name, a.Years-1, clock.Of(*d.ExpiresAt))
+	if no := (*domain.Refusal)(nil); errors.As(err, &no) {
+		// The name is bought. A refusal would say that nothing happened, and
+		// the money would go back; the operator has to see to it.
+		return nil, fmt.Errorf("dnsimple: %s is registered for a year, and the other %d are refused: %s", a.Name, a.Years-1, no.Message)
+	}
+	return longer, err
 }
 
 func (c *Client) register(ctx context.Context, a domain.Application) (*remote, error) {

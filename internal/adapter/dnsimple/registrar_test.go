@@ -126,6 +126,8 @@ func (f *fixture) work(method string, m []string, in map[string]any) (int, strin
 	case what == "registrations":
 		f.orders[name]++
 		return 200, fmt.Sprintf(`{"data": {"id": 7, "state": %q}}`, []string{"registering", "registered"}[min(f.orders[name]-1, 1)])
+	case what == "renewals" && method == http.MethodPost && strings.HasPrefix(name, "young"):
+		return 400, `{"message": "The domain cannot be renewed yet"}`
 	case what == "renewals" && method == http.MethodPost:
 		d.expires = d.expires.AddDate(int(in["period"].(float64)), 0, 0)
 		return 201, `{"data": {"id": 8, "state": "renewed"}}`
@@ -182,6 +184,28 @@ func TestLostAnswer(t *testing.T) {
 	f.domains["lost.com"].state = "hosted"
 	if _, err := c.Register(t.Context(), "k2", a); err == nil || errors.As(err, &no) || errors.Is(err, domain.ErrNothing) {
 		t.Errorf("a name under way: %v", err)
+	}
+}
+
+// A name that was registered for a year, and whose further years are refused,
+// is not refused: its money must not go back as if there were no registration.
+func TestFurtherYearsRefused(t *testing.T) {
+	f, c := start(t)
+	a := domain.Application{Name: "young.com", Years: 2, Registrant: domaintest.Registrant()}
+	for range 2 { // also when it is taken up again
+		var no *domain.Refusal
+		if _, err := c.Register(t.Context(), "k", a); err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), "cannot be renewed yet") {
+			t.Errorf("registered for a year of two: %v", err)
+		}
+	}
+	n := 0
+	for _, p := range f.posts {
+		if strings.HasSuffix(p, "/registrations") {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d registrations: %v", n, f.posts)
 	}
 }
 
