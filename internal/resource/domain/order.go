@@ -82,8 +82,12 @@ func (d *Domains) card(ctx context.Context, org id.ID) (card *account.Card, err 
 		card, err = account.DefaultCard(ctx, tx, org)
 		return err
 	})
-	if err == nil && (card == nil || card.Provider != d.Payments.Name()) {
+	switch {
+	case err != nil:
+	case card == nil:
 		err = PaymentMethodRequired.New()
+	case card.Provider != d.Payments.Name():
+		err = PaymentMethodRequired.Say("The default card is of %s, which this server does not charge. An owner or admin saves another in the console.", card.Provider)
 	}
 	return card, err
 }

@@ -199,3 +199,18 @@ func TestTurnedAway(t *testing.T) {
 		c.Payments = p
 	})
 }
+
+// elsewhere charges the cards of another provider.
+type elsewhere struct{ domain.Payments }
+
+func (elsewhere) Name() string { return "elsewhere" }
+
+// A default card that this server does not charge is not said to be missing.
+func TestCardOfAnotherProvider(t *testing.T) {
+	each(t, func(w *world) {
+		f := w.register("paid.com").Refused(w.t, 402, "PAYMENT_METHOD_REQUIRED")
+		if text := f.Text("message"); text != "The default card is of sandbox, which this server does not charge. An owner or admin saves another in the console." {
+			w.t.Error(text)
+		}
+	}, func(c *domain.Config) { c.Payments = elsewhere{c.Payments} })
+}
