@@ -36,6 +36,7 @@ func (a *Accounts) agreementOperations() []*op.Op {
 type agreementAccept struct {
 	BusinessID id.ID   `json:"businessId"`
 	Kind       string  `json:"kind" enum:"business,domain"`
+	Version    *string `json:"version" doc:"the one that was read; refused when another is current"`
 	By         *string `json:"by" doc:"of the operator: the email of the owner or admin who accepts"`
 }
 
@@ -49,6 +50,9 @@ func (a *Accounts) version(kind string) string {
 // accept is done by an owner or admin in the console, or by an operator on
 // behalf of a named one. Accepting twice changes nothing.
 func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (*Acceptance, error) {
+	if current := a.version(in.Kind); in.Version != nil && *in.Version != current {
+		return nil, fault.Field("version", "Version "+current+" is the current one by now. Nothing was accepted; read that one first")
+	}
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
 		return nil, db.Missing(err, "business")
 	}

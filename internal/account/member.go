@@ -123,10 +123,15 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.verify(ctx, c, m.Email, in.Current, in.Address); fault.Has(err, WrongPassword) {
-		return nil, fault.Field("current", "This is not your current password")
-	} else if err != nil {
-		return nil, err
+	wrong := func(err error) error {
+		if fault.Has(err, WrongPassword) {
+			return fault.Field("current", "This is not your current password")
+		}
+		return err
+	}
+	known, err := a.verify(ctx, c, m.Email, in.Current, in.Address)
+	if err != nil {
+		return nil, wrong(err)
 	}
 	hash, err := newPassword(ctx, in.Password)
 	if err != nil {
@@ -134,6 +139,10 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 	}
 	keep := secret.Hash(in.Token)
 	return op.Finish(ctx, c, func(ctx context.Context) (*Member, error) {
+		// Who set another password meanwhile has taken the account back.
+		if err := known.still(ctx, c.Tx); err != nil {
+			return nil, wrong(err)
+		}
 		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", m.ID, hash, c.Now); err != nil {
 			return nil, err
 		}

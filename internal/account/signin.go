@@ -122,8 +122,8 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password, addr
 }
 
 // still refuses who proved a password that was changed since, or was disabled,
-// and holds the user until the session is there: whoever ends all sessions
-// finds this one too.
+// and holds the user until the transaction ends: whoever ends all sessions
+// finds the one that begins in it too.
 func (u *credentials) still(ctx context.Context, tx *db.Tx) error {
 	n, err := db.Exec(ctx, tx, "UPDATE users SET updated_at = updated_at WHERE id = $1 AND password_hash = $2 AND status = 'active'", u.ID, *u.Hash)
 	if err == nil && n == 0 {

@@ -53,15 +53,16 @@ func (g *Grants) dead(ctx context.Context, tx *db.Tx, v *row) (string, error) {
 		return otherResource, nil
 	}
 	type state struct {
-		Org     id.ID       `db:"organization_id"`
-		Status  string      `db:"status"`
-		Deleted *clock.Time `db:"deleted_at"`
+		Org     id.ID  `db:"organization_id"`
+		Status  string `db:"status"`
+		Deleted bool   `db:"deleted"`
 	}
-	a, err := db.One[state](ctx, tx, "SELECT organization_id, status, deleted_at FROM agents WHERE id = $1", v.Agent)
+	a, err := db.One[state](ctx, tx, `SELECT a.organization_id, a.status, a.deleted_at IS NOT NULL OR b.deleted_at IS NOT NULL AS deleted
+		FROM agents a JOIN businesses b ON b.id = a.business_id WHERE a.id = $1`, v.Agent)
 	if none(err) {
 		return account.AgentDeleted, nil
 	}
-	return agentReason(a.Org != v.Org, a.Status, a.Deleted != nil), err
+	return agentReason(a.Org != v.Org, a.Status, a.Deleted), err
 }
 
 func agentReason(moved bool, status string, deleted bool) string {

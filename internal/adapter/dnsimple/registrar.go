@@ -59,7 +59,11 @@ type remote struct {
 	CreatedAt time.Time  `json:"created_at"`
 }
 
-func (c *Client) find(ctx context.Context, name string) (*remote, error) {
+// hosted is the state of a domain that is in the account and not registered
+// through it: only its zone is there.
+const hosted = "hosted"
+
+func (c *Client) look(ctx context.Context, name string) (*remote, error) {
 	var d remote
 	err := c.call(ctx, http.MethodGet, "/domains/"+url.PathEscape(name), nil, &d)
 	var e *apiError
@@ -69,7 +73,15 @@ func (c *Client) find(ctx context.Context, name string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.State == "hosted" {
+	return &d, nil
+}
+
+func (c *Client) find(ctx context.Context, name string) (*remote, error) {
+	d, err := c.look(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if d.State == hosted {
 		// Its registration is under way, or it is only hosted there. To
 		// register it now might buy it twice.
 		return nil, fmt.Errorf("dnsimple: %s is in the account and not registered yet", name)
@@ -77,7 +89,7 @@ func (c *Client) find(ctx context.Context, name string) (*remote, error) {
 	if d.ExpiresAt == nil {
 		return nil, fmt.Errorf("dnsimple: %s has no date of expiry yet", name)
 	}
-	return &d, nil
+	return d, nil
 }
 
 func (d *remote) held() *domain.Held {
@@ -141,7 +153,13 @@ func (c *Client) Register(ctx context.Context, key string, a domain.Application)
 	if d.has(a.Years) {
 		return d.held(), nil
 	}
-	return c.Renew(ctx, key, a.Name, a.Years-1, clock.Of(*d.ExpiresAt))
+	longer, err := c.Renew(ctx, key, a.Name, a.Years-1, clock.Of(*d.ExpiresAt))
+	if no := (*domain.Refusal)(nil); errors.As(err, &no) {
+		// The name is bought. A refusal would say that nothing happened, and
+		// the money would go back; the operator has to see to it.
+		return nil, fmt.Errorf("dnsimple: %s is registered for a year, and the other %d are refused: %s", a.Name, a.Years-1, no.Message)
+	}
+	return longer, err
 }
 
 func (c *Client) register(ctx context.Context, a domain.Application) (*remote, error) {
@@ -264,11 +282,15 @@ func (c *Client) EndTransfer(ctx context.Context, name string) error {
 	return c.SetLock(ctx, name, false)
 }
 
-// Left reports whether the name is no longer in the account.
+// Left reports whether a name that was registered there no longer is: it is
+// not in the account, or only its zone stayed behind.
 func (c *Client) Left(ctx context.Context, name string) (bool, error) {
-	_, err := c.find(ctx, name)
+	d, err := c.look(ctx, name)
 	if errors.Is(err, domain.ErrNothing) {
 		return true, nil
 	}
-	return false, err
+	if err != nil {
+		return false, err
+	}
+	return d.State == hosted, nil
 }

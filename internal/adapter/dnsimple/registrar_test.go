@@ -126,6 +126,8 @@ func (f *fixture) work(method string, m []string, in map[string]any) (int, strin
 	case what == "registrations":
 		f.orders[name]++
 		return 200, fmt.Sprintf(`{"data": {"id": 7, "state": %q}}`, []string{"registering", "registered"}[min(f.orders[name]-1, 1)])
+	case what == "renewals" && method == http.MethodPost && strings.HasPrefix(name, "young"):
+		return 400, `{"message": "The domain cannot be renewed yet"}`
 	case what == "renewals" && method == http.MethodPost:
 		d.expires = d.expires.AddDate(int(in["period"].(float64)), 0, 0)
 		return 201, `{"data": {"id": 8, "state": "renewed"}}`
@@ -185,8 +187,30 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// A name that was registered for a year, and whose further years are refused,
+// is not refused: its money must not go back as if there were no registration.
+func TestFurtherYearsRefused(t *testing.T) {
+	f, c := start(t)
+	a := domain.Application{Name: "young.com", Years: 2, Registrant: domaintest.Registrant()}
+	for range 2 { // also when it is taken up again
+		var no *domain.Refusal
+		if _, err := c.Register(t.Context(), "k", a); err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), "cannot be renewed yet") {
+			t.Errorf("registered for a year of two: %v", err)
+		}
+	}
+	n := 0
+	for _, p := range f.posts {
+		if strings.HasSuffix(p, "/registrations") {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d registrations: %v", n, f.posts)
+	}
+}
+
 func TestRefusals(t *testing.T) {
-	_, c := start(t)
+	f, c := start(t)
 	for name, want := range map[string]string{"taken.com": "not available", "rejected.com": "rejected"} {
 		var no *domain.Refusal
 		if _, err := c.Register(t.Context(), "k", domain.Application{Name: name, Years: 1, Registrant: domaintest.Registrant()}); !errors.As(err, &no) || !strings.Contains(no.Message, want) {
@@ -203,6 +227,17 @@ func TestRefusals(t *testing.T) {
 	}
 	if left, err := c.Left(t.Context(), "nobody.com"); !left || err != nil {
 		t.Errorf("what is not in the account has left: %t, %v", left, err)
+	}
+	// A name that left keeps its zone in the account.
+	if _, err := c.Register(t.Context(), "k", domain.Application{Name: "leaving.com", Years: 1, Registrant: domaintest.Registrant()}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c.Left(t.Context(), "leaving.com"); left || err != nil {
+		t.Errorf("a name that is there: %t, %v", left, err)
+	}
+	f.domains["leaving.com"].state = "hosted"
+	if left, err := c.Left(t.Context(), "leaving.com"); !left || err != nil {
+		t.Errorf("a name of which only the zone is there: %t, %v", left, err)
 	}
 	c.token = "wrong"
 	if _, err := c.Check(t.Context(), "a.com"); err == nil || errors.As(err, &no) {

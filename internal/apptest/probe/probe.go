@@ -183,6 +183,7 @@ func createSecret(context.Context, *op.Call, struct{}) (*Secret, error) {
 type Provider struct {
 	mu      sync.Mutex
 	charged map[id.ID]int
+	busy    map[id.ID]bool // attempts that met a busy database once
 	Calls   int
 	// Hold, when set, is waited for in the middle of a charge.
 	Hold chan struct{}
@@ -220,6 +221,18 @@ func (p *Provider) call(attempt id.ID, amount int, outcome string) error {
 	return nil
 }
 
+// told reports whether an attempt got this far before.
+func (p *Provider) told(attempt id.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy == nil {
+		p.busy = map[id.ID]bool{}
+	}
+	before := p.busy[attempt]
+	p.busy[attempt] = true
+	return before
+}
+
 // Charged tells how many attempts were charged.
 func (p *Provider) Charged() int {
 	p.mu.Lock()
@@ -229,7 +242,7 @@ func (p *Provider) Charged() int {
 
 type chargeCreate struct {
 	Amount  int    `json:"amount" min:"1" max:"1000000"`
-	Outcome string `json:"outcome" default:"ok" enum:"ok,decline,refuse,slow,flaky,panic,broken"`
+	Outcome string `json:"outcome" default:"ok" enum:"ok,decline,refuse,slow,flaky,panic,broken,busy"`
 }
 
 type chargeState struct {
@@ -264,6 +277,9 @@ func (p *Provider) charge(ctx context.Context, c *op.Call, in chargeCreate) (*Ch
 		panic("probe: after the charge")
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Charge, error) {
+		if in.Outcome == "busy" && !p.told(attempt) {
+			return nil, fault.Unavailable.New() // as the database says it
+		}
 		v := &Charge{Record: c.NewRecord(), Attempt: attempt, Amount: in.Amount}
 		if err := charges.Insert(ctx, c.Tx, v); err != nil {
 			return nil, err

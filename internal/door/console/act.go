@@ -51,17 +51,23 @@ type sheet[T any] struct {
 
 const sheetRows = 50
 
-// list runs an operation that lists, for the page that the address names.
+// list runs an operation that lists, for the page that the address names. One
+// behind the last is the first: what was there may be gone.
 func list[T any](v *visit, operation string, input fields) (s sheet[T], err error) {
 	number, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
 	number = max(1, min(number, 100_000))
-	rows, more, err := take[T](v, operation, input, sheetRows, (number-1)*sheetRows)
-	s.Rows = rows
+	// One row more than is shown tells whether there is another page.
+	rows, _, err := take[T](v, operation, input, sheetRows+1, (number-1)*sheetRows)
+	if err == nil && len(rows) == 0 && number > 1 {
+		number = 1
+		rows, _, err = take[T](v, operation, input, sheetRows+1, 0)
+	}
+	s.Rows = rows[:min(len(rows), sheetRows)]
 	at := func(n int) string { return v.here("page", strconv.Itoa(n)) }
 	if number > 1 {
 		s.Earlier = at(number - 1)
 	}
-	if more {
+	if len(rows) > sheetRows {
 		s.Later = at(number + 1)
 	}
 	return s, err

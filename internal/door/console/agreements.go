@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 
@@ -43,9 +44,13 @@ func (v *visit) acceptAgreement() error {
 	if v.r.PostFormValue("read") != "yes" {
 		return v.showAgreements(http.StatusBadRequest, "Tick the box to say that you have read the agreement and may accept it for the business.")
 	}
-	err := v.do("agreements.accept", fields{"businessId": v.value("business_id"), "kind": v.value("kind")}, nil)
+	err := v.do("agreements.accept", fields{"businessId": v.value("business_id"), "kind": v.value("kind"), "version": given(v.value("version"))}, nil)
 	if err != nil {
-		return err
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return v.showAgreements(status, cmp.Or(f.Errors["version"], f.Error, "This agreement cannot be accepted."))
 	}
 	if next := v.r.PostFormValue("next"); next != "" {
 		v.redirect(local(next))

@@ -35,6 +35,9 @@ func TestKeyAndAgreement(t *testing.T) {
 		b.get(page).at("/agreements", "Business agreement version 1", "Second <Business> : not accepted", "Your data")
 
 		b.post(page, "business_id", string(second), "kind", "business").refused(400, "Tick the box")
+		// Nobody accepts a version that they have not seen.
+		b.get(page).find(`(<input type="hidden" name="version" value="1">)`)
+		b.post(page, "business_id", string(second), "kind", "business", "version", "0", "read", "yes").refused(400, "Version 1 is the current one by now", "Second <Business> : not accepted")
 		a.Send(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
 		b.post(page, "business_id", string(second), "kind", "business", "read", "yes").at("/agreements?done=accepted", "Accepted.", "Second <Business> : accepted just now by Owner")
 		a.Send(t, key, "GET", "/v1/contacts", "").OK(t, 200)

@@ -122,22 +122,30 @@ var nouns = map[string]string{"api_key": "API key", "session": "", "payment_meth
 
 // verbs of events, where the last part of their type says too little.
 var verbs = map[string]string{"session.created": "signed in", "session.deleted": "signed out", "session.switched": "looked in", "user.created": "joined",
-	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of", "agent.connected": "connected", "agent.disconnected": "disconnected", "payment_method.created": "saved a card", "payment_method.deleted": "deleted a card",
+	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of", "user.password_reset": "reset the password of",
+	"user.password_link_created": "made a password link for", "domain.renewal_failed": "could not renew the domain", "invoice.overdue": "found overdue the invoice",
+	"payment_method.setup_started": "began to save a card", "agent.connected": "connected", "agent.disconnected": "disconnected", "payment_method.created": "saved a card", "payment_method.deleted": "deleted a card",
 	"invite.accepted": "accepted the invitation of", "invite.created": "invited"}
 
 // what happened, in a few words.
 func what(e account.Activity) string {
+	if e.Type == "user.created" && e.ActorKind != string(op.User) && e.Name != nil {
+		return "added the member " + *e.Name // the operator did
+	}
 	if v := verbs[e.Type]; v != "" {
-		if e.Name == nil || strings.HasPrefix(e.Type, "session.") || e.Type == "user.created" {
+		if e.Name == nil || strings.HasPrefix(e.Type, "session.") || e.Type == "user.created" || e.Type == "payment_method.setup_started" {
 			return v
 		}
 		return v + " " + *e.Name
 	}
 	i := strings.LastIndexByte(e.Type, '.')
-	noun, verb := e.Type[:max(i, 0)], strings.ReplaceAll(e.Type[i+1:], "_", " ")
+	noun, verb := e.Type[:max(i, 0)], e.Type[i+1:]
 	word, ok := nouns[noun]
 	if !ok {
 		word = strings.NewReplacer("_", " ", ".", " ").Replace(noun)
+	}
+	if part := strings.LastIndexByte(verb, '_'); part > 0 { // secret_rotated
+		word, verb = strings.ReplaceAll(verb[:part], "_", " ")+" of the "+word, verb[part+1:]
 	}
 	text := verb + " the " + word
 	if e.Name != nil {

@@ -3,6 +3,8 @@ package console
 import (
 	"strings"
 	"testing"
+
+	"frontdesk/internal/account"
 )
 
 func TestCronWords(t *testing.T) {
@@ -27,6 +29,26 @@ func TestObject(t *testing.T) {
 		value, issue := object(text)
 		if want == "" && (issue != "" || value.Kind() != '{') || want != "" && !strings.Contains(issue, want) {
 			t.Errorf("%q: %q %s", text, issue, value)
+		}
+	}
+}
+
+// What happened reads as a sentence that begins with who did it.
+func TestActivityWords(t *testing.T) {
+	name := "it"
+	for event, want := range map[string]string{
+		"contact.created": "created the contact it", "contact.phone_number.deleted": "deleted the contact phone number it", "session.created": "signed in",
+		"user.password_reset": "reset the password of it", "user.password_link_created": "made a password link for it", "webhook.secret_rotated": "rotated the secret of the webhook it",
+		"domain.transfer_requested": "requested the transfer of the domain it", "domain.renewal_failed": "could not renew the domain it", "payment_method.setup_started": "began to save a card",
+		"invoice.overdue": "found overdue the invoice it", "user.role_changed": "changed the role of it",
+	} {
+		if got := what(account.Activity{Type: event, ActorKind: "user", Name: &name}); got != want {
+			t.Errorf("%s: %q, want %q", event, got, want)
+		}
+	}
+	for kind, want := range map[string]string{"user": "joined", "system": "added the member it"} {
+		if got := what(account.Activity{Type: "user.created", ActorKind: kind, Name: &name}); got != want {
+			t.Errorf("a member of %s: %q, want %q", kind, got, want)
 		}
 	}
 }

@@ -456,6 +456,22 @@ func TestDeadAgents(t *testing.T) {
 	})
 }
 
+// An agent is gone with its business, for its token and for a refresh alike.
+func TestAgentOfDeletedBusiness(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		second := a.Tenant
+		second.Business = a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
+		a.Operate(t, "agreements.accept", "business", second.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, second.Business, a.Owner))
+		agent := a.NewAgent(t, second, "all")
+		client, access, refresh := a.Connect(t, second, agent)
+		late := a.Code(t, client, a.OwnerID, agent)
+		a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(second.Business), "").OK(t, 204)
+		refused(t, "the token", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`), 401, "invalid_token").Same("error_description", "Agent deleted")
+		refused(t, "a refresh", a.Redeem(t, client, "refresh_token", refresh), 400, "invalid_grant").Same("error_description", "Agent deleted")
+		refused(t, "a code", a.Redeem(t, client, "authorization_code", late), 400, "invalid_grant").Same("error_description", "Agent deleted")
+	})
+}
+
 func TestLimits(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres {

@@ -256,7 +256,10 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 	m := c.claim
 	var f *fault.Fault
 	var u *unknown
-	open := errors.As(err, &u) || !errors.As(err, &f) && m.step != nil || errors.Is(err, db.ErrLostCommit)
+	refused := errors.As(err, &f)
+	// That the database is busy, or away, says nothing about what was begun outside.
+	begun := m.step != nil && (!refused || f.Kind == fault.Unavailable)
+	open := errors.As(err, &u) || begun || errors.Is(err, db.ErrLostCommit)
 	switch {
 	case errors.Is(err, errFenced):
 		return Answer{}, fault.KeyInFlight.Because(err)
@@ -264,7 +267,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 		if e := r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return m.lease(ctx, tx, 0) }); e != nil {
 			r.Log.WarnContext(ctx, "an open attempt keeps its lease", "err", e)
 		}
-		if errors.As(err, &f) {
+		if refused {
 			return Answer{}, err
 		}
 		return Answer{}, fault.Unavailable.Because(err)

@@ -168,6 +168,23 @@ func TestClaimsEndAfterADay(t *testing.T) {
 	})
 }
 
+// A database that is busy when the work is done outside says nothing about
+// that work: the key keeps the attempt, and a retry goes on with it.
+func TestBusyAfterTheCall(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		p := &probe.Provider{}
+		a := apptest.Start(t, e, probe.Extra(p))
+		charge := func() apptest.Result {
+			return keyed(t, a, "k", "/v1/probe-charges", `{"amount": 5, "outcome": "busy"}`)
+		}
+		charge().Refused(t, 503, "SERVICE_UNAVAILABLE")
+		charge().OK(t, 201)
+		if n := p.Charged(); n != 1 {
+			t.Errorf("charged %d times", n)
+		}
+	})
+}
+
 // What can be done only once is refused the second time; under one key all
 // hear of the first.
 func TestManyWithOneKeyForOnePlace(t *testing.T) {

@@ -3,6 +3,8 @@ package domain
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -216,7 +218,7 @@ func (d *Domains) change(ctx context.Context, c *op.Call, ref id.ID, in *contact
 	return nil, fault.Unavailable.Say("The contact is being changed by others. Retry in a moment.")
 }
 
-var errChanged = errors.New("domain: the contact changed meanwhile")
+var errChanged = errors.New("domain: it changed meanwhile")
 
 // remote reports whether the registrar has to hear of the change.
 func (t *changed) remote() bool {
@@ -251,28 +253,47 @@ func (t *changed) allowed() error {
 	return nil
 }
 
-// push writes the registrant of every domain at the registrar.
+// push writes the registrant of every domain at the registrar. When one of
+// them does not take it, those before it get their old one back.
 func (d *Domains) push(ctx context.Context, t *changed) error {
 	if !t.remote() {
 		return nil
 	}
 	for i := range t.users {
-		u := &t.users[i]
-		err := d.Registrar.ChangeContact(ctx, u.Name, t.v.Registrant)
-		var cannot *UnsupportedError
-		var no *Refusal
-		switch {
-		case errors.As(err, &cannot):
-			f := Unsupported.Say("The registry of %s takes no change of the registrant.", u.Name)
-			f.Details = map[string]string{"operation": cannot.Operation}
-			return f
-		case errors.As(err, &no):
-			return fault.Invalid.Say("The registrar refused the contact: %s", no.Message)
-		case err != nil:
-			return providerFault(err)
+		if err := d.pushOne(ctx, t.users[i].Name, t.v.Registrant); err != nil {
+			d.putBack(ctx, t, i)
+			return err
 		}
 	}
 	return nil
+}
+
+func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error {
+	err := d.Registrar.ChangeContact(ctx, name, r)
+	var cannot *UnsupportedError
+	var no *Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &cannot):
+		f := Unsupported.Say("The registry of %s takes no change of the registrant.", name)
+		f.Details = map[string]string{"operation": cannot.Operation}
+		return f
+	case errors.As(err, &no):
+		return fault.Invalid.Say("The registrar refused the contact: %s", no.Message)
+	}
+	return providerFault(err)
+}
+
+// putBack undoes the first pushes of a change that is not made.
+func (d *Domains) putBack(ctx context.Context, t *changed, pushed int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	for i := range pushed {
+		if err := d.Registrar.ChangeContact(ctx, t.users[i].Name, t.was.Registrant); err != nil {
+			d.Log.ErrorContext(ctx, "the registrar has another registrant than the contact says; change the contact again", "name", t.users[i].Name, "contact", t.v.ID, "err", err)
+		}
+	}
 }
 
 func (t *changed) write(ctx context.Context, c *op.Call) (*DomainContact, error) {
@@ -281,6 +302,13 @@ func (t *changed) write(ctx context.Context, c *op.Call) (*DomainContact, error)
 		return nil, err
 	}
 	if now.UpdatedAt != t.was.UpdatedAt || !same(now.Registrant, t.was.Registrant) {
+		return nil, errChanged
+	}
+	users, err := usersOf(ctx, c.Tx, c.Org, t.v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if t.remote() && slices.ContainsFunc(users, t.unpushed) {
 		return nil, errChanged
 	}
 	if err := domainContacts.Save(ctx, c.Tx, &t.v); err != nil {
@@ -292,6 +320,11 @@ func (t *changed) write(ctx context.Context, c *op.Call) (*DomainContact, error)
 		}
 	}
 	return &t.v, c.Emit("domain_contact.updated", t.v.ID, &t.v)
+}
+
+// unpushed reports whether a domain began to use the contact since it was read.
+func (t *changed) unpushed(v Domain) bool {
+	return !slices.ContainsFunc(t.users, func(u Domain) bool { return u.ID == v.ID })
 }
 
 // unverified notes that the registrar asks a registrant to confirm again.

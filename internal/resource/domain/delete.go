@@ -112,25 +112,38 @@ type zoneArgs struct {
 	Zone string `json:"zone"`
 }
 
+// held reports whether somebody has a name.
+func (d *Domains) held(ctx context.Context, name string) (bool, error) {
+	var holder id.ID
+	err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		holder, err = heldBy(ctx, tx, name)
+		return err
+	})
+	return holder != "", err
+}
+
 // drop removes the zone of a deleted domain, unless somebody has the name
-// again. Who takes it while the zone goes gets a new one.
-func (d *Domains) drop(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
-	held := func() (bool, error) {
-		var holder id.ID
-		err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			holder, err = heldBy(ctx, tx, a.Zone)
-			return err
-		})
-		return holder != "", err
-	}
-	if taken, err := held(); err != nil || taken {
+// again. Who takes it while the zone goes gets a new one, also from a run that
+// follows one which could not make it.
+func (d *Domains) drop(ctx context.Context, j job.Job, a zoneArgs) (job.Outcome, error) {
+	taken, err := d.held(ctx, a.Zone)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.DNS.DeleteZone(ctx, a.Zone); err != nil {
-		return nil, err
+	if !taken {
+		if err := d.DNS.DeleteZone(ctx, a.Zone); err != nil {
+			return nil, err
+		}
+		d.pause("zone-dropped")
 	}
-	d.pause("zone-dropped")
-	if taken, err := held(); err != nil || !taken {
+	return d.raise(ctx, j, a)
+}
+
+const raiseZone = "domain.raise_zone"
+
+// raise makes the zone of a name that somebody has, if it is not there.
+func (d *Domains) raise(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
+	if taken, err := d.held(ctx, a.Zone); err != nil || !taken {
 		return nil, err
 	}
 	return nil, d.DNS.CreateZone(ctx, a.Zone)

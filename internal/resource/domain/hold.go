@@ -15,9 +15,20 @@ func hold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, 
 	n, err := db.Exec(ctx, tx, `INSERT INTO domain_holds (organization_id, created_at, name, domain_id) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING`,
 		org, now, name, domain)
 	if err == nil && n == 0 {
-		err = Unavailable.Say("%s is held or being registered by somebody else.", name)
+		err = held(name)
 	}
 	return err
+}
+
+func held(name string) error {
+	return Unavailable.Say("%s is held or being registered by somebody else.", name)
+}
+
+// heldNames are those of the names that cannot be registered because somebody
+// has them here, or the organization is adding them.
+func heldNames(ctx context.Context, tx *db.Tx, org id.ID, names []string) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT name FROM domain_holds WHERE name = ANY($2)
+		UNION SELECT name FROM domains WHERE organization_id = $1 AND name = ANY($2) AND deleted_at IS NULL`, org, names)
 }
 
 // release gives a domain's name back.

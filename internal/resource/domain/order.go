@@ -82,8 +82,12 @@ func (d *Domains) card(ctx context.Context, org id.ID) (card *account.Card, err 
 		card, err = account.DefaultCard(ctx, tx, org)
 		return err
 	})
-	if err == nil && (card == nil || card.Provider != d.Payments.Name()) {
+	switch {
+	case err != nil:
+	case card == nil:
 		err = PaymentMethodRequired.New()
+	case card.Provider != d.Payments.Name():
+		err = PaymentMethodRequired.Say("The default card is of %s, which this server does not charge. An owner or admin saves another in the console.", card.Provider)
 	}
 	return card, err
 }
@@ -161,7 +165,7 @@ func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.
 		return nil, op.Unknown(f)
 	}
 	d.pause("charged")
-	return op.Finish(ctx, c, func(ctx context.Context) (*Accepted, error) {
+	out, err := op.Finish(ctx, c, func(ctx context.Context) (*Accepted, error) {
 		o, queued, err := d.queue(ctx, c.Tx, o, payment)
 		if err != nil {
 			return nil, err
@@ -173,6 +177,10 @@ func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.
 		}
 		return &Accepted{o.ID, "queued", o.ResourceName}, nil
 	})
+	if err != nil {
+		err = op.Unknown(err) // the money is taken: whatever went wrong, the key keeps its order
+	}
+	return out, err
 }
 
 // declined tells a caller that the money did not move. The key keeps this

@@ -69,7 +69,11 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 			return nil, Unavailable.Say("%s is taken.", in.ascii)
 		case offer.Premium:
 			return nil, PremiumUnsupported.New()
-		case w.AmountCents > in.MaxAmountCents:
+		}
+		if err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return unheld(ctx, tx, c.Org, in.ascii) }); err != nil {
+			return nil, err
+		}
+		if w.AmountCents > in.MaxAmountCents {
 			return nil, exceeds(w.AmountCents, in.MaxAmountCents)
 		}
 		card, err := d.card(ctx, c.Org)
@@ -84,17 +88,29 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		rows, err := db.All[id.ID](ctx, tx, "SELECT id FROM domains WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL", c.Org, o.ResourceName)
-		if err != nil {
+		if err := unheld(ctx, tx, c.Org, o.ResourceName); err != nil {
 			return err
-		}
-		if len(rows) > 0 {
-			f := Exists.Say("The organization has %s as an external domain. Delete that first.", o.ResourceName)
-			f.Details = map[string]id.ID{"domainId": rows[0]}
-			return f
 		}
 		return hold(ctx, tx, c.Org, o.ResourceName, o.DomainID, o.CreatedAt)
 	})
+}
+
+// unheld refuses a name that the organization or somebody else has here.
+func unheld(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
+	rows, err := db.All[id.ID](ctx, tx, "SELECT id FROM domains WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL", org, name)
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		f := Exists.Say("The organization has %s as an external domain. Delete that first.", name)
+		f.Details = map[string]id.ID{"domainId": rows[0]}
+		return f
+	}
+	holder, err := heldBy(ctx, tx, name)
+	if err == nil && holder != "" {
+		err = held(name)
+	}
+	return err
 }
 
 func exceeds(amount, limit int64) error {
@@ -201,12 +217,13 @@ func (w *carry) add(ctx context.Context, tx *db.Tx) error {
 	record := op.Record{ID: o.DomainID, CreatedAt: now, UpdatedAt: now, OrganizationID: o.OrganizationID}
 	contact := o.Wanted.ContactID
 	if contact != nil {
-		// It may have been deleted meanwhile; the registrant has not changed.
-		_, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *contact)
-		if fault.Has(err, fault.NotFound) {
-			contact, err = nil, nil
-		}
-		if err != nil {
+		// It may have been deleted or changed meanwhile; the registrant that
+		// the registrar has is the one of the order.
+		v, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *contact)
+		switch {
+		case fault.Has(err, fault.NotFound), err == nil && !same(v.Registrant, *o.Wanted.Registrant):
+			contact = nil
+		case err != nil:
 			return err
 		}
 	}

@@ -160,6 +160,36 @@ func TestRegisterRefusals(t *testing.T) {
 	})
 }
 
+// A name that somebody here has is not offered, whatever the registrar says,
+// and is refused before it comes to money.
+func TestRegisterHeldName(t *testing.T) {
+	each(t, func(w *world) {
+		t := w.t
+		poor := w.NewTenant(t, "enterprise")
+		w.Operate(t, "agreements.accept", "business", poor.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
+		w.external("theirs.com", "general")
+		own := w.Send(t, poor.Key, "POST", "/v1/domains", `{"name": "theirs.net"}`).OK(t, 201).Text("id")
+		found := w.Send(t, poor.Key, "GET", "/v1/domain-registrations/search?query=theirs", "").OK(t, 200)
+		for i, free := range []bool{false, false, true} { // com, net, org
+			v := found.At(fmt.Sprintf("results.%d", i))
+			v.Same("available", free)
+			if v.At("registrationPriceCents").Null() == free {
+				t.Errorf("the price of %s", v)
+			}
+		}
+		for _, name := range []string{"theirs.com", "theirs.net"} {
+			w.Send(t, poor.Key, "GET", "/v1/domain-registrations/quote?domain="+name, "").OK(t, 200).Same("available", false)
+		}
+		w.get("/v1/domain-registrations/quote?domain=theirs.net").OK(t, 200).Same("available", true)
+		try := func(name string) apptest.Result {
+			return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order(name, registrant, 1), "Idempotency-Key", string(id.New()))
+		}
+		try("theirs.com").Refused(t, 409, "DOMAIN_UNAVAILABLE")
+		try("theirs.net").Refused(t, 409, "DOMAIN_EXISTS").Same("details.domainId", own)
+		try("theirs.org").Refused(t, 409, "PRICE_EXCEEDS_MAXIMUM")
+	})
+}
+
 // What fails after the charge is refunded, and the name is free again. A
 // registrar that did its work and lost the answer is asked, not called again.
 func TestRegisterOutcomes(t *testing.T) {

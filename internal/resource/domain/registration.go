@@ -82,23 +82,35 @@ type registrationUpdate struct {
 	AutoRenew    op.Maybe[bool] `json:"autoRenew"`
 }
 
+// updateRegistration tells the registrar of the lock, and then writes. When the
+// row changed meanwhile it is done again, so that both end the same.
 func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
-	v, err := d.read(ctx, c.Org, in.ID)
+	for range 3 {
+		r, err := d.turn(ctx, c, in)
+		if !errors.Is(err, errChanged) {
+			return r, err
+		}
+	}
+	return nil, fault.Unavailable.Say("The registration is being changed by others. Retry in a moment.")
+}
+
+func (d *Domains) turn(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
+	was, err := d.read(ctx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if v.Registration == nil {
-		return nil, notRegistered(v)
+	if was.Registration == nil {
+		return nil, notRegistered(was)
 	}
-	if err := staying(v, "registration_update"); err != nil {
+	if err := staying(was, "registration_update"); err != nil {
 		return nil, err
 	}
-	wanted := *v.Registration
+	wanted := *was.Registration
 	if !op.Apply(&wanted, &in) {
-		return v.Registration, nil
+		return was.Registration, nil
 	}
 	if in.TransferLock.Set {
-		if err := d.registrarFault(d.Registrar.SetLock(ctx, v.Name, in.TransferLock.Value), v); err != nil {
+		if err := d.registrarFault(d.Registrar.SetLock(ctx, was.Name, in.TransferLock.Value), was); err != nil {
 			return nil, err
 		}
 	}
@@ -111,6 +123,9 @@ func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registr
 			return nil, err
 		}
 		if in.TransferLock.Set {
+			if v.UpdatedAt != was.UpdatedAt || *v.TransferLock != *was.TransferLock {
+				return nil, errChanged
+			}
 			v.TransferLock = &in.TransferLock.Value
 		}
 		if in.AutoRenew.Set {

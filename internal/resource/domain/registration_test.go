@@ -1,10 +1,14 @@
 package domain_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/domain"
 )
 
 // A registration's lock, renewal setting and registrant.
@@ -150,5 +154,36 @@ func TestDomainContacts(t *testing.T) {
 		if got, want := w.Events(t, "domain_contact"), "domain_contact.created domain_contact.updated domain_contact.deleted"; got != want {
 			t.Errorf("events %s, want %s", got, want)
 		}
+	})
+}
+
+// slowLock calls back, once, after the registrar has turned the lock.
+type slowLock struct {
+	domain.Registrar
+	after atomic.Pointer[func()]
+}
+
+func (s *slowLock) SetLock(ctx context.Context, name string, on bool) error {
+	err := s.Registrar.SetLock(ctx, name, on)
+	once(&s.after)
+	return err
+}
+
+// Two who turn the lock at once: what is shown is what the registrar has.
+func TestLockTurnedAtOnce(t *testing.T) {
+	var lock *slowLock
+	each(t, func(w *world) {
+		reg := "/v1/domains/" + w.registered("locked.com") + "/registration"
+		w.patch(reg, `{"transferLock": false}`).OK(w.t, 200)
+		other := func() { w.patch(reg, `{"transferLock": false, "autoRenew": false}`).OK(w.t, 200) }
+		lock.after.Store(&other)
+		w.patch(reg, `{"transferLock": true}`).OK(w.t, 200).Same("autoRenew", false)
+		shown := fmt.Sprint(w.get(reg).OK(w.t, 200).At("transferLock"))
+		if n := w.count("SELECT count(*) FROM sandbox_registrations WHERE locked"); shown != fmt.Sprint(n == 1) {
+			w.t.Errorf("the lock is %s, and %d at the registrar", shown, n)
+		}
+	}, func(c *domain.Config) {
+		lock = &slowLock{Registrar: c.Registrar}
+		c.Registrar = lock
 	})
 }

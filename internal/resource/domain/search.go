@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
 
@@ -118,7 +119,7 @@ func (in *searchInput) Prepare(context.Context, *op.Call) error {
 // searches is how many names are asked for at once.
 const searches = 4
 
-func (d *Domains) search(ctx context.Context, _ *op.Call, in searchInput) (*Search, error) {
+func (d *Domains) search(ctx context.Context, c *op.Call, in searchInput) (*Search, error) {
 	leave, err := enter(d.asking)
 	if err != nil {
 		return nil, err
@@ -128,16 +129,26 @@ func (d *Domains) search(ctx context.Context, _ *op.Call, in searchInput) (*Sear
 	if in.ending != "" {
 		endings = append([]string{in.ending}, slices.DeleteFunc(endings, func(s string) bool { return s == in.ending })...)
 	}
+	names := make([]string, len(endings))
+	for i, e := range endings {
+		names[i] = in.label + "." + e
+	}
+	held, err := d.heldNames(ctx, c, names...)
+	if err != nil {
+		return nil, err
+	}
 	out := &Search{Query: in.Query, Results: make([]SearchResult, len(endings))}
 	errs := make([]error, len(endings))
 	var wg sync.WaitGroup
 	places := make(chan struct{}, searches)
-	for i, e := range endings {
+	for i, name := range names {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			name := in.label + "." + e
 			o, err := d.Registrar.Check(ctx, name)
+			if o != nil && slices.Contains(held, name) {
+				o.Available = false
+			}
 			out.Results[i], errs[i] = o.result(name), err
 		})
 	}
@@ -146,6 +157,15 @@ func (d *Domains) search(ctx context.Context, _ *op.Call, in searchInput) (*Sear
 		return nil, providerFault(err)
 	}
 	return out, nil
+}
+
+// heldNames is heldNames in a snapshot of its own.
+func (d *Domains) heldNames(ctx context.Context, c *op.Call, names ...string) (held []string, err error) {
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		held, err = heldNames(ctx, tx, c.Org, names)
+		return err
+	})
+	return held, err
 }
 
 func (o *Offer) result(name string) SearchResult {
@@ -185,7 +205,7 @@ func (in *quoteInput) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
-func (d *Domains) quote(ctx context.Context, _ *op.Call, in quoteInput) (*Quote, error) {
+func (d *Domains) quote(ctx context.Context, c *op.Call, in quoteInput) (*Quote, error) {
 	leave, err := enter(d.asking)
 	if err != nil {
 		return nil, err
@@ -198,6 +218,10 @@ func (d *Domains) quote(ctx context.Context, _ *op.Call, in quoteInput) (*Quote,
 	if o.Premium {
 		return nil, PremiumUnsupported.New()
 	}
-	return &Quote{Domain: in.ascii, Available: o.Available, PeriodYears: in.PeriodYears, AmountCents: o.total(in.PeriodYears), Currency: currency,
+	held, err := d.heldNames(ctx, c, in.ascii)
+	if err != nil {
+		return nil, err
+	}
+	return &Quote{Domain: in.ascii, Available: o.Available && len(held) == 0, PeriodYears: in.PeriodYears, AmountCents: o.total(in.PeriodYears), Currency: currency,
 		RegistrationPriceCents: o.FirstYear, RenewalPriceCents: o.RenewalPrice}, nil
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/resource/domain"
 )
 
@@ -197,5 +200,73 @@ func TestTurnedAway(t *testing.T) {
 	}, func(c *domain.Config) {
 		p.Payments = c.Payments
 		c.Payments = p
+	})
+}
+
+// elsewhere charges the cards of another provider.
+type elsewhere struct{ domain.Payments }
+
+func (elsewhere) Name() string { return "elsewhere" }
+
+// A default card that this server does not charge is not said to be missing.
+func TestCardOfAnotherProvider(t *testing.T) {
+	each(t, func(w *world) {
+		f := w.register("paid.com").Refused(w.t, 402, "PAYMENT_METHOD_REQUIRED")
+		if text := f.Text("message"); text != "The default card is of sandbox, which this server does not charge. An owner or admin saves another in the console." {
+			w.t.Error(text)
+		}
+	}, func(c *domain.Config) { c.Payments = elsewhere{c.Payments} })
+}
+
+// The database gives up at the very end, when the card is charged: the key
+// keeps its order, and a retry that comes after the order was settled and
+// carried out does not order again.
+func TestChargedAndNotWritten(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		if e != db.Postgres {
+			return // whose locks can be held by another process
+		}
+		var charged atomic.Pointer[func()]
+		w := &world{t: t, txt: &texts{by: map[string][]string{}}}
+		s := apptest.Settings(t, e)
+		s.DatabaseURL += map[bool]string{true: "&", false: "?"}[strings.Contains(s.DatabaseURL, "?")] + "lock_timeout=300ms"
+		w.App = apptest.StartWith(t, s, w.extra(func(c *domain.Config) {
+			c.Pause = func(step string) {
+				if step == "charged" {
+					once(&charged)
+				}
+			}
+		}))
+		w.trusted(w.Tenant, "visa")
+		w.work()
+		path := "/v1/domains/" + w.registered("twice.com") + "/registration/renew"
+		renew := func() apptest.Result { return w.post(path, `{"maxAmountCents": 1500}`, "Idempotency-Key", "once") }
+
+		held, letGo, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		lock := func() {
+			go func() {
+				defer close(gone)
+				if err := w.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+					_, err := db.All[string](ctx, tx, "SELECT id FROM operations WHERE type = 'domain_renewal' FOR UPDATE")
+					close(held)
+					<-letGo
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			}()
+			<-held
+		}
+		charged.Store(&lock)
+		renew().Refused(t, 503, "SERVICE_UNAVAILABLE")
+		close(letGo)
+		<-gone
+		w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'operations.settle' AND state = 'ready'")
+		w.eventually("it is renewed", func() bool { return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewed'") == 1 })
+		first := w.get("/v1/operations?type=domain_renewal").OK(t, 200).Text("0.id")
+		renew().OK(t, 202).Same("operationId", first)
+		if n := w.count("SELECT count(*) FROM sandbox_charges WHERE amount_cents = 1500"); n != 1 {
+			t.Errorf("the renewal was charged %d times", n)
+		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -66,6 +67,10 @@ func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain
 		}
 		v.Status, v.VerifiedAt, v.UpdatedAt = "active", &c.Now, c.Now
 		if err := d.save(ctx, c.Tx, v); err != nil {
+			return nil, err
+		}
+		// The zone that was there may have been a former domain's, and on its way out.
+		if _, err := d.Jobs.Enqueue(ctx, c.Tx, raiseZone, zoneArgs{v.Name}, job.For(c.Org)); err != nil {
 			return nil, err
 		}
 		return v, c.Emit("domain.verified", v.ID, v)

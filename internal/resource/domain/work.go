@@ -36,6 +36,7 @@ func (d *Domains) Handle() {
 	job.HandleFlow(d.Jobs, autoRenew, d.renewItself, job.Lane("domains", 4), job.Forget())
 	job.HandleFlow(d.Jobs, watchTransfer, d.watch, job.Lane("domains", 4), job.Forget())
 	job.HandleFlow(d.Jobs, dropZone, d.drop, job.Lane("domains", 4))
+	job.HandleFlow(d.Jobs, raiseZone, d.raise, job.Lane("domains", 4), job.Forget())
 	job.HandleFlow(d.Jobs, publishEmail, d.publishEmail, job.Lane("domains", 4), job.Timeout(2*time.Minute))
 	job.HandleTx(d.Jobs, "domains.expire", d.expire, job.Every(10*time.Second))
 	job.HandleTx(d.Jobs, "domains.renew_due", d.renewDue, job.Every(time.Hour))

@@ -1,0 +1,29 @@
+package console_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"frontdesk/internal/apptest"
+)
+
+// A password is changed by who knows the current one, also when several try at
+// the same moment: for all but the first it is no longer the current one.
+func TestPasswordChangedOnce(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		var changed atomic.Int64
+		apptest.AtOnce(4, func(i int) {
+			p := b.post("/settings/password", "current", "a long password", "password", "a longer password "+string(rune('a'+i)))
+			switch p.Status {
+			case 200:
+				changed.Add(1)
+			default:
+				p.refused(400, "This is not your current password")
+			}
+		})
+		if n := changed.Load(); n != 1 {
+			t.Errorf("changed %d times", n)
+		}
+	})
+}
