@@ -21,15 +21,16 @@ const (
 
 // messageTrace finds the messages that tell of a person: those that name the
 // contact, are linked to it, or have one of its addresses. An address is a
-// word of what a message is found by.
+// word of what a message is found by; older ones do not have among these where
+// answers go, so that is asked as well.
 func messageTrace(e db.Engine) trace {
 	named := "$2"
 	if e == db.Postgres {
 		named = "CAST(CAST($2 AS text) AS uuid)"
 	}
-	word := "instr(messages.search || ' ', ' ' || e.email_folded || ' ') > 0"
+	word := "(instr(messages.search || ' ', ' ' || e.email_folded || ' ') > 0 OR lower(messages.reply_to) = e.email_folded)"
 	if e == db.Postgres {
-		word = "strpos(messages.search || ' ', ' ' || e.email_folded || ' ') > 0"
+		word = "(strpos(messages.search || ' ', ' ' || e.email_folded || ' ') > 0 OR lower(messages.reply_to) = e.email_folded)"
 	}
 	return trace{key: "seq", table: "messages", where: "organization_id = $1 AND (contact_id = " + named +
 		" OR id IN (SELECT message_id FROM message_contacts WHERE organization_id = $1 AND contact_id = " + named + ")" +
@@ -104,7 +105,7 @@ func (v *correspondence) erase(ctx context.Context, c *op.Call, contact id.ID, f
 		v.ReplyTo = nil
 	}
 	subject := erasedSubject
-	parts := []*string{&subject, &from}
+	parts := []*string{&subject, &from, v.ReplyTo}
 	var lists [3]db.JSON
 	for i, list := range [][]string{hide(v.To, folded), hide(v.CC, folded), hide(v.BCC, folded)} {
 		var err error

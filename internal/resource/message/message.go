@@ -251,7 +251,7 @@ const foundBy = 2000
 
 // words are what a message is found by.
 func (v *Message) words() string {
-	parts := []*string{&v.Subject, &v.From}
+	parts := []*string{&v.Subject, &v.From, v.ReplyTo}
 	for _, list := range [][]string{v.To, v.CC, v.BCC} {
 		for i := range list {
 			parts = append(parts, &list[i])
