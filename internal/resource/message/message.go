@@ -233,12 +233,13 @@ func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *
 	return Link(ctx, tx, v)
 }
 
-// recipients are all addresses that a message goes to, each once.
+// recipients are all addresses that a message goes to, each once: the mail
+// system knows a domain in one spelling only.
 func (v *Message) recipients() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(v.To, v.CC, v.BCC) {
-		if f := db.Fold(a); !seen[f] {
+		if f := db.Fold(onTheWire(a)); !seen[f] {
 			seen[f] = true
 			out = append(out, a)
 		}
