@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"strings"
 	"testing"
 
 	"frontdesk/internal/apptest"
@@ -23,6 +24,26 @@ func TestTwoSpellings(t *testing.T) {
 		reaches(t, call, v, "bounced").Same("errorMessage", "ada@bücher.example: 550 No such user")
 		if asked != 1 {
 			t.Errorf("asked %d times", asked)
+		}
+	})
+}
+
+// Whatever a relay says can be kept, so that its answer counts and nobody gets
+// the mail again.
+func TestUnreadableAnswer(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		r.Answer = func(step, what string) error {
+			if step == "RCPT" && strings.HasPrefix(what, "bad@") {
+				return messagetest.Refuse(550, "No\x00such\xffuser "+strings.Repeat("x", 600))
+			}
+			return nil
+		}
+		v := call(t, "messages.create", `{"to": ["ada@example.com", "bad@example.com"], "subject": "x", "text": "x"}`).OK(t, 201)
+		if said := reaches(t, call, v, "sent").Text("errorMessage"); !strings.HasPrefix(said, "bad@example.com: 550 No such?user xxx") || len(said) > 600 {
+			t.Errorf("%q", said)
+		}
+		if n := len(r.Got()); n != 1 {
+			t.Errorf("%d mails", n)
 		}
 	})
 }
