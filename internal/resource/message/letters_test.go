@@ -1,6 +1,9 @@
 package message_test
 
 import (
+	"bytes"
+	"fmt"
+	"net/mail"
 	"strings"
 	"testing"
 
@@ -44,6 +47,34 @@ func TestUnreadableAnswer(t *testing.T) {
 		}
 		if n := len(r.Got()); n != 1 {
 			t.Errorf("%d mails", n)
+		}
+	})
+}
+
+// The name of an attachment comes back whole, and no line is longer than mail
+// allows.
+func TestAttachmentNames(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "x.txt", Text: "slow"}).OK(t, 201).Text("id")
+		for i, name := range []string{"Żółw.txt", strings.Repeat("漢字", 120) + ".txt", strings.Repeat("a b ", 60) + ".txt", "ż; x=y, \U0001f422.txt"} {
+			v := draft(t, call, fmt.Sprintf(`"to": "ada@example.com", "subject": "%d", "text": "x"`, i))
+			call(t, "messages.attachments.create", with(v, fmt.Sprintf(`"fileId": %q, "fileName": %q`, file, name))).OK(t, 201)
+			call(t, "messages.send", ref(v)).OK(t, 200)
+			reaches(t, call, v, "sent")
+			got := r.Got()[i].Content
+			for _, line := range bytes.Split(got, []byte("\r\n")) {
+				if len(line) > 998 {
+					t.Errorf("a line of %d bytes: %s", len(line), line)
+				}
+			}
+			m, err := mail.ReadMessage(bytes.NewReader(got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := parts(t, m.Header, m.Body); strings.TrimSpace(p[name]) != "c2xvdw==" {
+				t.Errorf("%q became %q", name, p)
+			}
+			verify(t, a, got)
 		}
 	})
 }
