@@ -2,12 +2,16 @@ package message_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/mail"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/message/messagetest"
 )
 
@@ -75,6 +79,68 @@ func TestAttachmentNames(t *testing.T) {
 				t.Errorf("%q became %q", name, p)
 			}
 			verify(t, a, got)
+		}
+	})
+}
+
+// news writes marketing mail to n people who want it.
+func news(t *testing.T, call apptest.Door, n int, more string) apptest.Value {
+	t.Helper()
+	var to []string
+	for i := range n {
+		to = append(to, fmt.Sprintf(`"p%d@example.com"`, i))
+		call(t, "email_opt_ins.create", fmt.Sprintf(`{"email": %s, "status": "opted_in"}`, to[i])).OK(t, 201)
+	}
+	return call(t, "messages.create", fmt.Sprintf(`{"to": [%s], "subject": "News", "text": "x", "purpose": "marketing"%s}`, strings.Join(to, ", "), more)).OK(t, 201)
+}
+
+// Of a message that tells of a person who is erased while it leaves, nothing
+// leaves any more.
+func TestEraseWhileSending(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		who := call(t, "contacts.create", `{"firstName": "P", "emails": [{"email": "p4@example.com"}]}`).OK(t, 201).ID("id")
+		first := true
+		r.Answer = func(step, _ string) error {
+			if step == "DATA" && first {
+				first = false
+				a.Operate(t, "contacts.erase", "contact", who, fmt.Sprintf(`{"id": %q}`, who))
+			}
+			return nil
+		}
+		v := news(t, call, 5, "")
+		reaches(t, call, v, "canceled")
+		time.Sleep(time.Second)
+		if n := len(r.Got()); n != 1 {
+			t.Errorf("%d mails", n)
+		}
+	})
+}
+
+// A relay that takes its time and then takes nothing is left alone after each
+// attempt, and the message does not wait forever.
+func TestRelayHoldsUp(t *testing.T) {
+	message.DeliverWithin(t, 50*time.Millisecond)
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		asked := map[string]int{}
+		r.Answer = func(step, what string) error {
+			if step == "RCPT" {
+				asked[what]++
+				time.Sleep(60 * time.Millisecond)
+				return messagetest.Refuse(451, "Try later")
+			}
+			return nil
+		}
+		v := news(t, call, 3, fmt.Sprintf(`, "scheduledAt": %q`, a.Clock.Now().Add(2*time.Second)))
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE jobs SET max_attempts = 3 WHERE kind = 'message.deliver'")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reaches(t, call, v, "failed")
+		if len(asked) != 3 || asked["p0@example.com"] != 1 || asked["p1@example.com"] != 1 || asked["p2@example.com"] != 1 {
+			t.Errorf("asked %v", asked)
 		}
 	})
 }
