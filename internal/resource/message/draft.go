@@ -102,12 +102,8 @@ type wording struct {
 }
 
 func (w *wording) check(tree *fault.Tree) *fault.Tree {
-	switch {
-	case w.Subject == nil:
-	case unseen(*w.Subject):
+	if w.Subject != nil && unseen(*w.Subject) {
 		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
-	case strings.TrimSpace(*w.Subject) == "":
-		tree = tree.At([]any{"subject"}, "Must have more than spaces")
 	}
 	if w.TemplateID != nil && (w.Text != nil || w.HTML != nil) {
 		tree = tree.At([]any{"templateId"}, "Give either a template, or text and html")
