@@ -290,8 +290,10 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	if err := messages.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := relink(ctx, c, v); err != nil {
-		return nil, err
+	if !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC) {
+		if err := relink(ctx, c, v); err != nil {
+			return nil, err
+		}
 	}
 	return v, c.Emit("message.updated", v.ID, v)
 }
