@@ -92,16 +92,21 @@ func eraseMessages(ctx context.Context, c *op.Call, contact id.ID, found *trace,
 // hide takes a person out of addresses.
 func hide(list, folded []string) []string {
 	for i, a := range list {
-		if slices.Contains(folded, db.Fold(a)) {
+		if isOf(a, folded) {
 			list[i] = erasedAddress
 		}
 	}
 	return list
 }
 
+// isOf reports whether an address is one of a person's, which are folded.
+func isOf(address string, folded []string) bool {
+	return slices.ContainsFunc(op.Spellings(address), func(s string) bool { return slices.Contains(folded, s) })
+}
+
 func (v *correspondence) erase(ctx context.Context, c *op.Call, contact id.ID, folded []string) error {
 	from := hide([]string{v.From}, folded)[0]
-	if v.ReplyTo != nil && slices.Contains(folded, db.Fold(*v.ReplyTo)) {
+	if v.ReplyTo != nil && isOf(*v.ReplyTo, folded) {
 		v.ReplyTo = nil
 	}
 	subject := erasedSubject
