@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"mime"
 	"slices"
 	"strings"
 
@@ -122,10 +123,13 @@ func unfoldID(content []byte) []byte {
 // it then begins the subject on the next line, and some readers show the gap.
 const wordBytes = 36
 
-// encodedWords is a text that is not all ASCII in words of base64, a line each.
+// encodedWords is a text that is not all ASCII in words of base64, a line each,
+// and so is one that a reader would take for such words.
 func encodedWords(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > '~' || r < ' ' }) {
-		return ""
+		if read, err := new(mime.WordDecoder).DecodeHeader(s); err == nil && read == s {
+			return ""
+		}
 	}
 	var words []string
 	for s != "" {
