@@ -122,6 +122,9 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 		if err != nil {
 			return err
 		}
+		if w.Subject == nil && strings.TrimSpace(made.Subject) == "" {
+			return fault.Field("subject", "Required: with these variables the template gives none")
+		}
 		v.Subject, v.Text, v.HTML = made.Subject, &made.Text, &made.HTML
 	case w.HTML != nil:
 		made := template.Clean(*w.HTML)

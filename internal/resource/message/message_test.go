@@ -177,6 +177,21 @@ func TestMessageRecipients(t *testing.T) {
 	})
 }
 
+// A template that gives no subject with its values gives none.
+func TestSubjectOfTemplate(t *testing.T) {
+	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+		made := call(t, "email_templates.create", `{"name": "x", "subject": "{{ word }}", "body": "x"}`).OK(t, 201).Text("id")
+		fields := func(word, more string) string {
+			return fmt.Sprintf(`"templateId": %q, "variables": {"word": %q}%s`, made, word, more)
+		}
+		call(t, "messages.create", `{"draft": true, "to": "ada@example.com", `+fields(" ", "")+`}`).Issues(t, "subject")
+		v := draft(t, call, `"to": "ada@example.com", `+fields(" ", `, "subject": "Mine"`))
+		v.Same("subject", "Mine")
+		call(t, "messages.update", with(v, fields("", ""))).Issues(t, "subject")
+		call(t, "messages.update", with(v, fields("Theirs", ""))).OK(t, 200).Same("subject", "Theirs")
+	})
+}
+
 // What is larger than a request may be never reaches the operation.
 func TestMessageTooLarge(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
