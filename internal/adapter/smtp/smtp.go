@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/resource/message"
@@ -208,5 +209,17 @@ func refusal(recipient string, err error) error {
 	if !errors.As(err, &answer) || answer.Code < 400 {
 		return err
 	}
-	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500, Reason: fmt.Sprintf("%d %s", answer.Code, strings.ToValidUTF8(answer.Msg, "?"))}
+	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500, Reason: fmt.Sprintf("%d %s", answer.Code, words(answer.Msg))}
+}
+
+const maxWords = 500 // characters
+
+// words are what a relay says, as text that can be stored: an answer that
+// cannot would be asked for again, and the others would get the mail again.
+func words(said string) string {
+	said = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(said, "?"), func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	if runes := []rune(said); len(runes) > maxWords {
+		said = string(runes[:maxWords]) + "…"
+	}
+	return said
 }

@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 			`[]`: "expected object, received array", `null`: "expected object, received null", `"x"`: "received string", `{"firstName": "A"`: "Invalid JSON",
 			`{"firstName": "A"} x`: "Invalid JSON", `{"firstName": "A", "firstName": "B"}`: "Duplicate key: \\\"firstName\\\"", "{\"firstName\": \"\xff\"}": "Invalid JSON",
 			`{"nope": 1, "firstName": "A"}`: `Unrecognized key: \"nope\"`, `{"FirstName": "A"}`: `Unrecognized key: \"FirstName\"`, `{"id": "x", "firstName": "A"}`: `Unrecognized key: \"id\"`,
-			`{}`: "At least one of", `{"firstName": 5}`: "expected string, received number", `{"firstName": "a\u0000b"}`: "U+0000", `{"firstName": "` + strings.Repeat("x", 256) + `"}`: "at most 255",
+			`{}`: "At least one of", `{"firstName": " ", "lastName": "\t"}`: "At least one of", `{"firstName": 5}`: "expected string, received number", `{"firstName": "a\u0000b"}`: "U+0000", `{"firstName": "` + strings.Repeat("x", 256) + `"}`: "at most 255",
 			`{"firstName": "A", "birthday": "1815-13-01"}`: "Invalid date", `{"firstName": "A", "emails": {}}`: "expected array, received object",
 			`{"firstName": "A", "notes": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`:                             "64 levels",
 			`{"firstName": "A", "emails": [` + strings.Repeat(`{"email": "a@example.com"},`, 100) + `{"email": "a@example.com"}]}`: "at most 100",

@@ -453,6 +453,9 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 			tree = tree.Add(fmt.Sprintf("Too long: expected at most %d characters", n.max))
 		}
 	}
+	if n.words && s != "" && strings.TrimSpace(s) == "" {
+		tree = tree.Add("Must have more than spaces")
+	}
 	if n.enum != nil && !slices.Contains(n.enum, s) {
 		tree = tree.Add("Invalid option: expected one of " + strings.Join(n.enum, ", "))
 	}

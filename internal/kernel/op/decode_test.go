@@ -67,6 +67,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                    `{"errors":[],"properties":{"name":{"errors":["Required"]}}}`,
+		`{"name":" \u00a0\n"}`:                  `{"errors":[],"properties":{"name":{"errors":["Must have more than spaces"]}}}`,
 		`{"name":""}`:                           `{"errors":[],"properties":{"name":{"errors":["Too short: expected at least 1 characters"]}}}`,
 		`{"name":null}`:                         `{"errors":[],"properties":{"name":{"errors":["Invalid input: expected string, received null"]}}}`,
 		`{"name":"n","kind":"c"}`:               `{"errors":[],"properties":{"kind":{"errors":["Invalid option: expected one of a, b"]}}}`,

@@ -3,10 +3,12 @@ package op
 import (
 	"net/mail"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/text/currency"
@@ -101,4 +103,19 @@ func IsEmail(s string) bool {
 	}
 	ascii, err := idna.Lookup.ToASCII(domain)
 	return err == nil && ascii != "" && !strings.HasSuffix(ascii, ".")
+}
+
+// Spellings are the folded forms that an address may be kept in: as it is
+// written, with its domain as DNS knows it, and as people do. What comes in by
+// mail has the one, and what people type the other.
+func Spellings(address string) []string {
+	at := strings.LastIndexByte(address, '@') + 1
+	out := []string{db.Fold(address)}
+	for _, spell := range []func(string) (string, error){idna.Lookup.ToASCII, idna.Lookup.ToUnicode} {
+		domain, err := spell(address[at:])
+		if other := db.Fold(address[:at] + domain); err == nil && !slices.Contains(out, other) {
+			out = append(out, other)
+		}
+	}
+	return out
 }

@@ -57,6 +57,7 @@ type node struct {
 	nullable bool
 	min, max int64 // length of strings in characters, of arrays in elements, value of integers
 	bounded  bool  // of integers: min and max are set
+	words    bool  // of strings: they must say something, which spaces alone do not
 	enum     []string
 	format   string
 	doc      string
@@ -191,6 +192,8 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		c := *compile(f.Type, seen)
 		c.doc = f.Tag.Get("doc")
 		c.constrain(t, f)
+		// A filter may ask for spaces, and of a password they are characters like others.
+		c.words = c.kind == stringValue && c.min == 1 && p.origin == body
 		p.node = &c
 		if d, ok := f.Tag.Lookup("default"); ok {
 			p.def = &d

@@ -4,6 +4,7 @@ package contact
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -124,7 +125,7 @@ const nameless = "At least one of firstName, lastName and organizationName is re
 
 func named(parts ...*string) bool {
 	for _, p := range parts {
-		if p != nil && *p != "" {
+		if p != nil && strings.TrimSpace(*p) != "" {
 			return true
 		}
 	}
@@ -199,7 +200,7 @@ func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact,
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if !named(v.FirstName, v.LastName, v.OrganizationName) {
+	if (in.FirstName.Set || in.LastName.Set || in.OrganizationName.Set) && !named(v.FirstName, v.LastName, v.OrganizationName) {
 		return nil, fault.At(nil, nameless)
 	}
 	v.UpdatedAt = c.Now

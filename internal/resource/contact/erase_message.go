@@ -21,15 +21,16 @@ const (
 
 // messageTrace finds the messages that tell of a person: those that name the
 // contact, are linked to it, or have one of its addresses. An address is a
-// word of what a message is found by.
+// word of what a message is found by; older ones do not have among these where
+// answers go, so that is asked as well.
 func messageTrace(e db.Engine) trace {
 	named := "$2"
 	if e == db.Postgres {
 		named = "CAST(CAST($2 AS text) AS uuid)"
 	}
-	word := "instr(messages.search || ' ', ' ' || e.email_folded || ' ') > 0"
+	word := "(instr(messages.search || ' ', ' ' || e.email_folded || ' ') > 0 OR lower(messages.reply_to) = e.email_folded)"
 	if e == db.Postgres {
-		word = "strpos(messages.search || ' ', ' ' || e.email_folded || ' ') > 0"
+		word = "(strpos(messages.search || ' ', ' ' || e.email_folded || ' ') > 0 OR lower(messages.reply_to) = e.email_folded)"
 	}
 	return trace{key: "seq", table: "messages", where: "organization_id = $1 AND (contact_id = " + named +
 		" OR id IN (SELECT message_id FROM message_contacts WHERE organization_id = $1 AND contact_id = " + named + ")" +
@@ -91,20 +92,25 @@ func eraseMessages(ctx context.Context, c *op.Call, contact id.ID, found *trace,
 // hide takes a person out of addresses.
 func hide(list, folded []string) []string {
 	for i, a := range list {
-		if slices.Contains(folded, db.Fold(a)) {
+		if isOf(a, folded) {
 			list[i] = erasedAddress
 		}
 	}
 	return list
 }
 
+// isOf reports whether an address is one of a person's, which are folded.
+func isOf(address string, folded []string) bool {
+	return slices.ContainsFunc(op.Spellings(address), func(s string) bool { return slices.Contains(folded, s) })
+}
+
 func (v *correspondence) erase(ctx context.Context, c *op.Call, contact id.ID, folded []string) error {
 	from := hide([]string{v.From}, folded)[0]
-	if v.ReplyTo != nil && slices.Contains(folded, db.Fold(*v.ReplyTo)) {
+	if v.ReplyTo != nil && isOf(*v.ReplyTo, folded) {
 		v.ReplyTo = nil
 	}
 	subject := erasedSubject
-	parts := []*string{&subject, &from}
+	parts := []*string{&subject, &from, v.ReplyTo}
 	var lists [3]db.JSON
 	for i, list := range [][]string{hide(v.To, folded), hide(v.CC, folded), hide(v.BCC, folded)} {
 		var err error

@@ -56,7 +56,7 @@ func (v *Message) automatic(ctx context.Context, tx *db.Tx, cause event.Event) e
 	if first.AutoSubmitted {
 		return Loop.Say("The mail of %s that started this was written by a machine, and automations do not answer machines. A condition like !event.data.autoSubmitted leaves such mail out.", first.From)
 	}
-	n, err := db.One[int](ctx, tx, `SELECT count(*) FROM (SELECT 1 FROM messages WHERE organization_id = $1 AND direction = 'inbound' AND created_at > $2 AND from_address = $3 AND deleted_at IS NULL LIMIT $4) AS latest`,
+	n, err := db.One[int](ctx, tx, `SELECT count(*) FROM (SELECT 1 FROM messages WHERE organization_id = $1 AND direction = 'inbound' AND created_at > $2 AND lower(from_address) = lower($3) AND deleted_at IS NULL LIMIT $4) AS latest`,
 		v.OrganizationID, cause.At.Add(-loopTime), first.From, loopMails+1)
 	if err == nil && n > loopMails {
 		return Loop.Say("More than %d mails came from %s within an hour. Automations no longer answer it, in case it is a machine that answers them.", loopMails, first.From)

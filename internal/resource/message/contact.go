@@ -100,11 +100,12 @@ func Link(ctx context.Context, tx *db.Tx, v *Message) error {
 	var folded []string
 	note := func(role string, list ...string) {
 		for _, a := range list {
-			f := db.Fold(a)
-			if roles[f] == nil {
-				folded = append(folded, f)
+			for _, f := range op.Spellings(a) {
+				if roles[f] == nil {
+					folded = append(folded, f)
+				}
+				roles[f] = append(roles[f], role)
 			}
-			roles[f] = append(roles[f], role)
 		}
 	}
 	if v.Direction == Inbound {

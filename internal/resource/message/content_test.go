@@ -13,7 +13,7 @@ import (
 
 // A subject of any length and script fits into its lines and comes back whole.
 func TestEncodedWords(t *testing.T) {
-	for _, s := range []string{"ż", "Żółw", strings.Repeat("ä", 500), strings.Repeat("漢字 ", 80), "a" + strings.Repeat("🐢", 60), "plain start, then ż"} {
+	for _, s := range []string{"ż", "Żółw", strings.Repeat("ä", 500), strings.Repeat("漢字 ", 80), "a" + strings.Repeat("🐢", 60), "plain start, then ż", "=?UTF-8?B?SGk=?=", "see =?x-none?q?_?= there"} {
 		words := encodedWords(s)
 		for _, line := range strings.Split("Subject: "+words, "\r\n") {
 			if len(line) > 76 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +29,15 @@ type delivery struct {
 // How hard a message is tried: at first again after seconds, then hours long
 // once an hour, and for a day and a half.
 const (
-	attempts     = 44
-	deliverTime  = 5 * time.Minute // and so long a message waits on PostgreSQL when its server died
-	deliverShare = 2 * time.Minute // of it, after which a long list makes room for others
-	closedTime   = 5 * time.Minute // before another look at an organization that is disabled
-	workers      = 4               // letters in memory at a time
+	attempts    = 44
+	deliverTime = 5 * time.Minute // and so long a message waits on PostgreSQL when its server died
+	closedTime  = 5 * time.Minute // before another look at an organization that is disabled
+	workers     = 4               // letters in memory at a time
 )
+
+// deliverShare is the part of deliverTime after which a long list makes room
+// for others. Tests have less time.
+var deliverShare = 2 * time.Minute
 
 // Handle declares the job that sends. Mail has a lane of its own: a relay that
 // is slow holds up nothing else.
@@ -75,8 +79,12 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 		return m.outcome(args, j.Last(), reason(err)), err
 	}
 	var last error
-	for _, l := range letters {
-		if m.clock.Now().Sub(started) > deliverShare {
+	moves := false
+	for i, l := range inTurn(letters, j.Attempt) {
+		if i > 0 && m.clock.Now().Sub(started) > deliverShare {
+			if !moves {
+				break // the mail system is to be left alone for a while, as after any failure
+			}
 			return m.outcome(args, false, ""), job.Later(0)
 		}
 		l.keys = keys
@@ -87,11 +95,22 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 		if err := m.record(ctx, j, rows); err != nil {
 			return nil, err
 		}
+		moves = moves || slices.ContainsFunc(rows, func(r recipient) bool { return r.Status != waiting })
 	}
 	if last != nil && !j.Last() {
 		return m.outcome(args, false, reason(last)), last
 	}
 	return m.outcome(args, j.Last(), reason(last)), nil
+}
+
+// inTurn begins each attempt with another letter, so that those who hold a
+// list up do not keep the rest from being tried.
+func inTurn(letters []*envelope, attempt int) []*envelope {
+	if len(letters) == 0 {
+		return nil
+	}
+	first := (attempt - 1) % len(letters)
+	return slices.Concat(letters[first:], letters[:first])
 }
 
 // reason is what a caller may know of an error: the mail system's words to us.
@@ -281,22 +300,26 @@ func (l *envelope) all(status, reason string, now clock.Time) []recipient {
 }
 
 // record commits what the mail system answered, before anything else is done.
+// job.ErrStale says that no further letter may leave: somebody else sends the
+// message, or nobody is to send it any more.
 func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return m.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
-		// The answer counts even when the lease was lost meanwhile.
+	var kept error
+	err := m.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		for i := range rows {
 			if err := rows[i].save(ctx, tx); err != nil {
 				return err
 			}
 		}
-		if err := j.Keep(ctx, tx); err != nil && !errors.Is(err, job.ErrStale) {
-			return err
+		// The answer counts even when the lease was lost meanwhile.
+		if kept = j.Keep(ctx, tx); errors.Is(kept, job.ErrStale) {
+			return nil
 		}
-		return nil
+		return kept
 	})
+	if err == nil {
+		err = kept
+	}
+	return err
 }
 
 // outcome says what the recipients' answers mean for the message. Who still

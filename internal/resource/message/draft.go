@@ -23,7 +23,7 @@ var variableMissing = template.VariableMissing
 const maxAhead = 366 * 24 * time.Hour
 
 type messageCreate struct {
-	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
+	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array; to, cc and bcc have at most 50 together"`
 	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
 	BCC         *jsontext.Value `json:"bcc" kinds:"string,array"`
 	From        *string         `json:"from" format:"email" doc:"an address that the organization may send from; by default no-reply@ the service's own domain"`
@@ -62,6 +62,7 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 			tree = tree.At([]any{"to"}, needsRecipient)
 		}
 	}
+	tree = v.tooMany(tree)
 	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables}
 	tree = w.check(tree)
 	tree = checkTime(tree, in.ScheduledAt, c.Now)
@@ -101,12 +102,8 @@ type wording struct {
 }
 
 func (w *wording) check(tree *fault.Tree) *fault.Tree {
-	switch {
-	case w.Subject == nil:
-	case unseen(*w.Subject):
+	if w.Subject != nil && unseen(*w.Subject) {
 		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
-	case strings.TrimSpace(*w.Subject) == "":
-		tree = tree.At([]any{"subject"}, "Must have more than spaces")
 	}
 	if w.TemplateID != nil && (w.Text != nil || w.HTML != nil) {
 		tree = tree.At([]any{"templateId"}, "Give either a template, or text and html")
@@ -124,6 +121,9 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 		made, err := w.render(ctx, c)
 		if err != nil {
 			return err
+		}
+		if w.Subject == nil && strings.TrimSpace(made.Subject) == "" {
+			return fault.Field("subject", "Required: with these variables the template gives none")
 		}
 		v.Subject, v.Text, v.HTML = made.Subject, &made.Text, &made.HTML
 	case w.HTML != nil:
@@ -259,6 +259,11 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	if !op.Apply(v, &in.plain) {
 		return v, nil
 	}
+	if p := &in.plain; p.To.Set || p.CC.Set || p.BCC.Set {
+		if err := v.tooMany(nil).Fault(fault.Invalid); err != nil {
+			return nil, err
+		}
+	}
 	if err := op.References(ctx, c, v.references(&before)...); err != nil {
 		return nil, err
 	}
@@ -288,8 +293,10 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	if err := messages.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := relink(ctx, c, v); err != nil {
-		return nil, err
+	if !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC) {
+		if err := relink(ctx, c, v); err != nil {
+			return nil, err
+		}
 	}
 	return v, c.Emit("message.updated", v.ID, v)
 }

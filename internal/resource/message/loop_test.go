@@ -125,7 +125,8 @@ func TestUnmarkedMachine(t *testing.T) {
 		forward := d.call(t, "automations.create", `{"name": "Forward", "trigger": {"kind": "event", "event": "message.received"}, "steps": [{"operation": "messages.create", "input":
 			{"from": "desk@engines.com", "to": "boss@example.com", "subject": "Fwd: {{ event.data.subject }}", "text": "From {{ event.data.from }}"}}]}`).OK(t, 201).Text("id")
 		for i := range 12 {
-			d.posted("robot@example.com", "desk@engines.com", "From: robot@example.com", fmt.Sprintf("Subject: %d", i), "", fmt.Sprint(i))
+			from := []string{"robot@example.com", "Robot@Example.com"}[i%2]
+			d.posted(from, "desk@engines.com", "From: "+from, fmt.Sprintf("Subject: %d", i), "", fmt.Sprint(i))
 			d.carry()
 		}
 		d.posted("robot@example.com", "desk@engines.com", "From: robot@example.com", "Auto-Submitted: auto-replied", "Subject: marked", "", "x")

@@ -233,12 +233,13 @@ func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *
 	return Link(ctx, tx, v)
 }
 
-// recipients are all addresses that a message goes to, each once.
+// recipients are all addresses that a message goes to, each once: the mail
+// system knows a domain in one spelling only.
 func (v *Message) recipients() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(v.To, v.CC, v.BCC) {
-		if f := db.Fold(a); !seen[f] {
+		if f := db.Fold(onTheWire(a)); !seen[f] {
 			seen[f] = true
 			out = append(out, a)
 		}
@@ -251,7 +252,7 @@ const foundBy = 2000
 
 // words are what a message is found by.
 func (v *Message) words() string {
-	parts := []*string{&v.Subject, &v.From}
+	parts := []*string{&v.Subject, &v.From, v.ReplyTo}
 	for _, list := range [][]string{v.To, v.CC, v.BCC} {
 		for i := range list {
 			parts = append(parts, &list[i])

@@ -154,6 +154,44 @@ func TestMessageRefusals(t *testing.T) {
 	})
 }
 
+// Those to whom it goes are 50 in all, whichever field names them.
+func TestMessageRecipients(t *testing.T) {
+	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+		list := func(name string, n int) string {
+			var out []string
+			for i := range n {
+				out = append(out, fmt.Sprintf(`"%s%d@example.com"`, name, i))
+			}
+			return fmt.Sprintf(`%q: [%s]`, name, strings.Join(out, ", "))
+		}
+		v := draft(t, call, `"subject": "x", `+list("to", 20)+`, `+list("cc", 20)+`, `+list("bcc", 10))
+		for fields, place := range map[string]string{
+			list("to", 51): "to", list("to", 50) + `, ` + list("cc", 1): "cc", list("to", 20) + `, ` + list("cc", 20) + `, ` + list("bcc", 11): "bcc",
+		} {
+			call(t, "messages.create", `{"draft": true, "subject": "x", `+fields+`}`).Issues(t, place)
+		}
+		for fields, place := range map[string]string{list("to", 21): "bcc", list("cc", 31): "cc", list("bcc", 11): "bcc"} {
+			call(t, "messages.update", with(v, fields)).Issues(t, place)
+		}
+		call(t, "messages.update", with(v, list("to", 21)+`, `+list("cc", 19))).OK(t, 200)
+	})
+}
+
+// A template that gives no subject with its values gives none.
+func TestSubjectOfTemplate(t *testing.T) {
+	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+		made := call(t, "email_templates.create", `{"name": "x", "subject": "{{ word }}", "body": "x"}`).OK(t, 201).Text("id")
+		fields := func(word, more string) string {
+			return fmt.Sprintf(`"templateId": %q, "variables": {"word": %q}%s`, made, word, more)
+		}
+		call(t, "messages.create", `{"draft": true, "to": "ada@example.com", `+fields(" ", "")+`}`).Issues(t, "subject")
+		v := draft(t, call, `"to": "ada@example.com", `+fields(" ", `, "subject": "Mine"`))
+		v.Same("subject", "Mine")
+		call(t, "messages.update", with(v, fields("", ""))).Issues(t, "subject")
+		call(t, "messages.update", with(v, fields("Theirs", ""))).OK(t, 200).Same("subject", "Theirs")
+	})
+}
+
 // What is larger than a request may be never reaches the operation.
 func TestMessageTooLarge(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)

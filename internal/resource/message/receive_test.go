@@ -423,3 +423,18 @@ func TestMalformedMail(t *testing.T) {
 		}
 	})
 }
+
+// A mail is taken whatever it is called: a name that is too long is none.
+func TestLongMessageID(t *testing.T) {
+	eachDesk(t, func(t *testing.T, d *desk) {
+		var name strings.Builder
+		for i := range 990 {
+			name.WriteRune(rune(0x4e00 + i*7919%20000))
+		}
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Message-ID: <"+name.String()+">", "References: <"+name.String()+">", "", "x")
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Message-ID: <"+strings.Repeat("x", 990)+">", "", "y")
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "In-Reply-To: <"+strings.Repeat("x", 990)+">", "", "z")
+		list := d.received(3)
+		list.Same("0.inReplyToId", list.Text("1.id"))
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"mime"
 	"slices"
 	"strings"
 
@@ -91,7 +92,7 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 	var attached []*mail.File
 	for i := range l.attachments {
 		a := &l.attachments[i]
-		attached = append(attached, &mail.File{Name: a.FileName, ContentType: mail.ContentType(a.ContentType), Header: map[string][]string{},
+		attached = append(attached, &mail.File{Name: a.FileName, ContentType: mail.ContentType(a.ContentType), Header: a.headers(),
 			Writer: func(w io.Writer) (int64, error) { return copyFile(ctx, files, a, w) }})
 	}
 	msg.SetAttachments(attached)
@@ -122,10 +123,13 @@ func unfoldID(content []byte) []byte {
 // it then begins the subject on the next line, and some readers show the gap.
 const wordBytes = 36
 
-// encodedWords is a text that is not all ASCII in words of base64, a line each.
+// encodedWords is a text that is not all ASCII in words of base64, a line each,
+// and so is one that a reader would take for such words.
 func encodedWords(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > '~' || r < ' ' }) {
-		return ""
+		if read, err := new(mime.WordDecoder).DecodeHeader(s); err == nil && read == s {
+			return ""
+		}
 	}
 	var words []string
 	for s != "" {
@@ -134,6 +138,18 @@ func encodedWords(s string) string {
 		s = s[len(part):]
 	}
 	return strings.Join(words, "\r\n ")
+}
+
+// headers name an attachment whose name is not all ASCII, a word of it on each
+// line: the library writes them all on one, which may be longer than a mail
+// allows (RFC 5322 §2.1.1). Every other name is left to it.
+func (a *MessageAttachment) headers() map[string][]string {
+	words := encodedWords(a.FileName)
+	if words == "" {
+		return map[string][]string{}
+	}
+	return map[string][]string{string(mail.HeaderContentType): {a.ContentType + ";\r\n name=\"" + words + "\""},
+		string(mail.HeaderContentDisposition): {"attachment;\r\n filename=\"" + words + "\""}}
 }
 
 func onWire(list []string) []string {

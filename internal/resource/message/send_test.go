@@ -192,6 +192,15 @@ func TestMessageContacts(t *testing.T) {
 		if events := a.Events(t, "message."); events != "message.created message.contact.created message.updated message.contact.deleted" {
 			t.Errorf("events %q", events)
 		}
+		// What has nothing to do with addresses changes no link, and brings none back.
+		links := func() apptest.Value { return call(t, "messages.contacts.list", ref(v)).OK(t, 200) }
+		call(t, "messages.update", with(v, `"to": ["ada@example.com"], "cc": ["grace@example.com"], "bcc": []`)).OK(t, 200)
+		call(t, "messages.contacts.delete", with(v, fmt.Sprintf(`"messageContactId": %q`, links().Text("0.id")))).OK(t, 204)
+		before := links()
+		call(t, "messages.update", with(v, `"subject": "y"`)).OK(t, 200)
+		if after := links(); after.String() != before.String() || after.Len() != 1 {
+			t.Errorf("the links %s became %s", before, after)
+		}
 	})
 }
 

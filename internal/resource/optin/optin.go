@@ -52,13 +52,13 @@ func (l *Links) Operations() []*op.Op {
 		op.Write(op.Spec{Name: "email_opt_ins.create", Route: "POST /v1/email-opt-ins", Summary: "Record whether an address wants marketing mail.",
 			Description: "For an import, optedInAt and optedOutAt tell when it was; otherwise it is now. Addresses are compared without regard to case.",
 			Errors:      []*fault.Kind{Exists}, Events: []string{"email_opt_in.created"},
-			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`}, createOptIn),
+			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`}, l.createOptIn),
 		op.Read(op.Spec{Name: "email_opt_ins.get", Route: "GET /v1/email-opt-ins/{id}", Summary: "Get an email opt-in.",
 			Example: `{` + ref + `}`}, getOptIn),
 		op.Write(op.Spec{Name: "email_opt_ins.update", Route: "PATCH /v1/email-opt-ins/{id}", Summary: "Change an email opt-in.",
 			Description: "A new status sets optedInAt or optedOutAt to now.",
 			Errors:      []*fault.Kind{Exists}, Events: []string{"email_opt_in.updated"},
-			Example: `{` + ref + `, "status": "opted_out"}`}, updateOptIn),
+			Example: `{` + ref + `, "status": "opted_out"}`}, l.updateOptIn),
 		op.Write(op.Spec{Name: "email_opt_ins.delete", Route: "DELETE /v1/email-opt-ins/{id}", Summary: "Delete an email opt-in; the address gets no marketing mail any more.",
 			Events: []string{"email_opt_in.deleted"}, Example: `{` + ref + `}`}, deleteOptIn),
 	}, l.unsubscribeOperations()...)
@@ -117,7 +117,7 @@ func (in *optInCreate) Prepare(_ context.Context, c *op.Call) error {
 	return tree.Fault(fault.Invalid)
 }
 
-func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, error) {
+func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, error) {
 	// Held, because an UPDATE that takes the address cannot ask the index politely.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, 
 	if err := op.References(ctx, c, v.contact()); err != nil {
 		return nil, err
 	}
-	if err := v.link(ctx, c); err != nil {
+	if err := l.give(ctx, c, v); err != nil {
 		return nil, err
 	}
 	v.Search = v.words()
@@ -146,16 +146,6 @@ func createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, 
 	}
 	db.Index(c.Tx, optIns.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_opt_in.created", v.ID, v)
-}
-
-// link gives the row the link of its address. Links that went out for it
-// before it was deleted go on working; those of another address never do.
-func (v *EmailOptIn) link(ctx context.Context, c *op.Call) error {
-	before, err := db.All[id.ID](ctx, c.Tx, "SELECT link_id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NOT NULL ORDER BY seq DESC LIMIT 1", c.Org, v.Folded)
-	if v.LinkID = id.New(); len(before) > 0 {
-		v.LinkID = before[0]
-	}
-	return err
 }
 
 // move sets the status, and when it was reached. How it came there is in the
@@ -191,7 +181,7 @@ type optInUpdate struct {
 	Source    op.Opt[string]   `json:"source"`
 }
 
-func updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, error) {
+func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, error) {
 	if in.Email.Set {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, err
@@ -218,7 +208,7 @@ func updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, 
 		if len(taken) > 0 {
 			return nil, Exists.New()
 		}
-		if err := v.link(ctx, c); err != nil {
+		if err := l.give(ctx, c, v); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,8 @@ package optin_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -205,6 +207,47 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// follow unsubscribes as a mail program does.
+func follow(t testing.TB, a *apptest.App, link string) {
+	t.Helper()
+	res, err := http.PostForm(a.URL+strings.TrimPrefix(link, a.Settings.BaseURL), url.Values{"List-Unsubscribe": {"One-Click"}})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	res.Body.Close()
+	if res.StatusCode != 200 {
+		t.Errorf("unsubscribing answers %d", res.StatusCode)
+	}
+}
+
+// A link that is followed while its row is given to another address does
+// nothing to that one.
+func TestUnsubscribeRace(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("rest", a.Tenant)
+		row := call(t, "email_opt_ins.create", `{"email": "ada@example.com", "status": "opted_in"}`).OK(t, 201).Text("id")
+		done := make(chan struct{})
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			link, err := a.Links.Link(ctx, tx, a.Org, "ada@example.com")
+			if err != nil {
+				return err
+			}
+			if _, err := db.Exec(ctx, tx, "UPDATE email_opt_ins SET email = 'grace@example.com', email_folded = 'grace@example.com', link_id = $2 WHERE organization_id = $1", a.Org, id.New()); err != nil {
+				return err
+			}
+			go func() { defer close(done); follow(t, a, link) }()
+			time.Sleep(500 * time.Millisecond) // on PostgreSQL it has found the row by now, and waits for it
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		call(t, "email_opt_ins.get", fmt.Sprintf(`{"id": %q}`, row)).OK(t, 200).Same("status", "opted_in")
+	})
+}
+
 // A deleted contact is forgotten by its opt-ins when it is purged, and the
 // links of a deleted opt-in work for the next one of the address.
 func TestLinksOutliveRows(t *testing.T) {
@@ -248,6 +291,10 @@ func TestLinksOutliveRows(t *testing.T) {
 		if err != nil || old == young {
 			t.Errorf("one link for two addresses: %s, %v", old, err)
 		}
+		// An address that gets a row again, by whatever way, is ended by the links that it had.
+		call(t, "email_opt_ins.update", fmt.Sprintf(`{"id": %q, "email": "Old@example.com"}`, renamed.Text("id"))).OK(t, 200)
+		follow(t, a, old)
+		call(t, "email_opt_ins.get", fmt.Sprintf(`{"id": %q}`, renamed.Text("id"))).OK(t, 200).Same("status", "opted_out")
 		// A second server reads the same key, and makes none of its own.
 		again := optin.NewLinks(a.Settings.BaseURL)
 		if err := again.Open(t.Context(), a.DB, a.Runner.Seal, clock.Of(time.Now())); err != nil {

@@ -101,8 +101,10 @@ func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Sub
 		if err != nil || v == nil {
 			return s, err
 		}
-		if v, err = optIns.Lock(ctx, c.Tx, c.Org, v.ID); fault.Has(err, fault.NotFound) {
-			return &Subscription{Organization: s.Organization}, nil // deleted a moment ago
+		link := v.LinkID
+		v, err = optIns.Lock(ctx, c.Tx, c.Org, v.ID)
+		if fault.Has(err, fault.NotFound) || err == nil && v.LinkID != link {
+			return &Subscription{Organization: s.Organization}, nil // deleted a moment ago, or given to another address
 		}
 		if err != nil {
 			return nil, err

@@ -154,6 +154,19 @@ func TestRenderingIsQuick(t *testing.T) {
 	}
 }
 
+// Links in links, as nobody writes them but somebody may send them, are read
+// once each.
+func TestLinksInLinks(t *testing.T) {
+	start := time.Now()
+	out := template.Clean(strings.Repeat(`<a href="https://example.com">x`, 40_000) + strings.Repeat("</a>", 40_000))
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if n := strings.Count(out.Text, "(https://example.com)"); n != 40_000 {
+		t.Errorf("%d links are told", n)
+	}
+}
+
 func ExampleContent_Render() {
 	c := template.Content{Subject: "Hello {{ name }}", Body: "**{{ name }}**, [look]({{ url }})", BodyFormat: "markdown"}
 	out, err := c.Render(placeholder.In(map[string]any{"name": "Ada <3", "url": "https://example.com"}))

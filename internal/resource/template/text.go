@@ -31,6 +31,18 @@ type link struct {
 	at   int // where its text begins
 }
 
+// says reports whether a text tells where the link leads. It makes no text of
+// its own, since links in links would make as many as there are, of all that
+// is in them.
+func (l link) says(text string) bool {
+	for _, scheme := range []string{"", "mailto:", "tel:", "http://", "https://"} {
+		if rest, ok := strings.CutPrefix(l.href, scheme); ok && rest == text {
+			return true
+		}
+	}
+	return false
+}
+
 // plainText is the text of sanitized HTML.
 func plainText(text string) string {
 	p := &plain{}
@@ -197,7 +209,7 @@ func (p *plain) close(name string) {
 			l := p.links[n-1]
 			p.links = p.links[:n-1]
 			said := strings.TrimSpace(p.b.String()[l.at:])
-			if l.href != "" && said != l.href && "mailto:"+said != l.href && "tel:"+said != l.href && "http://"+said != l.href && "https://"+said != l.href {
+			if l.href != "" && !l.says(said) {
 				p.space = said != ""
 				if said == "" {
 					p.write(l.href)

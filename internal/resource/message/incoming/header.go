@@ -107,10 +107,12 @@ var bracketed = regexp.MustCompile(`<[^<>\s]{1,995}>`)
 // without brackets is taken too, as some programs write it.
 func messageIDs(s string) (out []string) {
 	for _, m := range bracketed.FindAllString(s, maxReferences) {
-		out = append(out, printable(m[1:len(m)-1]))
+		if len(m) <= maxID {
+			out = append(out, printable(m[1:len(m)-1]))
+		}
 	}
 	if out == nil {
-		if words := strings.Fields(s); len(words) == 1 && strings.Contains(words[0], "@") && len(words[0]) <= maxSubject {
+		if words := strings.Fields(s); len(words) == 1 && strings.Contains(words[0], "@") && len(words[0]) <= maxID {
 			out = append(out, printable(words[0]))
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	maxHeader     = 32 << 10  // bytes that are looked at of one header
 	maxReferences = 50        // that a thread is looked for by
 	maxName       = 255       // characters of a person's name
+	maxID         = 998       // bytes of a Message-ID, as many as a line has; an index of PostgreSQL takes no more than 2704
 	maxAddress    = 254       // bytes of an address; RFC 5321 §4.5.3.1 with its erratum 1690
 	maxHTML       = 2_000_000 // bytes of HTML that are cleaned
 )

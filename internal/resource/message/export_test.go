@@ -1,0 +1,14 @@
+package message
+
+import (
+	"testing"
+	"time"
+)
+
+// DeliverWithin changes the time after which a long list makes room for
+// others, for one test. No service runs yet.
+func DeliverWithin(t testing.TB, d time.Duration) {
+	was := deliverShare
+	deliverShare = d
+	t.Cleanup(func() { deliverShare = was })
+}
