@@ -1,7 +1,6 @@
 package message
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +14,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxRecipients bounds to, cc and bcc together.
+// maxRecipients bounds to, cc and bcc, each.
 const maxRecipients = 50
 
 const badAddress = "Invalid email address; write it like name@example.com, without the person's name"
@@ -54,21 +53,6 @@ func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
 		}
 	}
 	return out, tree.Sized(len(list))
-}
-
-// tooMany notes at its field where the recipients of a message become more
-// than it can have.
-func (v *Message) tooMany(tree *fault.Tree) *fault.Tree {
-	n := 0
-	for _, f := range []struct {
-		name string
-		list []string
-	}{{"to", v.To}, {"cc", v.CC}, {"bcc", v.BCC}} {
-		if n += len(f.list); n > maxRecipients {
-			return tree.At([]any{f.name}, fmt.Sprintf("Too many: to, cc and bcc may have %d addresses together, and these are %d", maxRecipients, len(v.To)+len(v.CC)+len(v.BCC)))
-		}
-	}
-	return tree
 }
 
 // DomainOf is what follows the @ of an address, in lower case.

@@ -23,7 +23,7 @@ var variableMissing = template.VariableMissing
 const maxAhead = 366 * 24 * time.Hour
 
 type messageCreate struct {
-	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array; to, cc and bcc have at most 50 together"`
+	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
 	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
 	BCC         *jsontext.Value `json:"bcc" kinds:"string,array"`
 	From        *string         `json:"from" format:"email" doc:"an address that the organization may send from; by default no-reply@ the service's own domain"`
@@ -62,7 +62,6 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 			tree = tree.At([]any{"to"}, needsRecipient)
 		}
 	}
-	tree = v.tooMany(tree)
 	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables}
 	tree = w.check(tree)
 	tree = checkTime(tree, in.ScheduledAt, c.Now)
@@ -258,11 +257,6 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	before := *v
 	if !op.Apply(v, &in.plain) {
 		return v, nil
-	}
-	if p := &in.plain; p.To.Set || p.CC.Set || p.BCC.Set {
-		if err := v.tooMany(nil).Fault(fault.Invalid); err != nil {
-			return nil, err
-		}
 	}
 	if err := op.References(ctx, c, v.references(&before)...); err != nil {
 		return nil, err

@@ -154,29 +154,6 @@ func TestMessageRefusals(t *testing.T) {
 	})
 }
 
-// Those to whom it goes are 50 in all, whichever field names them.
-func TestMessageRecipients(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		list := func(name string, n int) string {
-			var out []string
-			for i := range n {
-				out = append(out, fmt.Sprintf(`"%s%d@example.com"`, name, i))
-			}
-			return fmt.Sprintf(`%q: [%s]`, name, strings.Join(out, ", "))
-		}
-		v := draft(t, call, `"subject": "x", `+list("to", 20)+`, `+list("cc", 20)+`, `+list("bcc", 10))
-		for fields, place := range map[string]string{
-			list("to", 51): "to", list("to", 50) + `, ` + list("cc", 1): "cc", list("to", 20) + `, ` + list("cc", 20) + `, ` + list("bcc", 11): "bcc",
-		} {
-			call(t, "messages.create", `{"draft": true, "subject": "x", `+fields+`}`).Issues(t, place)
-		}
-		for fields, place := range map[string]string{list("to", 21): "bcc", list("cc", 31): "cc", list("bcc", 11): "bcc"} {
-			call(t, "messages.update", with(v, fields)).Issues(t, place)
-		}
-		call(t, "messages.update", with(v, list("to", 21)+`, `+list("cc", 19))).OK(t, 200)
-	})
-}
-
 // A template that gives no subject with its values gives none.
 func TestSubjectOfTemplate(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
