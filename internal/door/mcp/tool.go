@@ -129,7 +129,8 @@ const (
 const shortQueries = "; one or two characters match word beginnings"
 
 // slim leaves out of a schema what a model does not need: common bounds, that
-// other keys are refused, the form of ids, and null where it means absent.
+// other keys and spaces alone are refused, the form of ids, and null where it
+// means absent.
 func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	if s == nil {
 		return nil
@@ -152,6 +153,9 @@ func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	}
 	if c.MinItems != nil && *c.MinItems <= 1 {
 		c.MinItems = nil
+	}
+	if c.Pattern == op.Words {
+		c.Pattern = ""
 	}
 	switch c.Format {
 	case "uuid", "email", "uri": // the field's name tells

@@ -265,6 +265,9 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	}
 }
 
+// Words is the pattern of texts that say something.
+const Words = `\S`
+
 // Schema renders JSON Schema 2020-12. With refs, named structs below the top
 // go there and become references.
 func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.Schema {
@@ -284,8 +287,11 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	case stringValue:
 		typ, s.Format = "string", jsonFormat(n.format)
 		length(&s.MinLength, &s.MaxLength)
-		if n.pattern != nil {
+		switch {
+		case n.pattern != nil:
 			s.Pattern = n.pattern.String()
+		case n.words && n.enum == nil && n.format == "":
+			s.Pattern = Words
 		}
 	case intValue:
 		typ = "integer"
