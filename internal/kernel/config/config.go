@@ -152,11 +152,11 @@ type Agreement struct {
 // Retention is how long things are kept.
 type Retention struct {
 	Idempotency time.Duration `help:"How long answers are kept for requests that are repeated with their key; at least 24h." default:"24h"`
-	Jobs        time.Duration `help:"How long finished jobs are kept." default:"168h"`
-	Deliveries  time.Duration `help:"How long deliveries of webhooks are kept." default:"720h"`
-	Deleted     time.Duration `help:"How long deleted rows are kept." default:"2160h"`
-	Events      time.Duration `help:"How long events are kept." default:"9600h"`
-	Executions  time.Duration `help:"How long executions of automations are kept." default:"2160h"`
+	Jobs        time.Duration `help:"How long finished jobs are kept; at least 1h." default:"168h"`
+	Deliveries  time.Duration `help:"How long deliveries of webhooks are kept; at least 96h." default:"720h"`
+	Deleted     time.Duration `help:"How long deleted rows are kept; at least 1h." default:"2160h"`
+	Events      time.Duration `help:"How long events are kept; at least 96h." default:"9600h"`
+	Executions  time.Duration `help:"How long executions of automations are kept; at least 1h." default:"2160h"`
 }
 
 // settle refuses what would end rows that are still worked with.
