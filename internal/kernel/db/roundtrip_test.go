@@ -30,7 +30,7 @@ func (f *distance) serve() {
 		}
 		server, err := net.Dial("tcp", f.server) //nolint:noctx // ends with the listener's clients
 		if err != nil {
-			client.Close()
+			client.Close() //nolint:errcheck // its reader says so
 			return
 		}
 		var answered atomic.Bool
@@ -70,7 +70,7 @@ func TestRoundTrips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -210,12 +209,18 @@ func TestRefused(t *testing.T) {
 // follow unsubscribes as a mail program does.
 func follow(t testing.TB, a *apptest.App, link string) {
 	t.Helper()
-	res, err := http.PostForm(a.URL+strings.TrimPrefix(link, a.Settings.BaseURL), url.Values{"List-Unsubscribe": {"One-Click"}})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL+strings.TrimPrefix(link, a.Settings.BaseURL), strings.NewReader("List-Unsubscribe=One-Click"))
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	res.Body.Close()
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer res.Body.Close()
 	if res.StatusCode != 200 {
 		t.Errorf("unsubscribing answers %d", res.StatusCode)
 	}
