@@ -73,8 +73,8 @@ func (e *pg) take(ctx context.Context, begin string) (*pgSession, error) {
 	return &pgSession{conn: conn, begin: begin}, nil
 }
 
-// How long the end of a transaction is waited for.
-const patience = 10 * time.Second
+// How long the end of a transaction is waited for; tests shorten it.
+var patience = 10 * time.Second
 
 func (e *pg) read(ctx context.Context, fn Func) error {
 	s, err := e.take(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -120,13 +120,14 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		return err
 	}
 	defer s.conn.Release()
+	tx := &Tx{session: s, db: e.db, writable: true}
+	failed := call(inside(ctx), fn, tx)
 	// Once the work is done the client's hanging up no longer matters.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	tx := &Tx{session: s, db: e.db, writable: true}
-	if err := call(inside(ctx), fn, tx); err != nil {
+	if failed != nil {
 		s.end(detached, "ROLLBACK") //nolint:errcheck // a broken connection has rolled back too
-		return err
+		return failed
 	}
 	if err := s.end(detached, "COMMIT"); err != nil {
 		var refused *pgconn.PgError

@@ -150,3 +150,21 @@ func TestNeverBegun(t *testing.T) {
 		t.Errorf("%v, and there is %q", err, rows(t, d))
 	}
 }
+
+// However long the work of a transaction took, its end has its own time.
+func TestLongWork(t *testing.T) {
+	t.Cleanup(db.SetPatience(2 * time.Second))
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		d := dbtest.Open(t, e, table)
+		err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			if err := insert("a")(ctx, tx); err != nil {
+				return err
+			}
+			time.Sleep(2500 * time.Millisecond)
+			return nil
+		})
+		if err != nil || rows(t, d) != "a" {
+			t.Errorf("%v, and there is %q", err, rows(t, d))
+		}
+	})
+}
