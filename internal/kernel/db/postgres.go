@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -161,8 +163,20 @@ func lost(err error) error {
 		case "55P03", "57014", "53300", "57P01", "57P02", "57P03", "40001", "40P01", "53100", "53200":
 			return fault.Unavailable.Because(err)
 		}
-	case errors.As(err, &connect), pgconn.SafeToRetry(err):
+	case errors.As(err, &connect), pgconn.SafeToRetry(err), broken(err):
 		return fault.Unavailable.Because(err)
 	}
 	return err
+}
+
+// broken reports whether the connection ended before the commit, so that
+// nothing was kept. Of one that ended in it nobody knows, and a caller who gave
+// up learns nothing.
+func broken(err error) bool {
+	var refused *fault.Fault
+	if errors.As(err, &refused) || errors.Is(err, ErrLostCommit) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
