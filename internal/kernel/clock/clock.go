@@ -33,8 +33,9 @@ func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
 // Add returns the moment d later.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 
-// Sub returns the time since u.
-func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Microsecond }
+// Sub returns the time since u; of more than 292 years, which are the most that
+// a duration has, those.
+func (t Time) Sub(u Time) time.Duration { return t.Std().Sub(u.Std()) }
 
 const layout = "2006-01-02T15:04:05.000Z"
 

@@ -3,7 +3,15 @@ package db
 import (
 	"context"
 	"strings"
+	"time"
 )
+
+// SetPatience says how long the end of a transaction is waited for, until undone.
+func SetPatience(d time.Duration) (undo func()) {
+	before := patience
+	patience = d
+	return func() { patience = before }
+}
 
 // Explain is the engine's plan for List.
 func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (string, error) {

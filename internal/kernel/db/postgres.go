@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -73,8 +75,8 @@ func (e *pg) take(ctx context.Context, begin string) (*pgSession, error) {
 	return &pgSession{conn: conn, begin: begin}, nil
 }
 
-// How long the end of a transaction is waited for.
-const patience = 10 * time.Second
+// How long the end of a transaction is waited for; tests shorten it.
+var patience = 10 * time.Second
 
 func (e *pg) read(ctx context.Context, fn Func) error {
 	s, err := e.take(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -120,13 +122,14 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		return err
 	}
 	defer s.conn.Release()
+	tx := &Tx{session: s, db: e.db, writable: true}
+	failed := call(inside(ctx), fn, tx)
 	// Once the work is done the client's hanging up no longer matters.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	tx := &Tx{session: s, db: e.db, writable: true}
-	if err := call(inside(ctx), fn, tx); err != nil {
+	if failed != nil {
 		s.end(detached, "ROLLBACK") //nolint:errcheck // a broken connection has rolled back too
-		return err
+		return failed
 	}
 	if err := s.end(detached, "COMMIT"); err != nil {
 		var refused *pgconn.PgError
@@ -160,8 +163,20 @@ func lost(err error) error {
 		case "55P03", "57014", "53300", "57P01", "57P02", "57P03", "40001", "40P01", "53100", "53200":
 			return fault.Unavailable.Because(err)
 		}
-	case errors.As(err, &connect), pgconn.SafeToRetry(err):
+	case errors.As(err, &connect), pgconn.SafeToRetry(err), broken(err):
 		return fault.Unavailable.Because(err)
 	}
 	return err
+}
+
+// broken reports whether the connection ended before the commit, so that
+// nothing was kept. Of one that ended in it nobody knows, and a caller who gave
+// up learns nothing.
+func broken(err error) bool {
+	var refused *fault.Fault
+	if errors.As(err, &refused) || errors.Is(err, ErrLostCommit) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }

@@ -2,15 +2,18 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/fault"
 )
 
 // distance stands between a client and its server. A round trip begins when the
@@ -20,6 +23,12 @@ type distance struct {
 	server  string
 	tickets chan struct{}
 	trips   atomic.Int64
+	open    sync.Map // the connections there are
+}
+
+// cut ends them, as a server does that loses its power.
+func (f *distance) cut() {
+	f.open.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
 }
 
 func (f *distance) serve() {
@@ -33,6 +42,8 @@ func (f *distance) serve() {
 			client.Close() //nolint:errcheck // its reader says so
 			return
 		}
+		f.open.Store(client, nil)
+		f.open.Store(server, nil)
 		var answered atomic.Bool
 		answered.Store(true)
 		go relay(server, client, func() {
@@ -62,9 +73,9 @@ func relay(to io.WriteCloser, from io.Reader, before func()) {
 	}
 }
 
-// On PostgreSQL a transaction begins with its first statement, in one round
-// trip, and who reads does not wait for its end.
-func TestRoundTrips(t *testing.T) {
+// distant is a fresh database behind a distance with n tickets.
+func distant(t *testing.T, n int) (*db.DB, *distance) {
+	t.Helper()
 	o := dbtest.Options(t, db.Postgres, table)
 	u, err := url.Parse(o.URL)
 	if err != nil {
@@ -76,12 +87,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 	f := &distance{Listener: l, server: u.Host, tickets: make(chan struct{}, 1000)}
 	go f.serve()
-	give := func(n int) {
-		for range n {
-			f.tickets <- struct{}{}
-		}
-	}
-	give(500)
+	f.give(n)
 	u.Host = l.Addr().String()
 	o.URL, o.MaxConns = u.String(), 1
 	d, err := db.Open(t.Context(), o)
@@ -89,6 +95,19 @@ func TestRoundTrips(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close(); l.Close() })
+	return d, f
+}
+
+func (f *distance) give(n int) {
+	for range n {
+		f.tickets <- struct{}{}
+	}
+}
+
+// On PostgreSQL a transaction begins with its first statement, in one round
+// trip, and who reads does not wait for its end.
+func TestRoundTrips(t *testing.T) {
+	d, f := distant(t, 500)
 	count := func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t WHERE who = $1", "x")
 		return err
@@ -117,13 +136,13 @@ func TestRoundTrips(t *testing.T) {
 			<-f.tickets
 		}
 		before := f.trips.Load()
-		give(c.heard)
+		f.give(c.heard)
 		soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := c.run(soon); err != nil {
 			t.Errorf("%s: not answered after %d round trips: %v", name, c.heard, err)
 		}
 		cancel()
-		give(500)
+		f.give(500)
 		time.Sleep(100 * time.Millisecond)
 		if n := f.trips.Load() - before; n != int64(c.ends) {
 			t.Errorf("%s: %d round trips, want %d", name, n, c.ends)
@@ -148,5 +167,53 @@ func TestNeverBegun(t *testing.T) {
 	}
 	if err := d.Write(t.Context(), insert("b")); err != nil || rows(t, d) != "b" {
 		t.Errorf("%v, and there is %q", err, rows(t, d))
+	}
+}
+
+// However long the work of a transaction took, its end has its own time.
+func TestLongWork(t *testing.T) {
+	t.Cleanup(db.SetPatience(2 * time.Second))
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		d := dbtest.Open(t, e, table)
+		err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			if err := insert("a")(ctx, tx); err != nil {
+				return err
+			}
+			time.Sleep(2500 * time.Millisecond)
+			return nil
+		})
+		if err != nil || rows(t, d) != "a" {
+			t.Errorf("%v, and there is %q", err, rows(t, d))
+		}
+	})
+}
+
+// A connection that breaks before the commit has changed nothing: whoever asked
+// is told to ask again, and the outcome of a job's call is not thrown away.
+func TestBrokenConnection(t *testing.T) {
+	d, f := distant(t, 500)
+	for name, run := range map[string]func(context.Context, db.Func) error{"read": d.Read, "write": d.Write} {
+		err := run(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			if _, err := db.One[int](ctx, tx, "SELECT count(*) FROM t"); err != nil {
+				return err
+			}
+			f.cut()
+			_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+			return err
+		})
+		if !fault.Has(err, fault.Unavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := d.Write(t.Context(), insert(name)); err != nil {
+			t.Errorf("after a %s: %v", name, err)
+		}
+	}
+	err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		err := insert("lost")(ctx, tx)
+		f.cut()
+		return err
+	})
+	if !errors.Is(err, db.ErrLostCommit) {
+		t.Errorf("in the commit: %v", err)
 	}
 }

@@ -257,3 +257,20 @@ func TestBadDeclarations(t *testing.T) {
 	}
 	Write(good, handler[noPath])
 }
+
+// A body that is nested too deep stands for itself: putting it in order would
+// take long, and it is refused anyway.
+func TestDeepBodiesAreNotOrdered(t *testing.T) {
+	o := &Op{}
+	nested := func(depth int) []byte {
+		return []byte(strings.Repeat(`{"b":"[\"{", "a":`, depth) + `1` + strings.Repeat("}", depth))
+	}
+	if got := o.canonical(nil, nested(maxDepth)); !strings.HasPrefix(string(got), `{"a":{"a":`) {
+		t.Errorf("not in order: %.40s", got)
+	}
+	for _, depth := range []int{maxDepth + 2, 5000} {
+		if body := nested(depth); string(o.canonical(nil, body)) != string(body) {
+			t.Errorf("%d levels were put in order", depth)
+		}
+	}
+}

@@ -84,7 +84,7 @@ func (o *Op) canonical(values []string, text []byte) []byte {
 		inner = []byte("{}")
 	}
 	whole := make(jsontext.Value, 0, len(inner)+64*len(values))
-	if inner[0] != '{' {
+	if inner[0] != '{' || isDeep(inner) {
 		return append(whole, text...)
 	}
 	whole = append(whole, '{')
@@ -106,6 +106,28 @@ func (o *Op) canonical(values []string, text []byte) []byte {
 		return text
 	}
 	return whole
+}
+
+// isDeep reports whether a text is nested deeper than any that is valid. Putting
+// it in order would copy it for each level: two seconds for a megabyte.
+func isDeep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			if depth++; depth > maxDepth+1 {
+				return true
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return false
 }
 
 // place is where a sealed answer belongs; it opens nowhere else.

@@ -52,13 +52,21 @@ func (p Proxies) Address(r *http.Request) netip.Addr {
 	addr := at.Addr().Unmap()
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && p.trust(addr); i-- {
-		next, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		next, err := parse(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
 		}
 		addr = next.Unmap().WithZone("")
 	}
 	return addr
+}
+
+// parse reads an address as proxies write it: some add the client's port.
+func parse(hop string) (netip.Addr, error) {
+	if at, err := netip.ParseAddrPort(hop); err == nil {
+		return at.Addr(), nil
+	}
+	return netip.ParseAddr(hop)
 }
 
 // Key is what a limit per address goes by: an IPv4 address, or the network of

@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/interpreter"
 )
 
 // The bounds of a condition. The cost is CEL's own measure of work; the time
@@ -99,7 +101,7 @@ func parse(text string) (c *condition, issue string) {
 		to   *cel.Program
 		cost uint64
 	}{{&c.program, conditionCost}, {&c.quick, quickCost}} {
-		if *p.to, err = conditions().Program(ast, cel.CostLimit(p.cost), cel.InterruptCheckFrequency(100)); err != nil {
+		if *p.to, err = conditions().Program(ast, cel.CostTracking(regexCost{}), cel.CostLimit(p.cost), cel.InterruptCheckFrequency(100)); err != nil {
 			return nil, "It cannot be run: " + err.Error()
 		}
 	}
@@ -158,12 +160,12 @@ func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values ma
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	out, _, err := p.ContextEval(ctx, map[string]any{"event": asObject(values["event"]), "input": asObject(values["input"])})
+	var stopped interpreter.EvalCancelledError
+	if err != nil && (ctx.Err() != nil || errors.As(err, &stopped)) {
+		return false, "", true
+	}
 	if err != nil {
-		text := err.Error()
-		if strings.Contains(text, "cost limit") || strings.Contains(text, "interrupt") {
-			return false, "", true
-		}
-		return false, "The condition could not be evaluated: " + text + ".", false
+		return false, "The condition could not be evaluated: " + err.Error() + ".", false
 	}
 	b, ok := out.Value().(bool)
 	if !ok {

@@ -18,6 +18,7 @@ const (
 	regexSize  = 1000       // instructions of its program
 	regexWork  = 10_000_000 // instructions by bytes of the text
 	maxPattern = maxCondition
+	regexUnit  = 100 // instructions by bytes that are one of CEL's cost: all of a condition take as long as two of the slowest
 )
 
 // library is CEL's, with a function matches that has bounds.
@@ -39,15 +40,11 @@ func matches(text, pattern ref.Val) ref.Val {
 	if len(p) > maxPattern {
 		return types.NewErr("a regular expression has at most %d bytes", maxPattern)
 	}
-	tree, err := syntax.Parse(string(p), syntax.Perl)
+	n, err := instructions(string(p))
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	program, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return types.WrapErr(err)
-	}
-	if n := len(program.Inst); n > regexSize || n*len(t) > regexWork {
+	if n > regexSize || n*len(t) > regexWork {
 		return types.NewErr("the regular expression would take too long over a text of %d bytes", len(t))
 	}
 	r, err := regexp.Compile(string(p))
@@ -55,4 +52,39 @@ func matches(text, pattern ref.Val) ref.Val {
 		return types.WrapErr(err)
 	}
 	return types.Bool(r.MatchString(string(t)))
+}
+
+// instructions is how many the program of a regular expression has.
+func instructions(pattern string) (int, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(program.Inst), nil
+}
+
+// regexCost tells CEL what a regular expression took. CEL itself counts the
+// letters of the pattern, of which a few can make a program of any size.
+type regexCost struct{}
+
+// CallCost is the cost of matches; CEL knows that of all else.
+func (regexCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
+	if function != overloads.Matches || len(args) != 2 {
+		return nil
+	}
+	t, isText := args[0].(types.String)
+	p, isPattern := args[1].(types.String)
+	if !isText || !isPattern || len(p) > maxPattern {
+		return nil
+	}
+	n, err := instructions(string(p))
+	if err != nil || n > regexSize || n*len(t) > regexWork {
+		return nil // it was refused
+	}
+	cost := uint64(1 + n*len(t)/regexUnit)
+	return &cost
 }

@@ -45,9 +45,7 @@ func parseSchedule(text string, zone *time.Location) (s *schedule, issue string)
 // the time that passes, and runs in both.
 func (s *schedule) next(after time.Time) time.Time {
 	if s.spec.Hour&everyHour != 0 {
-		spec := *s.spec
-		spec.Location = s.zone
-		return spec.Next(after)
+		return s.nextHourly(after)
 	}
 	// The wall clock is written as if it were UTC, which never leaps.
 	local := after.In(s.zone)
@@ -60,6 +58,25 @@ func (s *schedule) next(after time.Time) time.Time {
 		if t := moment(wall, s.zone); t.After(after) {
 			return t
 		}
+	}
+	return time.Time{}
+}
+
+// nextHourly goes from one change of the clocks to the next: between them the
+// zone is a fixed one, which has every midnight.
+func (s *schedule) nextHourly(after time.Time) time.Time {
+	at := after
+	for range 1000 {
+		local := at.In(s.zone)
+		_, offset := local.Zone()
+		_, end := local.ZoneBounds()
+		spec := *s.spec
+		spec.Location = time.FixedZone("", offset)
+		next := spec.Next(after)
+		if next.IsZero() || end.IsZero() || next.Before(end) {
+			return next
+		}
+		at, after = end, end.Add(-time.Nanosecond)
 	}
 	return time.Time{}
 }

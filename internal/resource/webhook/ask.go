@@ -30,7 +30,11 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	if err != nil {
 		return nil, err
 	}
-	// A resumed attempt sends the same webhook-id again.
+	// From here on the key stays with the attempt until there is an answer: one
+	// that is resumed sends the same webhook-id again.
+	if err := c.Save(ctx, struct{}{}); err != nil {
+		return nil, err
+	}
 	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed, Epoch: w.Epoch}
 	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d), c.Now})
 	if err != nil {

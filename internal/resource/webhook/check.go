@@ -3,6 +3,7 @@ package webhook
 import (
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"frontdesk/internal/kernel/event"
@@ -46,6 +47,9 @@ func (s *Service) wrong(address string) string {
 	}
 	if u.Fragment != "" {
 		return "Must not have a fragment"
+	}
+	if n, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || n < 1 || n > 65535) {
+		return "Must have a port between 1 and 65535, or none"
 	}
 	if err := s.client.Reaches(u.Hostname()); err != nil {
 		return "Must be a public address"

@@ -284,3 +284,47 @@ func TestOthersDoNotWait(t *testing.T) {
 		}
 	})
 }
+
+// A test whose answer could not be kept is the same test when it is sent again.
+func TestTestUnderAKey(t *testing.T) {
+	refuse := map[db.Engine][]string{
+		db.SQLite: {"CREATE TRIGGER full BEFORE INSERT ON webhook_deliveries BEGIN SELECT RAISE(ABORT, 'no room'); END"},
+		db.Postgres: {"CREATE FUNCTION full_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100''; END'",
+			"CREATE TRIGGER full_up BEFORE INSERT ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION full_up()"},
+	}
+	accept := map[db.Engine][]string{db.SQLite: {"DROP TRIGGER full"}, db.Postgres: {"DROP TRIGGER full_up ON webhook_deliveries"}}
+	each(t, func(t *testing.T, a *apptest.App) {
+		change := func(statements []string) {
+			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				for _, text := range statements {
+					if _, err := db.Exec(ctx, tx, text); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := newEndpoint(t, nil)
+		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, e.server.URL)).OK(t, 201).Text("id")
+		send := func() apptest.Result {
+			return a.Send(t, a.Key, "POST", "/v1/webhooks/"+hook+"/test", "", "Idempotency-Key", "k")
+		}
+		change(refuse[a.DB.Engine()])
+		if r := send(); r.Status != 503 {
+			t.Fatalf("%d %s", r.Status, r.Body)
+		}
+		change(accept[a.DB.Engine()])
+		first := send().OK(t, 200).Text("eventId")
+		if again := send().OK(t, 200).Text("eventId"); again != first {
+			t.Errorf("%s, then %s", first, again)
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if len(e.arrivals) != 2 || e.arrivals[0].id != first || e.arrivals[1].id != first {
+			t.Errorf("%d arrivals, not of one event", len(e.arrivals))
+		}
+	})
+}

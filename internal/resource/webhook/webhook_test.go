@@ -121,6 +121,8 @@ func TestRefusals(t *testing.T) {
 			{`{"url": "/here", "events": ["*"]}`, "url"},
 			{`{"url": "https://user:word@example.com/", "events": ["*"]}`, "url"},
 			{`{"url": "https://example.com/#part", "events": ["*"]}`, "url"},
+			{`{"url": "https://example.com:99999/", "events": ["*"]}`, "url"},
+			{`{"url": "https://example.com:0/", "events": ["*"]}`, "url"},
 			{`{"url": "https://10.1.2.3/", "events": ["*"]}`, "url"},
 			{`{"url": "https://[fd00::1]/", "events": ["*"]}`, "url"},
 			{`{"url": "https://169.254.169.254/latest", "events": ["*"]}`, "url"},
