@@ -106,8 +106,7 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 	var number, micros int64
 	before := time.Now()
 	err = view.tx.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, pg_database_size(current_database()),
-		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-		(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'frontdesk')`).
+		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (`+countServers+`)`, serverName(o.URL)).
 		Scan(&c.Version, &number, &c.Bytes, &micros, &c.Clients)
 	if err != nil {
 		return err
