@@ -1,0 +1,69 @@
+package app_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+)
+
+// finding is what the doctor says about one thing.
+func finding(t *testing.T, s config.Settings, check string) app.Finding {
+	t.Helper()
+	all := app.Doctor(t.Context(), s)
+	i := slices.IndexFunc(all, func(f app.Finding) bool { return f.Check == check })
+	if i < 0 {
+		t.Fatalf("it does not look at %s", check)
+	}
+	return all[i]
+}
+
+// A folder that is writable and lacks what the database names is not fine.
+func TestDoctorMissesBytes(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		s := a.Settings
+		see := func(status, text string) {
+			t.Helper()
+			if f := finding(t, s, "files"); f.Status != status || !strings.Contains(f.Text, text) {
+				t.Errorf("%+v, want %s: %s", f, status, text)
+			}
+		}
+		see("ok", "can be stored")
+		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "bytes"}).OK(t, 201).Text("id")
+		see("ok", "can be stored")
+		if err := os.Rename(s.FilesPath(), s.FilesPath()+".away"); err != nil {
+			t.Fatal(err)
+		}
+		see("fail", "the database has files")
+		if err := os.Mkdir(s.FilesPath(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		see("fail", file)
+		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+file, "").OK(t, 204)
+		see("ok", "can be stored")
+	})
+}
+
+// DNS is answered on both transports, so the port must be free for both.
+func TestDoctorDNSPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := apptest.Settings(t, db.SQLite)
+	s.DNS.Listen = l.Addr().String()
+	if f := finding(t, s, "DNS port"); f.Status != "fail" || !strings.Contains(f.Text, "Another program") {
+		t.Errorf("taken: %+v", f)
+	}
+	l.Close() //nolint:errcheck // its port is wanted
+	if f := finding(t, s, "DNS port"); f.Status != "ok" {
+		t.Errorf("free: %+v", f)
+	}
+}
