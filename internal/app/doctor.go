@@ -149,6 +149,8 @@ func (d *doctor) data(ctx context.Context) {
 		d.note("database", fail, "Stop the server and restore the last backup into an empty folder or database.", "%s: %s.", name, strings.Join(c.Problems, "; "))
 	case len(c.Lacks) > 0:
 		d.note("database", fail, "Install PostgreSQL's contrib package on its server.", "%s lacks the extensions %s.", name, strings.Join(c.Lacks, ", "))
+	case c.Denied:
+		d.note("database", fail, "Make the user the owner of the database.", "%s: its user may create neither tables nor extensions in it.", name)
 	case c.Owned:
 		d.note("database", fine, "", "%s, %s; a server has it open, so it was not read through.", name, size(c.Bytes))
 	case c.Engine == db.SQLite:
@@ -158,6 +160,8 @@ func (d *doctor) data(ctx context.Context) {
 	}
 	switch {
 	case c.Missing:
+	case c.Schema == 0:
+		d.note("schema", fine, "", "There is none yet; serve makes it.")
 	case c.Schema > c.Wanted:
 		d.note("schema", fail, "Use the version that migrated it, or a newer one.", "The schema is %d, and this version knows %d.", c.Schema, c.Wanted)
 	case c.Schema < c.Wanted:

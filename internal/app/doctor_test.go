@@ -1,8 +1,11 @@
 package app_test
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +15,9 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // finding is what the doctor says about one thing.
@@ -49,6 +55,40 @@ func TestDoctorMissesBytes(t *testing.T) {
 		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+file, "").OK(t, 204)
 		see("ok", "can be stored")
 	})
+}
+
+// On an empty database there is nothing to back up, and a user who may not make
+// the schema is told so before the first start.
+func TestDoctorEmptyPostgres(t *testing.T) {
+	s := apptest.Settings(t, db.SQLite)
+	s.DatabaseURL = dbtest.Options(t, db.Postgres).URL
+	if f := finding(t, s, "schema"); f.Status != "ok" || f.Remedy != "" {
+		t.Errorf("%+v", f)
+	}
+	if f := finding(t, s, "database"); f.Status != "ok" {
+		t.Errorf("%+v", f)
+	}
+	owner, err := pgx.Connect(t.Context(), s.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := fmt.Sprintf("stranger_%d", os.Getpid())
+	if _, err := owner.Exec(t.Context(), "CREATE ROLE "+user+" LOGIN"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		owner.Exec(context.Background(), "DROP ROLE "+user) //nolint:errcheck // the server ends with the tests
+		owner.Close(context.Background())                   //nolint:errcheck // the server ends with the tests
+	})
+	u, err := url.Parse(s.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(user)
+	s.DatabaseURL = u.String()
+	if f := finding(t, s, "database"); f.Status != "fail" || !strings.Contains(f.Remedy, "owner") {
+		t.Errorf("%+v", f)
+	}
 }
 
 // DNS is answered on both transports, so the port must be free for both.
