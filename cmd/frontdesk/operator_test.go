@@ -124,6 +124,9 @@ func TestOperator(t *testing.T) {
 			if e == db.Postgres {
 				c.ok("", "admin", "secrets", "rotate", "--retire")
 			}
+			if code, _, errs := c.run("", "admin", "secrets", "rotate", "--retire"); code != 0 || !strings.Contains(errs, "is as it was") || strings.Contains(errs, "out of date") {
+				t.Errorf("nothing to retire: %d %s", code, errs)
+			}
 			if b, err := os.ReadFile(filepath.Join(data, "sealing.key")); err != nil || !bytes.HasPrefix(b, []byte("2:")) || bytes.Count(b, []byte("\n")) != 1 {
 				t.Errorf("the key file: %v", err)
 			}

@@ -67,7 +67,7 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 }
 
 type secretsRotate struct {
-	Retire bool `help:"Add no key; take out the old ones that nothing is sealed with. For PostgreSQL, once every server has the new file."`
+	Retire bool `help:"Add no key; seal anew what is stored, and take the old ones out. For PostgreSQL, once every server has the new file."`
 }
 
 func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
@@ -86,9 +86,13 @@ func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
 	if err := json.Unmarshal(data, &done); err != nil {
 		return err
 	}
-	out.say("Keep a new copy of " + s.KeyPath() + " elsewhere; the one you have is out of date.")
+	if !c.Retire || len(done.Removed) > 0 {
+		out.say("Keep a new copy of " + s.KeyPath() + " elsewhere; the one you have is out of date.")
+	} else {
+		out.say(s.KeyPath() + " is as it was: it has no older key that nothing is sealed with.")
+	}
 	if len(done.Kept) > 0 {
-		out.say("Older keys stay in the file for now. Copy it to every server's data folder, then run: frontdesk admin secrets rotate --retire")
+		out.say("Older keys stay in the file for now. Copy it to every server's data folder at once, then run: frontdesk admin secrets rotate --retire")
 	}
 	return nil
 }

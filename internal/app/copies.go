@@ -93,15 +93,8 @@ func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path stri
 			}
 			made = true
 		}
-		r, err := blobs.Open(ctx, f.key, 0)
-		if errors.Is(err, file.ErrNoBlob) && f.deleted {
-			return nil // purged since the snapshot
-		}
-		if err != nil {
-			return fmt.Errorf("the bytes of file %s: %w", f.id, err)
-		}
-		n, err := saveBytes(filepath.Join(folder, filepath.FromSlash(f.key)), f, r)
-		if err = errors.Join(err, r.Close()); err != nil {
+		n, saved, err := f.copy(ctx, blobs, filepath.Join(folder, filepath.FromSlash(f.key)))
+		if err != nil || !saved {
 			return err
 		}
 		out.Files, out.FileBytes = out.Files+1, out.FileBytes+n
@@ -141,6 +134,33 @@ func backedUpFiles(path string, fn func(*backedUp) error) error {
 	})
 }
 
+// errOtherBytes says that the bytes of a file are not what its row says.
+var errOtherBytes = errors.New("they are not those that were stored")
+
+// copy copies the bytes of a file out of a store. One that is deleted and
+// whose bytes are gone, purged since the snapshot, or damaged is left out:
+// nobody gets it back, and it must not stand in the way of all others.
+func (f *backedUp) copy(ctx context.Context, blobs file.Blobs, path string) (n int64, saved bool, err error) {
+	r, err := blobs.Open(ctx, f.key, 0)
+	if err == nil {
+		n, err = saveBytes(path, f, r)
+		err = errors.Join(err, r.Close())
+	}
+	lost := errors.Is(err, file.ErrNoBlob) || errors.Is(err, errOtherBytes)
+	switch {
+	case err == nil:
+		return n, true, nil
+	case lost && f.deleted:
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return 0, false, err
+		}
+		return 0, false, nil
+	case lost:
+		return 0, false, fmt.Errorf("the bytes of file %s: %w; give the server's --data or bucket, or, if they are lost, delete the file to go on without it", f.id, err)
+	}
+	return 0, false, fmt.Errorf("the bytes of file %s: %w", f.id, err)
+}
+
 // saveBytes writes the bytes of a file to a new file, durably, and insists
 // that they are what the row says.
 func saveBytes(path string, f *backedUp, r io.Reader) (n int64, err error) {
@@ -167,7 +187,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	c.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) {
 		if want, e := hex.DecodeString(c.f.sum); e != nil || !bytes.Equal(want, c.sum.Sum(nil)) {
-			return n, fmt.Errorf("the bytes of file %s are not those that were stored", c.f.id)
+			return n, errOtherBytes
 		}
 	}
 	return n, err
@@ -218,6 +238,9 @@ func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path stri
 		defer in.Close()
 		m := &counted{r: &checked{r: in, f: f, sum: sha256.New()}}
 		if err := blobs.Put(ctx, f.key, m); err != nil {
+			if errors.Is(m.err, errOtherBytes) && f.deleted {
+				return nil
+			}
 			return fmt.Errorf("store the bytes of file %s: %w", f.id, errors.Join(m.err, err))
 		}
 		c.Files, c.FileBytes = c.Files+1, c.FileBytes+m.n

@@ -37,7 +37,9 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 		return nil, errors.New("this database is not a demonstration; --demo works in a folder or database of its own")
 	}
 	if empty {
-		if err := a.seedDemo(ctx); err != nil {
+		// Whole, also for whoever presses Ctrl-C meanwhile: it takes a second, and
+		// the next start would take half a demonstration for one.
+		if err := a.seedDemo(context.WithoutCancel(ctx)); err != nil {
 			return nil, err
 		}
 	}

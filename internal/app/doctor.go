@@ -149,6 +149,8 @@ func (d *doctor) data(ctx context.Context) {
 		d.note("database", fail, "Stop the server and restore the last backup into an empty folder or database.", "%s: %s.", name, strings.Join(c.Problems, "; "))
 	case len(c.Lacks) > 0:
 		d.note("database", fail, "Install PostgreSQL's contrib package on its server.", "%s lacks the extensions %s.", name, strings.Join(c.Lacks, ", "))
+	case c.Denied:
+		d.note("database", fail, "Make the user the owner of the database.", "%s: its user may create neither tables nor extensions in it.", name)
 	case c.Owned:
 		d.note("database", fine, "", "%s, %s; a server has it open, so it was not read through.", name, size(c.Bytes))
 	case c.Engine == db.SQLite:
@@ -158,6 +160,8 @@ func (d *doctor) data(ctx context.Context) {
 	}
 	switch {
 	case c.Missing:
+	case c.Schema == 0:
+		d.note("schema", fine, "", "There is none yet; serve makes it.")
 	case c.Schema > c.Wanted:
 		d.note("schema", fail, "Use the version that migrated it, or a newer one.", "The schema is %d, and this version knows %d.", c.Schema, c.Wanted)
 	case c.Schema < c.Wanted:
@@ -167,10 +171,21 @@ func (d *doctor) data(ctx context.Context) {
 	}
 }
 
-// files checks that bytes can be stored, by storing some.
+// files checks that bytes can be stored, by storing some, and that the bytes
+// of the newest file are there: another folder or bucket has none.
 func (d *doctor) files(ctx context.Context) {
 	s, where := &d.settings, blobsAt(&d.settings)
+	const lost = "Give doctor the server's --data or bucket, or bring the bytes back from a backup."
+	newest, err := d.newestFile(ctx)
+	if err != nil {
+		d.note("files", warn, "", "The files' rows cannot be read: %v.", err)
+		return
+	}
 	if _, err := os.Stat(s.FilesPath()); s.Files.S3.Bucket == "" && errors.Is(err, os.ErrNotExist) {
+		if newest != nil {
+			d.note("files", fail, lost, "There is no %s, and the database has files.", strings.TrimPrefix(where, "the "))
+			return
+		}
 		d.note("files", fine, "", "There is no %s yet; serve makes it.", strings.TrimPrefix(where, "the "))
 		return
 	}
@@ -184,7 +199,36 @@ func (d *doctor) files(ctx context.Context) {
 		d.note("files", fail, "Check --files-s3-bucket, its endpoint, region and keys, or the folder's permissions.", "Nothing can be stored in %s: %v.", where, err)
 		return
 	}
+	if newest != nil {
+		r, err := blobs.Open(ctx, newest.key, 0)
+		if err == nil {
+			err = r.Close()
+		}
+		if err != nil {
+			d.note("files", fail, lost, "Bytes can be stored in %s, but those of the newest file, %s, cannot be read: %v.", where, newest.id, err)
+			return
+		}
+	}
 	d.note("files", fine, "", "Bytes can be stored in %s.", where)
+}
+
+// newestFile is the file that was stored last and is not deleted, or nil.
+func (d *doctor) newestFile(ctx context.Context) (newest *backedUp, err error) {
+	c := d.database
+	if c == nil || c.Missing || c.Schema == 0 || c.Schema > c.Wanted {
+		return nil, nil
+	}
+	err = db.View(ctx, d.options, func(s *db.Snapshot) error {
+		files := s.Table("files")
+		if files == nil {
+			return nil // the schema is from before there were any
+		}
+		return s.Rows(ctx, files, "seq = (SELECT max(seq) FROM files WHERE deleted_at IS NULL)", nil, func(c []db.Cell) error {
+			newest = &backedUp{id: string(c[files.Index("id")].Text), key: string(c[files.Index("blob_key")].Text)}
+			return nil
+		})
+	})
+	return newest, err
 }
 
 func size(n int64) string {
@@ -269,9 +313,15 @@ func (d *doctor) dns(ctx context.Context) {
 		d.note("DNS port", warn, "Give --dns-listen, and send queries for port 53 there.", "Nobody answers for the zones of domains.")
 		return
 	}
-	l, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
+	udp, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
 	if err == nil {
-		err = l.Close()
+		err = udp.Close()
+	}
+	if err == nil { // it answers on both
+		var tcp net.Listener
+		if tcp, err = net.Listen("tcp", addr); err == nil {
+			err = tcp.Close()
+		}
 	}
 	d.taken("DNS port", "--dns-listen", addr, err)
 }

@@ -16,7 +16,6 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/resource/file"
 )
 
 // exportOmits are columns that an export leaves out: secrets, and what the
@@ -135,16 +134,12 @@ func filesOf(ctx context.Context, s *db.Snapshot, org id.ID) (out []backedUp, er
 func (a *App) exportBytes(ctx context.Context, named []backedUp, out *Exported, say db.Say) error {
 	for i := range named {
 		f := &named[i]
-		r, err := a.blobs.Open(ctx, f.key, 0)
-		if errors.Is(err, file.ErrNoBlob) && f.deleted {
-			continue // purged since the snapshot
-		}
+		_, saved, err := f.copy(ctx, a.blobs, filepath.Join(out.Folder, "files", f.id))
 		if err != nil {
-			return fmt.Errorf("the bytes of file %s: %w", f.id, err)
-		}
-		_, err = saveBytes(filepath.Join(out.Folder, "files", f.id), f, r)
-		if err = errors.Join(err, r.Close()); err != nil {
 			return err
+		}
+		if !saved {
+			continue
 		}
 		if out.Files++; say != nil && out.Files%1000 == 0 {
 			say(fmt.Sprintf("files: %d so far", out.Files))

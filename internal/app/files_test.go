@@ -358,6 +358,62 @@ func TestBackupFiles(t *testing.T) {
 	}
 }
 
+// Bytes that are damaged or gone are told of, with what to do; once their file
+// is deleted, backup and export go on without them.
+func TestBackupWithoutLostBytes(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		send := func(text string) (id, blob string) {
+			id = a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")
+			names, _ := filepath.Glob(filepath.Join(a.Settings.FilesPath(), "*", "*"))
+			for _, name := range names {
+				if b, err := os.ReadFile(name); err == nil && string(b) == text {
+					return id, name
+				}
+			}
+			t.Fatalf("%s is nowhere", text)
+			return "", ""
+		}
+		send("whole")
+		damaged, blob := send("damaged")
+		if err := os.WriteFile(blob, []byte("DAMAGED"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lost, blob := send("lost")
+		if err := os.Remove(blob); err != nil {
+			t.Fatal(err)
+		}
+		dir, n := t.TempDir(), 0
+		copies := func(want string) {
+			t.Helper()
+			n++
+			backup, export := filepath.Join(dir, fmt.Sprint("b", n)), filepath.Join(dir, fmt.Sprint("e", n))
+			_, err := a.Admin.Run(t.Context(), "backup", app.BackupTask{Path: backup}, nil)
+			_, err2 := a.Admin.Run(t.Context(), "organizations.export", app.ExportTask{ID: a.Org, Out: export}, nil)
+			for _, err := range []error{err, err2} {
+				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "delete the file")) {
+					t.Errorf("%v, want %s", err, want)
+				}
+			}
+			if want != "" {
+				return
+			}
+			for folder, pattern := range map[string]string{backup + ".files": "*/*", filepath.Join(export, "files"): "*"} {
+				if names, _ := filepath.Glob(filepath.Join(folder, pattern)); len(names) != 1 {
+					t.Errorf("copied %v", names)
+				}
+			}
+			if _, err := app.Restore(t.Context(), apptest.Settings(t, db.SQLite), backup, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		copies(damaged)
+		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+damaged, "").OK(t, 204)
+		copies(lost)
+		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+lost, "").OK(t, 204)
+		copies("")
+	})
+}
+
 // An export holds the bytes of an organization's files, and of no other's.
 func TestExportFiles(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {

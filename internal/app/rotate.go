@@ -34,9 +34,9 @@ type Rotated struct {
 // rotate puts a new key into the file, seals anew with it, and takes the old
 // ones out once nothing needs them. After any step it can be killed: the file
 // always has every key that something is sealed with, and a second run goes
-// on. On PostgreSQL other servers may still seal with the key that they read
-// at their start, so there the old keys stay until a run with retire, which
-// adds none.
+// on. On PostgreSQL other servers may have the file as it was: what is stored
+// stays as they can read it, and the old keys with it, until a run with retire,
+// which adds none.
 func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, error) {
 	a.seal.rotation.Lock()
 	defer a.seal.rotation.Unlock()
@@ -59,19 +59,22 @@ func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, er
 	}
 	a.step("proved")
 	out := &Rotated{Key: int(box.Newest()), Removed: []int{}, Kept: []int{}}
-	for _, p := range sealedPlaces {
-		n, err := a.reseal(ctx, p, box.Newest(), say)
-		out.Resealed += n
-		if err != nil {
-			return nil, err
+	shared := a.DB.Engine() == db.Postgres && !retire
+	if !shared {
+		for _, p := range sealedPlaces {
+			n, err := a.reseal(ctx, p, box.Newest(), say)
+			out.Resealed += n
+			if err != nil {
+				return nil, err
+			}
 		}
+		a.step("resealed")
 	}
-	a.step("resealed")
 	for _, n := range box.Numbers() {
 		if n == box.Newest() {
 			continue
 		}
-		used := a.DB.Engine() == db.Postgres && !retire
+		used := shared
 		if !used {
 			if used, err = a.inUse(ctx, n); err != nil {
 				return nil, err

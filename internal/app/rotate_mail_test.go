@@ -4,13 +4,17 @@ import (
 	"context"
 	"crypto"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/message"
 )
 
 // What signs mail is the same after the sealing key was rotated, and nothing
@@ -47,6 +51,65 @@ func TestRotateMailKeys(t *testing.T) {
 			if !k.(interface{ Equal(crypto.PublicKey) bool }).Equal(before[i]) {
 				t.Error("another key signs")
 			}
+		}
+	})
+}
+
+// rotating has the sealing key rotated right after it sealed for the first time.
+type rotating struct {
+	op.Sealer
+	once   sync.Once
+	rotate func()
+	done   chan struct{}
+}
+
+func (r *rotating) Seal(plain []byte, place string) ([]byte, error) {
+	sealed, err := r.Sealer.Seal(plain, place)
+	r.once.Do(func() {
+		go func() { defer close(r.done); r.rotate() }()
+		select {
+		case <-r.done:
+		case <-time.After(500 * time.Millisecond): // it waits for the write that sealed
+		}
+	})
+	return sealed, err
+}
+
+// A rotation in the moment in which keys for mail are made loses none of them:
+// what was sealed with the old key is stored before that key goes.
+func TestRotateWhileMailKeysAreMade(t *testing.T) {
+	var proof string
+	a := apptest.Start(t, db.SQLite, app.Extra{Domains: func(c *domain.Config) {
+		c.LookupTXT = func(context.Context, string) ([]string, error) { return []string{proof}, nil }
+	}})
+	during := func() *rotating {
+		return &rotating{Sealer: a.Runner.Seal, done: make(chan struct{}), rotate: func() {
+			if _, err := a.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{}, nil); err != nil {
+				t.Error(err)
+			}
+		}}
+	}
+	t.Run("of a domain", func(t *testing.T) {
+		call := a.Door("rest", a.Tenant)
+		v := call(t, "domains.create", `{"name": "engines.com"}`).OK(t, 201)
+		proof = v.Text("verification.recordValue")
+		call(t, "domains.verify", fmt.Sprintf(`{"id": %q}`, v.Text("id"))).OK(t, 200)
+		r := during()
+		a.Domains.Email.Seal = r
+		call(t, "domains.email.enable", fmt.Sprintf(`{"id": %q}`, v.Text("id"))).OK(t, 200)
+		<-r.done
+		if signers, err := a.Domains.Email.Signers(t.Context(), a.Org, "engines.com"); err != nil || len(signers) != 2 {
+			t.Errorf("%d keys: %v", len(signers), err)
+		}
+	})
+	t.Run("of the service", func(t *testing.T) {
+		r := during()
+		if _, err := message.NewHome("desk.example", a.DB, a.Clock, r).Records(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-r.done
+		if _, err := message.NewHome("desk.example", a.DB, a.Clock, a.Runner.Seal).Keys(t.Context(), "", ""); err != nil {
+			t.Error(err)
 		}
 	})
 }

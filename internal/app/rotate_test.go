@@ -106,7 +106,8 @@ func TestRotateSealingKey(t *testing.T) {
 							t.Errorf("%v, want to be killed when %s", v, step)
 						}
 					}()
-					rotate(t, a, step == "forgotten")
+					// On PostgreSQL only a run with retire seals anew.
+					rotate(t, a, step == "forgotten" || e == db.Postgres && (step == "batch" || step == "resealed"))
 				}()
 				key := "killed-" + step
 				shown[key] = string(show(t, a, key).Body)
@@ -149,11 +150,37 @@ func TestRotateSealingKey(t *testing.T) {
 				done := rotate(t, a, false)
 				replays(t, b) // it finds the new key in the file
 				shown["second server"] = string(show(t, b, "second server").Body)
-				if used := keysInUse(t, a); len(used) != 1 || used[byte(done.Key)] != len(shown) {
+				if used := keysInUse(t, a); used[byte(done.Key)] != 1 {
 					t.Errorf("the second server does not seal with key %d: %v", done.Key, used)
 				}
 				rotate(t, a, true)
 				replays(t, b)
+			})
+			t.Run("two machines", func(t *testing.T) {
+				file, err := os.ReadFile(s.KeyPath())
+				if err != nil {
+					t.Fatal(err)
+				}
+				other := s
+				other.Data = t.TempDir()
+				if err := os.WriteFile(other.KeyPath(), file, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				a, b := start(t), apptest.StartWith(t, other, extra)
+				done := rotate(t, a, false)
+				replays(t, b) // it has not got the new file yet
+				if file, err = os.ReadFile(s.KeyPath()); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(other.KeyPath(), file, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				rotate(t, a, true)
+				replays(t, a)
+				replays(t, b)
+				if used := keysInUse(t, a); len(used) != 1 || used[byte(done.Key)] != len(shown) {
+					t.Errorf("sealed by key: %v, want %d with %d", used, len(shown), done.Key)
+				}
 			})
 		}
 		// The file of before is no longer the database's.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/resource/file"
@@ -65,12 +66,18 @@ func sync(name string) error {
 // Delete removes a blob, and what a process that died while writing it left
 // beside its place.
 func (f *Folder) Delete(ctx context.Context, key string) error {
-	parts, err := filepath.Glob(f.name(key) + ".*.tmp")
-	if err != nil {
+	name := f.name(key)
+	// Looked for by name: the folder's own may have characters that mean
+	// something in a pattern.
+	beside, err := os.ReadDir(filepath.Dir(name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, p := range parts {
-		if err := os.Remove(p); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, e := range beside {
+		if !strings.HasPrefix(e.Name(), filepath.Base(name)+".") || !strings.HasSuffix(e.Name(), ".tmp") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(name), e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

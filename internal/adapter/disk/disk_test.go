@@ -26,6 +26,36 @@ func TestBlobs(t *testing.T) {
 	})
 }
 
+// A folder may be called anything, and what a dead process left beside a blob
+// goes all the same.
+func TestFolderLikeAPattern(t *testing.T) {
+	for _, name := range []string{"desk [2027]", "desk [new", `back\slash`, "any*thing?"} {
+		dir := filepath.Join(t.TempDir(), name)
+		f, err := disk.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Put(t.Context(), "ab/cdef", strings.NewReader("bytes")); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"cdef.1a2b.tmp", "cdef0.1a2b.tmp"} {
+			if err := os.WriteFile(filepath.Join(dir, "ab", part), []byte("by"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Delete(t.Context(), "ab/cdef"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		left, err := os.ReadDir(filepath.Join(dir, "ab"))
+		if err != nil || len(left) != 1 || left[0].Name() != "cdef0.1a2b.tmp" { // another's
+			t.Errorf("%s: left %v, %v", name, left, err)
+		}
+		if err := f.Delete(t.Context(), "zz/never"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Others on the machine see neither the bytes nor the names, and there is
 // nothing but the bytes.
 func TestPrivate(t *testing.T) {

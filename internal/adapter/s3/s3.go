@@ -80,6 +80,15 @@ func (s *Store) Put(ctx context.Context, key string, r io.Reader) error {
 	return errors.Join(err, s.Delete(ctx, key))
 }
 
+// Check tries what a Put and a Delete need, also the right to list parts: keys
+// may have all others and lack it, and then no deletion ever ends.
+func (s *Store) Check(ctx context.Context) error {
+	if err := s.Bucket.Check(ctx); err != nil {
+		return err
+	}
+	return s.Delete(ctx, "check/parts")
+}
+
 // Delete removes a blob, and the parts that a process that died while writing
 // it left: they are paid for, and nobody else would know of them.
 func (s *Store) Delete(ctx context.Context, key string) error {

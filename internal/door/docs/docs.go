@@ -90,7 +90,7 @@ type operation struct {
 	HasBody, IsForm                                 bool
 	Example                                         string // the body's part
 	Curl                                            string
-	Key                                             bool
+	Key, KeyRequired                                bool
 	Answer                                          string
 	Output                                          []fieldLine
 	Refusals                                        []refusal
@@ -139,7 +139,7 @@ func (d *Door) describe(o *op.Op) operation {
 	if err := json.Unmarshal([]byte(o.Example), &example); err != nil {
 		panic("docs: " + o.Name + ": " + err.Error()) // the declaration was checked at start
 	}
-	v := operation{Name: o.Name, Short: o.Name[strings.LastIndexByte(o.Name, '.')+1:], Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesKey()}
+	v := operation{Name: o.Name, Short: o.Name[strings.LastIndexByte(o.Name, '.')+1:], Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesKey(), KeyRequired: o.KeyRequired}
 	if !o.Public && o.Resource != op.Free {
 		v.Permission = o.Resource + ":write"
 		if o.Action == op.See {
@@ -168,6 +168,9 @@ func (d *Door) describe(o *op.Op) operation {
 	v.Curl = fmt.Sprintf("curl %s'%s%s'", method(o.Method), d.baseURL, path)
 	if !o.Public {
 		v.Curl += " \\\n  -H \"Authorization: Bearer $KEY\""
+	}
+	if o.KeyRequired {
+		v.Curl += " \\\n  -H 'Idempotency-Key: one-of-your-own'"
 	}
 	if s, _ := o.BodySchema(nil); s != nil {
 		v.HasBody = true

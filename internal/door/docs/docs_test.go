@@ -98,6 +98,14 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
+	// A line that is pasted must work: what insists on a key shows one.
+	for name, required := range map[string]bool{"invoices.record_payment": true, "domains.register": true, "domains.renew": true, "contacts.create": false} {
+		_, entry, found := strings.Cut(string(page.Body), `id="`+name+`"`)
+		entry, _, _ = strings.Cut(entry, "</form>")
+		if !found || strings.Contains(entry, "-H &#39;Idempotency-Key: ") != required || strings.Contains(entry, "header, required") != required {
+			t.Errorf("%s: a key is required: %t, and the reference says %s", name, required, entry)
+		}
+	}
 	for _, asset := range []string{"/docs/docs.css", "/docs/docs.js"} {
 		if r := a.Send(t, "", http.MethodGet, asset, ""); r.Status != 200 || len(r.Body) > 20_000 {
 			t.Errorf("%s: %d, %d bytes", asset, r.Status, len(r.Body))

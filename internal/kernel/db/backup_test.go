@@ -185,6 +185,74 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 	})
 }
 
+// A server may start while the files of a backup are put back: what it wrote
+// stays, and a server that runs is not given other rows.
+func TestRestoreFindsAServerThatStartedMeanwhile(t *testing.T) {
+	d := dbtest.Open(t, db.SQLite, first)
+	fillThings(t, d)
+	path := filepath.Join(t.TempDir(), "monday")
+	if _, err := d.Backup(t.Context(), path, nil); err != nil {
+		t.Fatal(err)
+	}
+	const theirs = "00000000-0000-4000-8000-000000000009"
+	for name, c := range map[string]struct {
+		application   string
+		writes, stays bool
+		want          error
+	}{
+		"wrote and left":           {"", true, false, db.ErrNotEmpty},
+		"runs":                     {"", false, true, db.ErrOwned},
+		"runs under its own name":  {"desk", false, true, db.ErrOwned},
+		"was there and left again": {"", false, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := dbtest.Options(t, db.Postgres)
+			o.Migrations = []fs.FS{first}
+			if c.application != "" {
+				o.URL += "?application_name=" + c.application
+			}
+			_, err := db.Restore(t.Context(), o, path, nil, func(ctx context.Context) error {
+				e, err := db.Open(ctx, o)
+				if err != nil {
+					return err
+				}
+				if c.writes {
+					err = e.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+						_, err := db.Exec(ctx, tx, "INSERT INTO organizations (id) VALUES ($1)", theirs)
+						return err
+					})
+				}
+				if c.stays {
+					t.Cleanup(func() { e.Close() })
+					return err
+				}
+				return errors.Join(err, e.Close())
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("restored with %v, want %v", err, c.want)
+			}
+			if !c.writes {
+				return
+			}
+			e, err := db.Open(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			err = e.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				there, err := db.All[string](ctx, tx, "SELECT id FROM organizations")
+				if len(there) != 1 || there[0] != theirs {
+					t.Errorf("there are %v", there)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Whatever byte is lost or changed, nothing is touched.
 func TestDamagedBackup(t *testing.T) {
 	d := dbtest.Open(t, db.SQLite, first)

@@ -19,6 +19,7 @@ type Condition struct {
 	Bytes    int64         // its size
 	Problems []string      // what is broken
 	Lacks    []string      // extensions that can neither be used nor made
+	Denied   bool          // there are migrations to apply, and this user may not
 	Ahead    time.Duration // how far the server's clock is ahead of ours
 	Clients  int           // servers' connections
 }
@@ -106,8 +107,7 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 	var number, micros int64
 	before := time.Now()
 	err = view.tx.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, pg_database_size(current_database()),
-		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-		(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'frontdesk')`).
+		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (`+countServers+`)`, serverName(o.URL)).
 		Scan(&c.Version, &number, &c.Bytes, &micros, &c.Clients)
 	if err != nil {
 		return err
@@ -135,7 +135,11 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 			c.Lacks = append(c.Lacks, name)
 		}
 	}
-	return nil
+	if c.Schema == c.Wanted {
+		return nil
+	}
+	return view.tx.QueryRow(ctx, `SELECT NOT coalesce(has_schema_privilege(current_schema(), 'CREATE') AND (has_database_privilege(current_database(), 'CREATE')
+		OR (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'btree_gin')) = 2), FALSE)`).Scan(&c.Denied)
 }
 
 // View runs fn on a snapshot of a database that this process does not have

@@ -167,5 +167,18 @@ func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.F
 	if _, err := p.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("db: migrate: %w", err)
 	}
+	// What a newer version made of the data is not known here.
+	schema, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("db: migrate: %w", err)
+	}
+	if known := all[len(all)-1].Version; schema > known {
+		return tooNew(schema, known)
+	}
 	return nil
+}
+
+// tooNew refuses a database that a newer version migrated.
+func tooNew(schema, known int64) error {
+	return fmt.Errorf("the database has schema %d, and this version knows %d; use the version that made it, or a newer one", schema, known)
 }

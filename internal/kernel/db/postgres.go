@@ -37,7 +37,7 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
 	for name, value := range map[string]string{
-		"application_name":                    "frontdesk",
+		"application_name":                    serverApplication,
 		"statement_timeout":                   "30s",
 		"lock_timeout":                        "10s",
 		"idle_in_transaction_session_timeout": "60s",
@@ -55,6 +55,21 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	return &pg{d, pool}, nil
+}
+
+// serverApplication is what a server calls itself, unless its URL says another name.
+const serverApplication = "frontdesk"
+
+// countServers tells how many connections of servers with a name there are.
+const countServers = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
+
+// serverName is what servers with this URL call themselves.
+func serverName(url string) string {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil || cfg.RuntimeParams["application_name"] == "" {
+		return serverApplication
+	}
+	return cfg.RuntimeParams["application_name"]
 }
 
 func (e *pg) name() Engine { return Postgres }

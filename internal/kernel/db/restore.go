@@ -313,13 +313,8 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	var servers int
-	err = conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'frontdesk'").Scan(&servers)
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
-	if servers > 0 {
-		return fmt.Errorf("%w: it has %d connections to it", ErrOwned, servers)
+	if err := unused(ctx, conn, o.URL); err != nil {
+		return err
 	}
 	s, err := openSnapshot(ctx, o)
 	if err != nil {
@@ -346,7 +341,22 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		for i := range tables {
 			names[i] = `"` + tables[i].Name + `"`
 		}
-		// A server that was started once on the empty database left jobs.
+		// A server may have been started since: the files took their time. From
+		// here on it would wait, and what it wrote before is not thrown away.
+		if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(names, ", ")); err != nil {
+			return err
+		}
+		if err := unused(ctx, tx, o.URL); err != nil {
+			return err
+		}
+		var organizations int
+		if err := tx.QueryRow(ctx, "SELECT count(*) FROM organizations").Scan(&organizations); err != nil {
+			return err
+		}
+		if organizations > 0 {
+			return ErrNotEmpty
+		}
+		// One that was started once on the empty database left jobs.
 		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
 			return err
 		}
@@ -357,6 +367,20 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 	}
 	_, err = conn.Exec(ctx, "ANALYZE")
 	return err
+}
+
+// unused refuses while servers have the database open.
+func unused(ctx context.Context, q interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}, url string) error {
+	var servers int
+	if err := q.QueryRow(ctx, countServers, serverName(url)).Scan(&servers); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	if servers > 0 {
+		return fmt.Errorf("%w: it has %d connections to it", ErrOwned, servers)
+	}
+	return nil
 }
 
 type pgLoader struct{ tx pgx.Tx }

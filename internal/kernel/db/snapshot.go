@@ -77,7 +77,7 @@ func (s *Snapshot) describe(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if s.Schema > known {
-		return fmt.Errorf("the database has schema %d, and this version knows %d; use the version that made it", s.Schema, known)
+		return tooNew(s.Schema, known)
 	}
 	return nil
 }

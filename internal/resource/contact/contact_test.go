@@ -203,10 +203,15 @@ func TestPhoneNumbers(t *testing.T) {
 		v.Same("countryCode", "1")
 		v.Same("nationalNumber", "4155550100")
 		add(`"phoneNumber": "020 7946 0018", "countryCode": "44", "nationalNumber": "02079460018"`).OK(t, 201).Same("phoneNumber", "+442079460018")
+		free := add(`"phoneNumber": "1234 5678", "countryCode": "800"`).OK(t, 201) // of no country
+		free.Same("phoneNumber", "+80012345678")
+		call(t, "contacts.phone_numbers.update", fmt.Sprintf(`{"id": %q, "phoneNumberId": %q, "nationalNumber": "12345670"}`, c, free.Text("id"))).OK(t, 200).Same("phoneNumber", "+80012345670")
+		call(t, "contacts.phone_numbers.delete", fmt.Sprintf(`{"id": %q, "phoneNumberId": %q}`, c, free.Text("id"))).OK(t, 204)
 		for fields, place := range map[string]string{
 			`"phoneNumber": "415"`: "phoneNumber", `"phoneNumber": ""`: "phoneNumber", `"phoneNumber": "+14155550100", "countryCode": "44"`: "countryCode",
 			`"phoneNumber": "+14155550100", "nationalNumber": "5"`: "nationalNumber", `"phoneNumber": "4155550100"`: "phoneNumber",
 			`"phoneNumber": "4155550100", "countryCode": "999"`: "phoneNumber", `"phoneNumber": 5`: "phoneNumber",
+			`"phoneNumber": "+15550100"`: "phoneNumber", `"phoneNumber": "555 0100", "countryCode": "1"`: "phoneNumber", // without its area
 		} {
 			e := add(fields).Refused(t, 400, "VALIDATION_ERROR")
 			if e.At("details.properties."+place+".errors").Len() == 0 {

@@ -88,12 +88,16 @@ func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
 		if err != nil {
 			return parsedNumber{}, false
 		}
-		if region = phonenumbers.GetRegionCodeForCountryCode(code); region == "ZZ" {
+		switch region = phonenumbers.GetRegionCodeForCountryCode(code); {
+		case region == "ZZ":
 			return parsedNumber{}, false
+		case region == phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY && !strings.HasPrefix(s, "+"):
+			s = "+" + strconv.Itoa(code) + s // 800 and its like are no country's, and have no other way to be written
 		}
 	}
 	n, err := phonenumbers.Parse(s, region)
-	if err != nil || !phonenumbers.IsPossibleNumber(n) {
+	// What can be dialled only from nearby is no E.164 number.
+	if err != nil || phonenumbers.IsPossibleNumberWithReason(n) != phonenumbers.IS_POSSIBLE {
 		return parsedNumber{}, false
 	}
 	return parsedNumber{phonenumbers.Format(n, phonenumbers.E164), strconv.Itoa(int(n.GetCountryCode())), phonenumbers.GetNationalSignificantNumber(n)}, true

@@ -45,14 +45,17 @@ func (e *Email) makeKeys(ctx context.Context, org, domain id.ID) error {
 	if err != nil {
 		return err
 	}
-	sealed, record := map[string][]byte{}, map[string]string{}
-	for _, k := range pair {
-		if sealed[k.Selector], err = e.Seal.Seal(k.Private, keyPlace(domain, k.Selector)); err != nil {
-			return err
-		}
-		record[k.Selector] = k.Record
-	}
 	return e.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		// Sealed in here: a rotation of the sealing key waits for the writes that
+		// began before it, and takes the old key out after them.
+		sealed, record := map[string][]byte{}, map[string]string{}
+		for _, k := range pair {
+			var err error
+			if sealed[k.Selector], err = e.Seal.Seal(k.Private, keyPlace(domain, k.Selector)); err != nil {
+				return err
+			}
+			record[k.Selector] = k.Record
+		}
 		_, err := db.Exec(ctx, tx, `INSERT INTO domain_email (organization_id, created_at, domain_id, enabled, wanted, version, rsa_sealed, rsa_record, ed25519_sealed, ed25519_record)
 			VALUES ($1, $2, $3, FALSE, FALSE, 1, $4, $5, $6, $7) ON CONFLICT (organization_id, domain_id) DO NOTHING`,
 			org, e.Clock.Now(), domain, sealed[dkimkey.RSA], record[dkimkey.RSA], sealed[dkimkey.Ed25519], record[dkimkey.Ed25519])

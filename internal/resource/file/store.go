@@ -66,9 +66,12 @@ func New(d *db.DB, c *clock.Clock, log *slog.Logger, blobs Blobs, config Config)
 	return &Store{d, c, log, blobs, config}
 }
 
-// uploadTime is how long an upload may be under way before its bytes are
-// taken for those of a dead one.
+// uploadTime is how long an upload may show no life before its bytes are taken
+// for those of a dead one.
 const uploadTime = 24 * time.Hour
+
+// aliveEvery is how often an upload that moves shows that it lives.
+var aliveEvery = time.Hour
 
 // Saved is bytes that are stored and not yet a file.
 type Saved struct {
@@ -93,7 +96,7 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes}
+	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, shown: time.Now(), alive: func() error { return v.alive(ctx) }}
 	err = s.blobs.Put(ctx, v.key, m)
 	if m.err != nil {
 		err = m.err
@@ -107,6 +110,27 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	v.SizeBytes, v.SHA256 = m.n, hex.EncodeToString(m.sum.Sum(nil))
 	v.ContentType = contentType(m.head.Bytes(), v.Name)
 	return v, nil
+}
+
+// alive puts off the removal of the bytes of an upload under way.
+func (v *Saved) alive(ctx context.Context) error {
+	n := int64(0)
+	err := v.store.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		n, err = db.Exec(ctx, tx, "UPDATE stray_blobs SET remove_at = $3 WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed", v.org, v.key, v.store.clock.Now().Add(uploadTime))
+		return err
+	})
+	if err != nil {
+		v.store.log.WarnContext(ctx, "an upload under way could not show that it lives", "err", err)
+		return nil // there is a day for it
+	}
+	if n == 0 {
+		return tookTooLong()
+	}
+	return nil
+}
+
+func tookTooLong() error {
+	return fault.Unavailable.Because(errors.New("file: the upload took so long that its bytes were taken for a dead one's"))
 }
 
 // newKey is a key that cannot be guessed, in one of 256 folders.
@@ -124,7 +148,7 @@ func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *i
 		return nil, err
 	}
 	if n == 0 {
-		return nil, fault.Unavailable.Because(errors.New("file: the upload took so long that its bytes were taken for a dead one's"))
+		return nil, tookTooLong()
 	}
 	f := &File{Name: v.Name, ContentType: v.ContentType, SizeBytes: v.SizeBytes, SHA256: v.SHA256, FolderID: folder, Key: v.key}
 	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, v.org
@@ -239,10 +263,19 @@ type meter struct {
 	n    int64
 	max  int64
 	err  error // of the reader, which a store may tell in other words
+
+	alive func() error
+	shown time.Time // when alive was called last
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
+	if err == nil && time.Since(m.shown) >= aliveEvery {
+		m.shown = time.Now()
+		if err = m.alive(); err != nil {
+			n = 0
+		}
+	}
 	m.n += int64(n)
 	if m.n > m.max {
 		n, err = 0, fault.TooLarge.Say("The file is larger than %d bytes.", m.max)

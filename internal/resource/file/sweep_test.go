@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	resource "frontdesk/internal/resource/file"
 )
 
 // blobs counts what the store of a service holds, parts of uploads included.
@@ -89,6 +91,79 @@ func sweep(t testing.TB, a *apptest.App, kind string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// slowly is a reader that has something happen before every read.
+type slowly struct {
+	parts   []string
+	between func()
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if len(s.parts) == 0 {
+		return 0, io.EOF
+	}
+	s.between()
+	n := copy(p, s.parts[0])
+	s.parts = s.parts[1:]
+	return n, nil
+}
+
+// An upload may take longer than a day, as long as it moves: its bytes are not
+// taken for those of a dead one.
+func TestSlowUpload(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		resource.AliveEvery(t, 0)
+		removeAt := func() (at clock.Time) {
+			t.Helper()
+			err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+				at, err = db.One[clock.Time](ctx, tx, "SELECT remove_at FROM stray_blobs")
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		before := clock.Time(0)
+		aDayPasses := func() {
+			if at := removeAt(); at <= before {
+				t.Errorf("removed at %s, which was so before", at)
+			}
+			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, "UPDATE stray_blobs SET remove_at = $1", a.Clock.Now())
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before = removeAt()
+		}
+		saved, err := a.Files.Save(t.Context(), a.Org, "slow.txt", &slowly{[]string{"so", " very", " slow"}, aDayPasses})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := removeAt(); at < a.Clock.Now().Add(23*time.Hour) {
+			t.Errorf("at its end it is removed at %s", at)
+		}
+		saved.Discard(t.Context())
+		// One that was claimed by a sweep ends at once.
+		_, err = a.Files.Save(t.Context(), a.Org, "dead.txt", &slowly{[]string{"x", "y"}, func() {
+			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, "UPDATE stray_blobs SET claimed = TRUE")
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}})
+		if !fault.Has(err, fault.Unavailable) {
+			t.Errorf("it went on: %v", err)
+		}
+		if n := blobs(t, a); n != 0 {
+			t.Errorf("%d blobs are left", n)
+		}
+	})
 }
 
 // Bytes without a file are removed a day later and not before; what such an

@@ -94,18 +94,16 @@ func (h *Home) open(ctx context.Context) (rows []mailKey, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var made []mailKey
-	for _, k := range pair {
-		sealed, err := h.seal.Seal(k.Private, h.place(k.Selector))
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, mailKey{k.Selector, sealed, k.Record})
-	}
 	err = h.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		for _, r := range made {
-			_, err := db.Exec(ctx, tx, "INSERT INTO mail_keys (domain, selector, sealed, record, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (domain, selector) DO NOTHING",
-				h.domain, r.Selector, r.Sealed, r.Record, h.clock.Now())
+		for _, k := range pair {
+			// Sealed in here: a rotation of the sealing key waits for the writes
+			// that began before it, and takes the old key out after them.
+			sealed, err := h.seal.Seal(k.Private, h.place(k.Selector))
+			if err != nil {
+				return err
+			}
+			_, err = db.Exec(ctx, tx, "INSERT INTO mail_keys (domain, selector, sealed, record, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (domain, selector) DO NOTHING",
+				h.domain, k.Selector, sealed, k.Record, h.clock.Now())
 			if err != nil {
 				return err
 			}
