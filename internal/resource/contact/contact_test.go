@@ -211,7 +211,6 @@ func TestPhoneNumbers(t *testing.T) {
 			`"phoneNumber": "415"`: "phoneNumber", `"phoneNumber": ""`: "phoneNumber", `"phoneNumber": "+14155550100", "countryCode": "44"`: "countryCode",
 			`"phoneNumber": "+14155550100", "nationalNumber": "5"`: "nationalNumber", `"phoneNumber": "4155550100"`: "phoneNumber",
 			`"phoneNumber": "4155550100", "countryCode": "999"`: "phoneNumber", `"phoneNumber": 5`: "phoneNumber",
-			`"phoneNumber": "+15550100"`: "phoneNumber", `"phoneNumber": "555 0100", "countryCode": "1"`: "phoneNumber", // without its area
 		} {
 			e := add(fields).Refused(t, 400, "VALIDATION_ERROR")
 			if e.At("details.properties."+place+".errors").Len() == 0 {

@@ -96,8 +96,7 @@ func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
 		}
 	}
 	n, err := phonenumbers.Parse(s, region)
-	// What can be dialled only from nearby is no E.164 number.
-	if err != nil || phonenumbers.IsPossibleNumberWithReason(n) != phonenumbers.IS_POSSIBLE {
+	if err != nil || !phonenumbers.IsPossibleNumber(n) {
 		return parsedNumber{}, false
 	}
 	return parsedNumber{phonenumbers.Format(n, phonenumbers.E164), strconv.Itoa(int(n.GetCountryCode())), phonenumbers.GetNationalSignificantNumber(n)}, true
