@@ -102,7 +102,7 @@ func TestDoctorDNSPort(t *testing.T) {
 	if f := finding(t, s, "DNS port"); f.Status != "fail" || !strings.Contains(f.Text, "Another program") {
 		t.Errorf("taken: %+v", f)
 	}
-	l.Close() //nolint:errcheck // its port is wanted
+	l.Close()
 	if f := finding(t, s, "DNS port"); f.Status != "ok" {
 		t.Errorf("free: %+v", f)
 	}

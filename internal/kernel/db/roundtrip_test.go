@@ -28,7 +28,7 @@ type distance struct {
 
 // cut ends them, as a server does that loses its power.
 func (f *distance) cut() {
-	f.open.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
+	f.open.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true }) //nolint:errcheck // one that is closed is cut, too
 }
 
 func (f *distance) serve() {

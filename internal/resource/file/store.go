@@ -96,7 +96,7 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, shown: time.Now(), alive: func() error { return v.alive(ctx) }}
+	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, shown: s.clock.Now(), alive: func() error { return v.alive(ctx) }}
 	err = s.blobs.Put(ctx, v.key, m)
 	if m.err != nil {
 		err = m.err
@@ -264,14 +264,15 @@ type meter struct {
 	max  int64
 	err  error // of the reader, which a store may tell in other words
 
+	clock *clock.Clock
 	alive func() error
-	shown time.Time // when alive was called last
+	shown clock.Time // when alive was called last
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
-	if err == nil && time.Since(m.shown) >= aliveEvery {
-		m.shown = time.Now()
+	if now := m.clock.Now(); err == nil && now.Sub(m.shown) >= aliveEvery {
+		m.shown = now
 		if err = m.alive(); err != nil {
 			n = 0
 		}
