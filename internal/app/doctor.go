@@ -273,11 +273,15 @@ func (d *doctor) port(check, flag, addr string) {
 	if addr == "" {
 		return
 	}
+	d.taken(check, flag, addr, tryTCP(addr))
+}
+
+func tryTCP(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
-		l.Close()
+		err = l.Close()
 	}
-	d.taken(check, flag, addr, err)
+	return err
 }
 
 // taken notes what came of taking an address.
@@ -318,10 +322,7 @@ func (d *doctor) dns(ctx context.Context) {
 		err = udp.Close()
 	}
 	if err == nil { // it answers on both
-		var tcp net.Listener
-		if tcp, err = net.Listen("tcp", addr); err == nil {
-			err = tcp.Close()
-		}
+		err = tryTCP(addr)
 	}
 	d.taken("DNS port", "--dns-listen", addr, err)
 }

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/message/incoming"
 
 	"github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
@@ -202,6 +202,10 @@ func (r *Relay) trust() *tls.Config {
 	return &tls.Config{ServerName: r.config.Host, MinVersion: tls.VersionTLS12}
 }
 
+// An answer that cannot be stored would be asked for again, and the others would
+// get the mail again: so it is a line of so many characters.
+const maxReason = 500
+
 // refusal is an answer of the relay: 4yz may be tried again, 5yz not. Anything
 // else is no answer, and is returned as it is.
 func refusal(recipient string, err error) error {
@@ -209,17 +213,5 @@ func refusal(recipient string, err error) error {
 	if !errors.As(err, &answer) || answer.Code < 400 {
 		return err
 	}
-	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500, Reason: fmt.Sprintf("%d %s", answer.Code, words(answer.Msg))}
-}
-
-const maxWords = 500 // characters
-
-// words are what a relay says, as text that can be stored: an answer that
-// cannot would be asked for again, and the others would get the mail again.
-func words(said string) string {
-	said = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(said, "?"), func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
-	if runes := []rune(said); len(runes) > maxWords {
-		said = string(runes[:maxWords]) + "…"
-	}
-	return said
+	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500, Reason: fmt.Sprintf("%d %s", answer.Code, incoming.Line(answer.Msg, maxReason))}
 }

@@ -255,11 +255,10 @@ func (r *Runner) renew(ctx context.Context, m *claim) (stop func()) {
 func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error) {
 	m := c.claim
 	var f *fault.Fault
-	var u *unknown
 	refused := errors.As(err, &f)
 	// That the database is busy, or away, says nothing about what was begun outside.
 	begun := m.step != nil && (!refused || f.Kind == fault.Unavailable)
-	open := errors.As(err, &u) || begun || errors.Is(err, db.ErrLostCommit)
+	open := IsUnknown(err) || begun || errors.Is(err, db.ErrLostCommit)
 	switch {
 	case errors.Is(err, errFenced):
 		return Answer{}, fault.KeyInFlight.Because(err)

@@ -46,7 +46,7 @@ func TestUnreadableAnswer(t *testing.T) {
 			return nil
 		}
 		v := call(t, "messages.create", `{"to": ["ada@example.com", "bad@example.com"], "subject": "x", "text": "x"}`).OK(t, 201)
-		if said := reaches(t, call, v, "sent").Text("errorMessage"); !strings.HasPrefix(said, "bad@example.com: 550 No such?user xxx") || len(said) > 600 {
+		if said := reaches(t, call, v, "sent").Text("errorMessage"); !strings.HasPrefix(said, "bad@example.com: 550 No such\uFFFDuser xxx") || len(said) > 600 {
 			t.Errorf("%q", said)
 		}
 		if n := len(r.Got()); n != 1 {

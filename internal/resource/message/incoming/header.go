@@ -61,7 +61,7 @@ func (l *Letter) headers(text string) {
 	for i := len(older) - 1; i >= 0 && len(l.References) < maxReferences; i-- {
 		l.References = append(l.References, older[i])
 	}
-	l.Subject = clip(oneLine(enmime.DecodeRFC2047(f.first("subject"))), maxSubject)
+	l.Subject = Line(enmime.DecodeRFC2047(f.first("subject")), maxSubject)
 	l.From = only(addresses(f.first("from")))
 	if l.From == nil {
 		l.From = only(addresses(f.first("sender")))
@@ -145,7 +145,7 @@ func addresses(s string) (out []*mail.Address) {
 	seen := map[string]bool{}
 	for _, a := range list {
 		a.Address = printable(a.Address)
-		a.Name = clip(oneLine(a.Name), maxName)
+		a.Name = Line(a.Name, maxName)
 		if key := strings.ToLower(a.Address); a.Address != "" && len(a.Address) <= maxAddress && strings.Contains(a.Address, "@") && !seen[key] && len(out) < MaxAddresses {
 			seen[key] = true
 			out = append(out, a)
@@ -170,6 +170,10 @@ func oneLine(s string) string {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || r == '\u2028' || r == '\u2029'
 	}), " ")
 }
+
+// Line is what somebody outside says, as one line of at most n characters that
+// a database takes.
+func Line(s string, n int) string { return clip(oneLine(s), n) }
 
 // readable is valid text that a database takes.
 func readable(s string) string {

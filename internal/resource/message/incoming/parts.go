@@ -35,7 +35,7 @@ func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
 	case in.err != nil:
 		return nil, "", in.err
 	case err != nil:
-		return nil, "it cannot be parsed: " + clip(oneLine(err.Error()), maxName), nil
+		return nil, "it cannot be parsed: " + Line(err.Error(), maxName), nil
 	case seen.cut:
 		unread = "it has too many parts in parts"
 	case severe(root):

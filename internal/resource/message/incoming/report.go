@@ -76,13 +76,13 @@ func failure(f fields) Failure {
 		if _, after, ok := strings.Cut(v, ";"); ok {
 			v = after
 		}
-		return clip(oneLine(v), maxName)
+		return Line(v, maxName)
 	}
 	address, reason := said("final-recipient"), said("diagnostic-code")
 	if address == "" {
 		address = said("original-recipient")
 	}
-	status := clip(oneLine(f.first("status")), 20)
+	status := Line(f.first("status"), 20)
 	if reason == "" {
 		reason = "no reason given"
 	}
