@@ -118,7 +118,7 @@ func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, 
 		return nil, fault.AccountDisabled.Say("The user who made it is disabled.")
 	}
 	if kind == op.SystemActor {
-		return row.login(a, org, maker, kind, op.Everything()), nil
+		return row.login(a, org, maker, kind, op.Everything().With(op.Account, op.See)), nil
 	}
 	l := row.login(a, org, maker, kind, UserCaller(&Session{User: maker, Org: org, Role: row.Role}).Permissions)
 	l.Caller.User = maker

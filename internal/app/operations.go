@@ -48,21 +48,21 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 
 // happenings are the events that no operation emits.
 var happenings = []op.Happening{
-	{Type: "agent.connected", When: "a client takes up the grant that a user gave it"},
-	{Type: "agent.disconnected", When: "a client's access to an agent ends"},
-	{Type: automation.FailedEvent, When: "an execution of an automation fails"},
+	{Type: "agent.connected", Resource: op.Account, When: "a client takes up the grant that a user gave it"},
+	{Type: "agent.disconnected", Resource: op.Account, When: "a client's access to an agent ends"},
+	{Type: automation.FailedEvent, Resource: "automations", When: "an execution of an automation fails"},
 	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
 	{Type: "domain.created", When: "a registration succeeds"},
 	{Type: "domain.expired", When: "expiresAt passes"},
 	{Type: "domain.renewal_failed", When: "a domain could not renew itself; the data has errorCode and errorMessage too"},
 	{Type: "domain.renewed", When: "a renewal succeeds"},
 	{Type: "domain.transferred", When: "a domain has left for another registrar"},
-	{Type: "domain_contact.created", When: "a registration succeeds that brought its own contact"},
-	{Type: "operation.created", When: "a registration or renewal is paid for, also one that a domain orders itself"},
-	{Type: "operation.failed", When: "a registration or renewal fails and is refunded"},
-	{Type: "operation.started", When: "the work on a registration or renewal begins"},
-	{Type: "operation.succeeded", When: "a registration or renewal succeeds"},
-	{Type: "organization.exported", When: "the operator exports an organization"},
+	{Type: "domain_contact.created", Resource: "domains", When: "a registration succeeds that brought its own contact"},
+	{Type: "operation.created", Resource: "domains", When: "a registration or renewal is paid for, also one that a domain orders itself"},
+	{Type: "operation.failed", Resource: "domains", When: "a registration or renewal fails and is refunded"},
+	{Type: "operation.started", Resource: "domains", When: "the work on a registration or renewal begins"},
+	{Type: "operation.succeeded", Resource: "domains", When: "a registration or renewal succeeds"},
+	{Type: "organization.exported", Resource: op.Account, When: "the operator exports an organization"},
 	{Type: "webhook.disabled", When: "an endpoint answers 410, or nothing came through to it for three days"},
 }
 

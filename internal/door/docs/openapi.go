@@ -123,6 +123,11 @@ func prose(o *op.Op) string {
 			verb = "read"
 		}
 		text += fmt.Sprintf("\n\nNeeds the permission `%s:%s`.", o.Resource, verb)
+		for _, r := range o.References() {
+			if r.Resource != o.Resource {
+				text += fmt.Sprintf(" With `%s` also `%s:read`.", r.Field, r.Resource)
+			}
+		}
 	}
 	if len(o.Events) > 0 {
 		text += "\n\nEmits `" + strings.Join(o.Events, "`, `") + "`."

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
 )
 
 // Catalog is every operation of the service, by name.
@@ -42,14 +45,59 @@ func (c *Catalog) Named(name string) *Op { return c.byName[name] }
 // Happening is an event that no operation emits: the clock or the outside
 // world brings it about.
 type Happening struct {
-	Type string // "invoice.overdue"
-	When string // "dueAt passes"
+	Type     string // "invoice.overdue"
+	When     string // "dueAt passes"
+	Resource string // whose readers may hear of it; by default the first segment of the type, as its path spells it
 }
 
-// Also declares such events.
+// Also declares such events. It panics when nobody could be allowed to hear of
+// one.
 func (c *Catalog) Also(h ...Happening) *Catalog {
 	c.happens = append(c.happens, h...)
+	for _, e := range h {
+		_ = c.PermitHearing(0, e.Type) // which panics on an unknown resource
+	}
 	return c
+}
+
+// hearers are the resources that a caller must be allowed to read to hear of
+// an event: its data is what their GET answers with.
+func (c *Catalog) hearers(eventType string) (resources []string) {
+	for _, o := range c.list {
+		if slices.Contains(o.Events, eventType) {
+			resources = append(resources, o.Resource)
+		}
+	}
+	for _, h := range c.happens {
+		if h.Type != eventType {
+			continue
+		}
+		noun, _, _ := strings.Cut(h.Type, ".")
+		resources = append(resources, cmp.Or(h.Resource, noun+"s"))
+	}
+	slices.Sort(resources)
+	resources = slices.Compact(resources)
+	// A resource may also change on the way through the account: a new
+	// organization has a business. What nobody else reads is the account's.
+	resources = slices.DeleteFunc(resources, func(r string) bool { return r == Account || r == Free })
+	if len(resources) == 0 {
+		return []string{Account}
+	}
+	return resources
+}
+
+// PermitHearing refuses a caller who may not read what an event tells of.
+func (c *Catalog) PermitHearing(p Permissions, eventType string) error {
+	for _, resource := range c.hearers(eventType) {
+		switch {
+		case p.Allow(resource, See):
+		case resource == Account:
+			return fault.Forbidden.Say("Only owners and admins may listen to %s.", eventType)
+		default:
+			return lacks(resource+":"+See.String(), "Listening to %s", eventType)
+		}
+	}
+	return nil
 }
 
 // EventType is a kind of event, and what brings it about.

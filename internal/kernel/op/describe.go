@@ -42,6 +42,27 @@ func (o *Op) Parameters(shared Schemas) (out []Parameter) {
 	return out
 }
 
+// Reference is a field of the body that names rows of a resource, which the
+// caller must be allowed to read.
+type Reference struct {
+	Field, Resource string
+	Many            bool // it is a list of ids
+}
+
+// References lists such fields.
+func (o *Op) References() (out []Reference) {
+	for _, p := range o.in.order {
+		n, many := p.node, p.node.kind == arrayValue
+		if many {
+			n = n.elem
+		}
+		if p.origin == body && n.ref != "" && n.ref != refFree {
+			out = append(out, Reference{p.name, n.ref, many})
+		}
+	}
+	return out
+}
+
 // BodySchema is the shape of the JSON body or of the form, nil when there is none, and
 // whether a body must be sent.
 func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {

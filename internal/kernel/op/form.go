@@ -67,6 +67,9 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 			}
 			if len(text) > 0 || !p.node.nullable { // a form sends what was left empty
 				tree = tree.Set(name, p.node.fromText(string(text), field(v, p.index)))
+				if err := c.PermitReference(name, p.node.ref); err != nil {
+					return err
+				}
 			}
 			continue
 		}

@@ -66,6 +66,7 @@ type Op struct {
 	pathOf   []*prop
 	queryOf  []*prop
 	hasBody  bool
+	refers   bool          // the body may name rows of other resources
 	blank    reflect.Value // an input with the defaults filled in
 	prepares bool
 	call     func(context.Context, *Call, reflect.Value, *Stream) (any, error)
@@ -135,6 +136,7 @@ func declare[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, 
 	}
 	o.out = compileOut(o, reflect.TypeFor[Out]())
 	o.origins()
+	o.checkReferences()
 	o.blank = reflect.New(reflect.TypeFor[In]()).Elem()
 	for _, p := range o.in.order {
 		if p.def != nil {
@@ -322,14 +324,19 @@ func (o *Op) Permit(c *Caller, d Door) error {
 		if o.Action == See || c.Permissions.Allow(o.Resource, o.Action) {
 			verb = "read"
 		}
-		f := fault.Forbidden.Say("This needs the permission %s:%s.", o.Resource, verb)
-		f.Details = map[string]string{"permission": o.Resource + ":" + verb}
-		return f
+		return lacks(o.Resource+":"+verb, "This")
 	}
 	if o.DomainAgreement && !c.DomainAgreement {
 		return fault.DomainAgreements.With(map[string]string{"url": c.AgreementURL})
 	}
 	return nil
+}
+
+// lacks refuses something for want of a permission.
+func lacks(permission, something string, args ...any) error {
+	f := fault.Forbidden.Say(something+" needs the permission %s.", append(args, permission)...)
+	f.Details = map[string]string{"permission": permission}
+	return f
 }
 
 // QueryFields names the query's fields.

@@ -61,6 +61,7 @@ type node struct {
 	enum     []string
 	format   string
 	doc      string
+	ref      string // of ids: the resource that they name rows of, or refFree
 	pattern  *regexp.Regexp
 	props    map[string]*prop
 	order    []*prop
@@ -210,7 +211,7 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 	}
 }
 
-// constrain reads the tags min, max, enum, format, pattern and kinds.
+// constrain reads the tags min, max, enum, format, pattern, ref and kinds.
 func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	number := func(tag string) (int64, bool) {
 		v, ok := f.Tag.Lookup(tag)
@@ -250,6 +251,9 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 			panic(fmt.Sprintf("op: %s.%s: no format %s", t, f.Name, v))
 		}
 		target.format = v
+	}
+	if target.ref = f.Tag.Get("ref"); target.ref != "" && !target.isID() {
+		panic(fmt.Sprintf("op: %s.%s: only an id names a row", t, f.Name))
 	}
 	if v := f.Tag.Get("pattern"); v != "" {
 		target.pattern = regexp.MustCompile(v)

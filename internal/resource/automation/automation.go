@@ -56,7 +56,9 @@ var (
 const exampleID = `"id": "5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"`
 
 func (s *Service) automationOperations() []*op.Op {
-	const steps = `Steps run in order; a step that is refused ends the execution. An automation acts with the permissions of whoever last changed its steps, so a step that the caller may not take is refused.`
+	const steps = "Steps run in order; a step that is refused ends the execution. An automation acts with the permissions of " +
+		"whoever last changed its steps, so a step that the caller may not take is refused, and so is an event whose " +
+		"resource the caller may not read."
 	return []*op.Op{
 		op.Read(op.Spec{Name: "automations.list", Route: "GET /v1/automations", Summary: "List automations, newest first.",
 			Example: `{"limit": 20}`}, listAutomations),
@@ -133,6 +135,9 @@ func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automatio
 	if err := s.check(v); err != nil {
 		return nil, err
 	}
+	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+		return nil, err
+	}
 	if err := s.sign(ctx, c, v); err != nil {
 		return nil, err
 	}
@@ -160,14 +165,28 @@ func (s *Service) check(v *Automation) error {
 	return tree.Fault(fault.Invalid)
 }
 
+// signer is the caller with the permissions that steps get from it.
+func signer(c *op.Call) *op.Caller {
+	if c.Door != op.Admin && c.Door != op.System {
+		return c.Caller
+	}
+	operator := *c.Caller
+	operator.Permissions, operator.DomainAgreement = op.Everything().With(op.Account, op.See), true
+	return &operator
+}
+
+// permitTrigger refuses a caller who may not read what the trigger tells of:
+// its condition and its steps would.
+func (s *Service) permitTrigger(p op.Permissions, t *Trigger) error {
+	if t.Kind != onEvent {
+		return nil
+	}
+	return s.catalog.PermitHearing(p, *t.Event)
+}
+
 // sign makes the caller the one whose permissions the steps have.
 func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
-	caller := c.Caller
-	if c.Door == op.Admin || c.Door == op.System { // the operator
-		operator := *caller
-		operator.Permissions, operator.DomainAgreement = op.Everything(), true
-		caller = &operator
-	}
+	caller := signer(c)
 	if err := s.permit(caller, v.Steps); err != nil {
 		return err
 	}
@@ -241,6 +260,11 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 	}
 	if in.Trigger.Set || in.Steps.Set {
 		if err := s.check(v); err != nil {
+			return nil, err
+		}
+	}
+	if in.Trigger.Set || in.Condition.Set || in.Steps.Set {
+		if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
 			return nil, err
 		}
 	}

@@ -50,9 +50,9 @@ type Execution struct {
 type StepRun struct {
 	Operation     string          `json:"operation"`
 	Input         jsontext.Value  `json:"input" kinds:"object" doc:"with its values"`
-	InputOmitted  bool            `json:"inputOmitted" doc:"the input was too large to be kept"`
+	InputOmitted  bool            `json:"inputOmitted" doc:"the input was too large to be kept, or the caller may not read it"`
 	Output        *jsontext.Value `json:"output" doc:"the answer's data"`
-	OutputOmitted bool            `json:"outputOmitted" doc:"the answer is too large to be shown, or a secret"`
+	OutputOmitted bool            `json:"outputOmitted" doc:"the answer is too large to be shown, a secret, or the caller may not read it"`
 	Error         *StepError      `json:"error" doc:"the refusal; of a step that is tried again, the last one"`
 	Attempts      int             `json:"attempts"`
 	StartedAt     clock.Time      `json:"startedAt"`
@@ -115,12 +115,12 @@ func (s *Service) executionOperations() []*op.Op {
 	newest := spec("automations.executions.newest", "", "Get the newest execution of each of many automations.", `{"ids": ["5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"]}`)
 	newest.Doors = op.Console
 	return []*op.Op{
-		op.Read(spec("automation_executions.list", "GET /v1/automation-executions", "List executions, newest first.", `{"status": "failed", "limit": 20}`), listExecutions),
-		op.Read(spec("automation_executions.get", "GET /v1/automation-executions/{id}", "Get an execution.", `{`+ref+`}`), getExecution),
-		op.Write(cancel, cancelExecution),
+		op.Read(spec("automation_executions.list", "GET /v1/automation-executions", "List executions, newest first.", `{"status": "failed", "limit": 20}`), s.listExecutions),
+		op.Read(spec("automation_executions.get", "GET /v1/automation-executions/{id}", "Get an execution.", `{`+ref+`}`), s.getExecution),
+		op.Write(cancel, s.cancelExecution),
 		op.Write(retry, s.retryExecution),
 		op.Read(newest, executions.Newest),
-		op.Read(spec("automations.executions.list", "GET /v1/automations/{id}/executions", "List an automation's executions, newest first.", `{`+exampleID+`}`), listOwnExecutions),
+		op.Read(spec("automations.executions.list", "GET /v1/automations/{id}/executions", "List an automation's executions, newest first.", `{`+exampleID+`}`), s.listOwnExecutions),
 	}
 }
 
@@ -134,8 +134,9 @@ type executionList struct {
 	Status       *string `query:"status" enum:"queued,running,succeeded,failed,canceled,skipped"`
 }
 
-func listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
+func (s *Service) listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
 	rows, err := executions.Rows.List(ctx, c.Tx, executionsWhere(c.Org, in.AutomationID, in.Status), in.DB())
+	s.redact(c, rows)
 	return op.ListOf(in.Page, rows), err
 }
 
@@ -145,8 +146,12 @@ type ownExecutionList struct {
 	Status *string `query:"status" enum:"queued,running,succeeded,failed,canceled,skipped"`
 }
 
-func listOwnExecutions(ctx context.Context, c *op.Call, in ownExecutionList) (*op.List[Execution], error) {
-	return executions.ListUncounted(ctx, c, in.ID, executionsWhere(c.Org, &in.ID, in.Status), in.Page)
+func (s *Service) listOwnExecutions(ctx context.Context, c *op.Call, in ownExecutionList) (*op.List[Execution], error) {
+	list, err := executions.ListUncounted(ctx, c, in.ID, executionsWhere(c.Org, &in.ID, in.Status), in.Page)
+	if err == nil {
+		s.redact(c, list.Data)
+	}
+	return list, err
 }
 
 // executionsWhere filters executions. Of one automation there may be many, of
@@ -158,14 +163,52 @@ func executionsWhere(org id.ID, automation *id.ID, status *string) *db.Where {
 	return w
 }
 
-func getExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
-	return executions.Rows.Get(ctx, c.Tx, c.Org, in.ID)
+func (s *Service) getExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
+	e, err := executions.Rows.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(c, e), nil
 }
 
-func cancelExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
+func (s *Service) redact(c *op.Call, rows []Execution) {
+	for i := range rows {
+		rows[i] = *s.shown(c, &rows[i])
+	}
+}
+
+// shown is an execution as the caller may see it. Whoever may read automations
+// but not everything that this one worked with sees what happened, without the
+// values.
+func (s *Service) shown(c *op.Call, e *Execution) *Execution {
+	p := signer(c).Permissions
+	readable := e.EventType == nil || s.catalog.PermitHearing(p, *e.EventType) == nil
+	for i := range e.Steps {
+		o := s.catalog.Named(e.Steps[i].Operation)
+		readable = readable && o != nil && p.Allow(o.Resource, op.See)
+	}
+	if readable {
+		return e
+	}
+	v := *e
+	v.Input, v.Steps, v.ErrorMessage = jsontext.Value("{}"), slices.Clone(e.Steps), nil
+	for i := range v.Steps {
+		run := &v.Steps[i]
+		run.Input, run.InputOmitted, run.Output, run.OutputOmitted = jsontext.Value("{}"), true, nil, true
+		if run.Error != nil {
+			run.Error = &StepError{Code: run.Error.Code, Message: "You may not read what this step worked with."}
+		}
+	}
+	return &v
+}
+
+func (s *Service) cancelExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
 	e, err := executions.Rows.Lock(ctx, c.Tx, c.Org, in.ID)
-	if err != nil || e.Status == canceled {
-		return e, err
+	if err != nil {
+		return nil, err
+	}
+	if e.Status == canceled {
+		return s.shown(c, e), nil
 	}
 	if !e.live() {
 		return nil, Ended.New()
@@ -176,7 +219,7 @@ func cancelExecution(ctx context.Context, c *op.Call, in executionRef) (*Executi
 	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	return e, c.Emit("automation_execution.canceled", e.ID, e)
+	return s.shown(c, e), c.Emit("automation_execution.canceled", e.ID, e)
 }
 
 func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
@@ -214,7 +257,7 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 	if err := s.enqueue(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	return e, c.Emit("automation_execution.retried", e.ID, e)
+	return s.shown(c, e), c.Emit("automation_execution.retried", e.ID, e)
 }
 
 // again makes an execution ready to go on.

@@ -51,6 +51,9 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	if err != nil {
 		return nil, err
 	}
+	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+		return nil, err
+	}
 	found := []*event.Event{nil}
 	if v.Trigger.Kind == onEvent {
 		events, err := event.Latest(ctx, c.Tx, c.Org, *v.Trigger.Event, in.Limit)

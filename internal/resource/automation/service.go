@@ -28,6 +28,7 @@ type Catalog interface {
 	All() []*op.Op
 	Emits(eventType string) bool
 	NoEvent(eventType string) string
+	PermitHearing(p op.Permissions, eventType string) error
 }
 
 // Steps runs one operation for a caller, with its whole input as one JSON

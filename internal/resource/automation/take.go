@@ -233,6 +233,11 @@ func (t *turn) caller(ctx context.Context) (*op.Caller, error) {
 	maker := *found
 	maker.Kind, maker.ID, maker.Role, maker.Chain = op.AutomationActor, t.e.AutomationID, "", slices.Clone(t.e.Chain)
 	maker.Permissions &= op.FromCells(p.Allowed)
+	if t.e.EventType != nil {
+		if err := t.catalog.PermitHearing(maker.Permissions, *t.e.EventType); err != nil {
+			return nil, err
+		}
+	}
 	if maker.User == "" && p.User != nil {
 		maker.User = *p.User
 	}

@@ -76,7 +76,7 @@ type businessCreate struct {
 	Timezone    string  `json:"timezone" default:"UTC" format:"timezone"`
 	Locale      string  `json:"locale" default:"en-US" format:"locale"`
 	Currency    string  `json:"currency" default:"usd" format:"currency"`
-	LogoFileID  *id.ID  `json:"logoFileId"`
+	LogoFileID  *id.ID  `json:"logoFileId" ref:"files"`
 }
 
 func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Business, error) {
@@ -109,7 +109,7 @@ type businessUpdate struct {
 	Timezone    op.Maybe[string] `json:"timezone" format:"timezone"`
 	Locale      op.Maybe[string] `json:"locale" format:"locale"`
 	Currency    op.Maybe[string] `json:"currency" format:"currency"`
-	LogoFileID  op.Opt[id.ID]    `json:"logoFileId"`
+	LogoFileID  op.Opt[id.ID]    `json:"logoFileId" ref:"files"`
 }
 
 func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Business, error) {

@@ -74,8 +74,8 @@ func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[C
 }
 
 type customerCreate struct {
-	BusinessID    *id.ID      `json:"businessId" doc:"by default the caller's"`
-	ContactID     *id.ID      `json:"contactId"`
+	BusinessID    *id.ID      `json:"businessId" ref:"businesses" doc:"by default the caller's"`
+	ContactID     *id.ID      `json:"contactId" ref:"contacts"`
 	Type          string      `json:"type" default:"individual" enum:"individual,business"`
 	Name          string      `json:"name" min:"1"`
 	Email         *string     `json:"email" format:"email"`
@@ -122,8 +122,8 @@ func getCustomer(ctx context.Context, c *op.Call, in customerRef) (*Customer, er
 
 type customerUpdate struct {
 	customerRef
-	BusinessID    op.Maybe[id.ID]    `json:"businessId"`
-	ContactID     op.Opt[id.ID]      `json:"contactId"`
+	BusinessID    op.Maybe[id.ID]    `json:"businessId" ref:"businesses"`
+	ContactID     op.Opt[id.ID]      `json:"contactId" ref:"contacts"`
 	Type          op.Maybe[string]   `json:"type" enum:"individual,business"`
 	Name          op.Maybe[string]   `json:"name" min:"1"`
 	Email         op.Opt[string]     `json:"email" format:"email"`

@@ -20,7 +20,7 @@ type registration struct {
 	MaxAmountCents int64            `json:"maxAmountCents" min:"0" doc:"cents of a US dollar; at least the quote's amountCents"`
 	AutoRenew      bool             `json:"autoRenew" default:"true"`
 	Contact        *registrantInput `json:"contact" doc:"the registrant; or give contactId"`
-	ContactID      *id.ID           `json:"contactId" doc:"a saved domain contact, in place of contact"`
+	ContactID      *id.ID           `json:"contactId" ref:"domains" doc:"a saved domain contact, in place of contact"`
 
 	ascii string
 }

@@ -85,7 +85,7 @@ func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (*File, error) {
 type fileUpdate struct {
 	ref
 	Name     op.Maybe[string] `json:"name" min:"1"`
-	FolderID op.Opt[id.ID]    `json:"folderId"`
+	FolderID op.Opt[id.ID]    `json:"folderId" ref:"files"`
 }
 
 func (in *fileUpdate) Prepare(context.Context, *op.Call) (err error) {

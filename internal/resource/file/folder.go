@@ -60,7 +60,7 @@ func listFolders(ctx context.Context, c *op.Call, in folderList) (*op.List[Folde
 
 type folderCreate struct {
 	Name           string `json:"name" min:"1"`
-	ParentFolderID *id.ID `json:"parentFolderId"`
+	ParentFolderID *id.ID `json:"parentFolderId" ref:"files"`
 }
 
 func createFolder(ctx context.Context, c *op.Call, in folderCreate) (*Folder, error) {
@@ -81,7 +81,7 @@ func getFolder(ctx context.Context, c *op.Call, in folderRef) (*Folder, error) {
 type folderUpdate struct {
 	folderRef
 	Name           op.Maybe[string] `json:"name" min:"1"`
-	ParentFolderID op.Opt[id.ID]    `json:"parentFolderId"`
+	ParentFolderID op.Opt[id.ID]    `json:"parentFolderId" ref:"files"`
 }
 
 func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, error) {

@@ -11,7 +11,7 @@ import (
 type fileUpload struct {
 	File     op.Upload `json:"file" doc:"the bytes, with a file name"`
 	Name     *string   `json:"name" min:"1" doc:"by default the part's file name"`
-	FolderID *id.ID    `json:"folderId"`
+	FolderID *id.ID    `json:"folderId" ref:"files"`
 }
 
 // formRoom is what a form may have beside the file: its fields and the lines

@@ -160,8 +160,8 @@ func plain(object db.JSON) db.JSON {
 }
 
 type invoiceCreate struct {
-	CustomerID id.ID            `json:"customerId"`
-	BusinessID *id.ID           `json:"businessId" doc:"by default the customer's"`
+	CustomerID id.ID            `json:"customerId" ref:"customers"`
+	BusinessID *id.ID           `json:"businessId" ref:"businesses" doc:"by default the customer's"`
 	LineItems  []lineItemFields `json:"lineItems" optional:"yes"`
 	invoiceFields
 
@@ -253,7 +253,7 @@ func (v *Invoice) save(ctx context.Context, c *op.Call) error {
 
 type invoiceUpdate struct {
 	invoiceRef
-	CustomerID op.Maybe[id.ID]            `json:"customerId"`
+	CustomerID op.Maybe[id.ID]            `json:"customerId" ref:"customers"`
 	LineItems  op.Maybe[[]lineItemFields] `json:"lineItems"`
 	invoiceFields
 

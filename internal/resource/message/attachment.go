@@ -65,7 +65,7 @@ func getAttachment(ctx context.Context, c *op.Call, in attachmentRef) (*MessageA
 
 type attachmentAdd struct {
 	messageRef
-	FileID   id.ID   `json:"fileId"`
+	FileID   id.ID   `json:"fileId" ref:"files"`
 	FileName *string `json:"fileName" min:"1" doc:"what the recipient sees; by default the file's name"`
 }
 

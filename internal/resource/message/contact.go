@@ -58,7 +58,7 @@ func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Mes
 
 type contactAdd struct {
 	messageRef
-	ContactID id.ID  `json:"contactId"`
+	ContactID id.ID  `json:"contactId" ref:"contacts"`
 	Role      string `json:"role" default:"mentioned" enum:"from,to,cc,bcc,mentioned"`
 }
 

@@ -31,14 +31,14 @@ type messageCreate struct {
 	Subject     *string         `json:"subject" min:"1" doc:"required unless a template gives it"`
 	Text        *string         `json:"text" max:"500000"`
 	HTML        *string         `json:"html" max:"500000" doc:"sanitized; the text is made from it when there is none"`
-	TemplateID  *id.ID          `json:"templateId" doc:"an email template to render in place of text and html"`
+	TemplateID  *id.ID          `json:"templateId" ref:"email_templates" doc:"an email template to render in place of text and html"`
 	Variables   jsontext.Value  `json:"variables,omitempty" kinds:"object" doc:"values for the template, objects within objects"`
-	FileIDs     []id.ID         `json:"fileIds,omitempty" doc:"files to attach"`
+	FileIDs     []id.ID         `json:"fileIds,omitempty" ref:"files" doc:"files to attach"`
 	Purpose     string          `json:"purpose" default:"transactional" enum:"transactional,marketing"`
 	ScheduledAt *clock.Time     `json:"scheduledAt" doc:"when to send it; within a year"`
-	InReplyToID *id.ID          `json:"inReplyToId" doc:"the message that it answers"`
-	ContactID   *id.ID          `json:"contactId"`
-	CustomerID  *id.ID          `json:"customerId"`
+	InReplyToID *id.ID          `json:"inReplyToId" ref:"messages" doc:"the message that it answers"`
+	ContactID   *id.ID          `json:"contactId" ref:"contacts"`
+	CustomerID  *id.ID          `json:"customerId" ref:"customers"`
 	Draft       bool            `json:"draft" default:"false" doc:"true keeps it unsent"`
 
 	message Message // made by Prepare
@@ -167,14 +167,14 @@ type messageUpdate struct {
 	Subject     op.Maybe[string]         `json:"subject" min:"1"`
 	Text        op.Opt[string]           `json:"text" max:"500000"`
 	HTML        op.Opt[string]           `json:"html" max:"500000"`
-	TemplateID  op.Opt[id.ID]            `json:"templateId"`
+	TemplateID  op.Opt[id.ID]            `json:"templateId" ref:"email_templates"`
 	Variables   jsontext.Value           `json:"variables,omitempty" kinds:"object"`
-	FileIDs     op.Opt[[]id.ID]          `json:"fileIds"`
+	FileIDs     op.Opt[[]id.ID]          `json:"fileIds" ref:"files"`
 	Purpose     op.Maybe[string]         `json:"purpose" enum:"transactional,marketing"`
 	ScheduledAt op.Opt[clock.Time]       `json:"scheduledAt"`
-	InReplyToID op.Opt[id.ID]            `json:"inReplyToId"`
-	ContactID   op.Opt[id.ID]            `json:"contactId"`
-	CustomerID  op.Opt[id.ID]            `json:"customerId"`
+	InReplyToID op.Opt[id.ID]            `json:"inReplyToId" ref:"messages"`
+	ContactID   op.Opt[id.ID]            `json:"contactId" ref:"contacts"`
+	CustomerID  op.Opt[id.ID]            `json:"customerId" ref:"customers"`
 
 	made  Message   // the content that was sent, as Prepare made it
 	plain patchRest // what is copied as it is
@@ -284,10 +284,16 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	if v.Search = v.words(); v.Search != before.Search {
 		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
 	}
+	readdressed := !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC)
+	if readdressed && len(before.FileIDs) > 0 { // somebody else may have attached them, for somebody else
+		if err := c.PermitReference("fileIds", "files"); err != nil {
+			return nil, err
+		}
+	}
 	if err := messages.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC) {
+	if readdressed {
 		if err := relink(ctx, c, v); err != nil {
 			return nil, err
 		}

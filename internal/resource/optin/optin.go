@@ -90,7 +90,7 @@ func listOptIns(ctx context.Context, c *op.Call, in optInList) (*op.List[EmailOp
 
 type optInCreate struct {
 	Email      string      `json:"email" format:"email"`
-	ContactID  *id.ID      `json:"contactId"`
+	ContactID  *id.ID      `json:"contactId" ref:"contacts"`
 	Status     string      `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
 	Source     *string     `json:"source"`
 	OptedInAt  *clock.Time `json:"optedInAt" doc:"when it opted in; by default now, for opted_in"`
@@ -176,7 +176,7 @@ func getOptIn(ctx context.Context, c *op.Call, in optInRef) (*EmailOptIn, error)
 type optInUpdate struct {
 	optInRef
 	Email     op.Maybe[string] `json:"email" format:"email"`
-	ContactID op.Opt[id.ID]    `json:"contactId"`
+	ContactID op.Opt[id.ID]    `json:"contactId" ref:"contacts"`
 	Status    op.Maybe[string] `json:"status" enum:"pending,opted_in,opted_out"`
 	Source    op.Opt[string]   `json:"source"`
 }

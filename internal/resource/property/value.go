@@ -108,7 +108,7 @@ func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.L
 
 type valueCreate struct {
 	ID           id.ID            `path:"id" doc:"the object"`
-	DefinitionID id.ID            `json:"definitionId"`
+	DefinitionID id.ID            `json:"definitionId" ref:"properties"`
 	Value        db.JSON          `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's value type; a number may be a string, an array holds strings"`
 	Status       *string          `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; from an agent suggested"`
 	Sources      []propertySource `json:"sources" optional:"yes"`

@@ -48,7 +48,7 @@ func listAssignees(ctx context.Context, c *op.Call, in assigneeList) (*op.List[T
 
 type assigneeAdd struct {
 	taskRef
-	UserID id.ID `json:"userId" doc:"a member of the organization"`
+	UserID id.ID `json:"userId" ref:"-" doc:"a member of the organization"`
 }
 
 func addAssignee(ctx context.Context, c *op.Call, in assigneeAdd) (*TaskAssignee, error) {

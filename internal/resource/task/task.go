@@ -98,9 +98,9 @@ type taskCreate struct {
 	Status      string      `json:"status" default:"open" enum:"open,in_progress,completed,canceled"`
 	Priority    string      `json:"priority" default:"normal" enum:"low,normal,high,urgent"`
 	DueAt       *clock.Time `json:"dueAt"`
-	ContactID   *id.ID      `json:"contactId"`
-	CustomerID  *id.ID      `json:"customerId"`
-	BusinessID  *id.ID      `json:"businessId"`
+	ContactID   *id.ID      `json:"contactId" ref:"contacts"`
+	CustomerID  *id.ID      `json:"customerId" ref:"customers"`
+	BusinessID  *id.ID      `json:"businessId" ref:"businesses"`
 }
 
 func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
@@ -154,9 +154,9 @@ type taskUpdate struct {
 	Status      op.Maybe[string]   `json:"status" enum:"open,in_progress,completed,canceled"`
 	Priority    op.Maybe[string]   `json:"priority" enum:"low,normal,high,urgent"`
 	DueAt       op.Opt[clock.Time] `json:"dueAt"`
-	ContactID   op.Opt[id.ID]      `json:"contactId"`
-	CustomerID  op.Opt[id.ID]      `json:"customerId"`
-	BusinessID  op.Opt[id.ID]      `json:"businessId"`
+	ContactID   op.Opt[id.ID]      `json:"contactId" ref:"contacts"`
+	CustomerID  op.Opt[id.ID]      `json:"customerId" ref:"customers"`
+	BusinessID  op.Opt[id.ID]      `json:"businessId" ref:"businesses"`
 }
 
 func updateTask(ctx context.Context, c *op.Call, in taskUpdate) (*Task, error) {

@@ -1,0 +1,107 @@
+package automation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/id"
+)
+
+// A step that may be taken by anybody who may read automations, with all that
+// the event tells as its input.
+const eavesdrop = `{"name": "Ear", "status": "paused", "trigger": {"kind": "event", "event": %q},
+	"steps": [{"operation": "automations.list", "input": {"limit": 1, "offset": "{{ event.data }}"}}]}`
+
+// A key for automations alone learns nothing of the rest of the organization
+// by an automation: not by writing one, not by turning somebody else's, and
+// not by trying one out.
+func TestAttackReadThroughAutomations(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		const secret = "Xanthippe"
+		a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q}`, secret)).OK(t, 201)
+		only, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
+		refused := func(method, path, body, permission string) {
+			t.Helper()
+			res := a.Send(t, only, method, path, body)
+			if strings.Contains(string(res.Body), secret) {
+				t.Errorf("%s %s tells: %s", method, path, res.Body)
+			}
+			v := res.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+			if permission != "" {
+				v.Same("details.permission", permission)
+			}
+		}
+		for event, permission := range map[string]string{
+			"contact.created": "contacts:read", "message.created": "messages:read", "message.received": "messages:read",
+			"invoice.overdue": "invoices:read", "operation.failed": "domains:read", "contact.property.created": "properties:read",
+			"api_key.created": "", "invite.created": "", "agent.connected": "", "user.password_changed": "",
+		} {
+			refused("POST", "/v1/automations", fmt.Sprintf(eavesdrop, event), permission)
+		}
+		// Account events are not for keys, whatever they may do.
+		a.Send(t, a.Key, "POST", "/v1/automations", fmt.Sprintf(eavesdrop, "api_key.created")).
+			Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+
+		mine := automate(t, a, only, fmt.Sprintf(eavesdrop, "automation.created"))
+		trigger := `{"trigger": {"kind": "event", "event": "contact.created"}}`
+		refused("PATCH", "/v1/automations/"+string(mine), trigger, "contacts:read")
+
+		theirs := automate(t, a, a.Key, fmt.Sprintf(eavesdrop, "contact.created"))
+		a.Send(t, a.Key, "POST", "/v1/automations/"+string(theirs)+"/test", "{}").OK(t, 200)
+		refused("POST", "/v1/automations/"+string(theirs)+"/test", "{}", "contacts:read")
+		// A condition tells by what is skipped.
+		refused("PATCH", "/v1/automations/"+string(theirs), `{"condition": "event.data.firstName > 'N'"}`, "contacts:read")
+		a.Send(t, only, "PATCH", "/v1/automations/"+string(theirs), `{"name": "Renamed"}`).OK(t, 200)
+	})
+}
+
+// What an automation worked with is shown to those who may read it.
+func TestAttackReadThroughExecutions(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		const secret = "Xanthippe"
+		v := automate(t, a, a.Key, `{"name": "Look", "trigger": {"kind": "event", "event": "contact.created"},
+			"steps": [{"operation": "contacts.get", "input": {"id": "{{ event.resourceId }}"}, "saveAs": "who"},
+				{"operation": "tasks.create", "input": {"title": "Call {{ who.firstName }}"}}]}`)
+		a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q}`, secret)).OK(t, 201)
+		e := ends(t, a, v, "succeeded", "")
+		if !strings.Contains(e.String(), secret) {
+			t.Fatalf("the owner's key does not see what happened: %s", e)
+		}
+		key, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
+		for _, path := range []string{"/v1/automation-executions/" + e.Text("id"), "/v1/automation-executions",
+			"/v1/automations/" + string(v) + "/executions"} {
+			res := a.Send(t, key, "GET", path, "")
+			res.OK(t, 200)
+			if strings.Contains(string(res.Body), secret) {
+				t.Errorf("%s tells a key for automations alone: %s", path, res.Body)
+			}
+		}
+		got := a.Send(t, key, "GET", "/v1/automation-executions/"+e.Text("id"), "").OK(t, 200)
+		got.Same("status", "succeeded")
+		got.Same("steps.0.operation", "contacts.get")
+		got.Same("steps.0.outputOmitted", true)
+		got.Same("steps.1.inputOmitted", true)
+	})
+}
+
+// A right that is lost is lost for what was signed with it.
+func TestAttackRunWithLostRight(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		agent := a.NewAgent(t, a.Tenant, "all")
+		_, access, _ := a.Connect(t, a.Tenant, agent)
+		made := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
+			{"name": "Copy", "trigger": {"kind": "event", "event": "contact.created"},
+			"steps": [{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}]}}}`)
+		v := id.ID(made.Parse(t).Text("result.structuredContent.data.id"))
+		a.Operate(t, "agents.set_permissions", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {"contacts.read": "deny"}}`, agent))
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Xanthippe"}`).OK(t, 201)
+		ends(t, a, v, "failed", "contacts:read")
+		if list := a.Send(t, a.Key, "GET", "/v1/tasks", "").OK(t, 200); list.Len() != 0 {
+			t.Errorf("it ran all the same: %s", list)
+		}
+	})
+}
