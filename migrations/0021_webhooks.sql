@@ -71,4 +71,4 @@ CREATE INDEX webhook_deliveries_retrying ON webhook_deliveries (organization_id,
 
 -- Whoever sends in the order of the log asks whether an earlier event is still
 -- to be told of.
-CREATE INDEX jobs_fan_out ON jobs (organization_id, (CAST(args->>'seq' AS INT))) WHERE kind = 'event.fan_out' AND state = 'ready' AND attempt = 0;
+CREATE INDEX jobs_fan_out ON jobs (organization_id, (CAST(args->>'seq' AS INT))) WHERE kind = 'event.fan_out' AND state = 'ready';

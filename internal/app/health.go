@@ -19,7 +19,8 @@ type readiness struct{ on atomic.Bool }
 func (r *readiness) set(on bool) { r.on.Store(on) }
 
 // readyz tells a load balancer whether to send requests here: not before the
-// start, not while stopping, and not when the database does not answer.
+// start, not while stopping, and not when the database does not answer or takes
+// no writes.
 func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	if !a.ready.on.Load() {
 		http.Error(w, "stopping", http.StatusServiceUnavailable)
@@ -27,13 +28,9 @@ func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
-	err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.One[int](ctx, tx, "SELECT 1")
-		return err
-	})
-	if err != nil {
+	if err := a.DB.Ready(ctx); err != nil {
 		a.Log.WarnContext(ctx, "not ready", "err", err)
-		http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+		http.Error(w, "the database does not answer, or takes no writes", http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "ready")

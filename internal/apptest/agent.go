@@ -222,7 +222,7 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 	// the first that is declared.
 	refused := Result{Body: []byte(out.Content[0].Text)}
 	all := []*fault.Kind{fault.Unauthorized, fault.Forbidden, fault.DomainAgreements, fault.Invalid, fault.BadInput, fault.MissingQuery, fault.NotFound, fault.TooLarge,
-		fault.KeyInFlight, fault.KeyReused, fault.Internal, fault.Unavailable}
+		fault.KeyInFlight, fault.KeyReused, fault.Internal, fault.Unavailable, fault.OutcomeUnknown}
 	for _, k := range append(all, o.Errors...) {
 		if k.Code == refused.Code() {
 			refused.Status = k.Status

@@ -32,7 +32,7 @@ func blank(pairs ...string) *form {
 func (v *visit) refused(err error, renamed map[string]string) (*form, int, error) {
 	f := fault.Of(err)
 	switch f.Kind {
-	case fault.Internal, fault.Unavailable, fault.NotFound, fault.Forbidden, fault.AccountDisabled:
+	case fault.Internal, fault.Unavailable, fault.OutcomeUnknown, fault.NotFound, fault.Forbidden, fault.AccountDisabled:
 		return nil, 0, err
 	}
 	out := &form{Values: v.r.PostForm, Errors: map[string]string{}}

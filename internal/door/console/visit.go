@@ -181,6 +181,9 @@ func (v *visit) fail(err error) {
 	case fault.Unavailable:
 		v.Log.WarnContext(v.r.Context(), "page turned away", "trace_id", v.id, "path", v.route(), "err", err)
 		title = "Busy for a moment"
+	case fault.OutcomeUnknown:
+		v.Log.WarnContext(v.r.Context(), "the outcome is unknown", "trace_id", v.id, "path", v.route(), "err", err)
+		title, text = "We do not know whether that worked", "It may have happened. Look before you try it again."
 	case fault.NotFound:
 		title = "There is no such page"
 	case fault.Forbidden:
@@ -190,8 +193,8 @@ func (v *visit) fail(err error) {
 	case fault.RateLimited:
 		title = "Too many attempts"
 	}
-	if f.RetryAfter > 0 {
-		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(f.RetryAfter)))
+	if wait := f.Wait(); wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(wait)))
 	}
 	if err := v.say(f.Status, title, text); err != nil {
 		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "err", err)

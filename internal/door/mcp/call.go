@@ -190,7 +190,7 @@ func (d *Door) refusal(ctx context.Context, t *tool, request string, err error) 
 	switch f.Kind {
 	case fault.Internal:
 		d.Log.ErrorContext(ctx, "tool failed", "trace_id", request, "operation", t.op.Name, "err", err)
-	case fault.Unavailable:
+	case fault.Unavailable, fault.OutcomeUnknown:
 		d.Log.WarnContext(ctx, "tool turned away", "trace_id", request, "operation", t.op.Name, "err", err)
 	}
 	body, encodeErr := op.ErrorBody(f)

@@ -272,13 +272,13 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, er
 	switch f.Kind {
 	case fault.Internal:
 		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "err", err)
-	case fault.Unavailable:
+	case fault.Unavailable, fault.OutcomeUnknown:
 		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "err", err)
 	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(f.RetryAfter)))
+	if wait := f.Wait(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(wait)))
 	}
 	body, encodeErr := op.ErrorBody(f)
 	if encodeErr != nil {

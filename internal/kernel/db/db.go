@@ -57,6 +57,7 @@ type engine interface {
 	read(ctx context.Context, fn Func) error
 	write(ctx context.Context, fn Func) error
 	gauges() Gauges
+	ready(ctx context.Context) error
 	close() error
 }
 
@@ -113,6 +114,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 
 // Close waits for running transactions and closes the database.
 func (d *DB) Close() error { return d.engine.close() }
+
+// Ready says why the database cannot be read and written now.
+func (d *DB) Ready(ctx context.Context) error { return d.engine.ready(ctx) }
 
 // Engine tells which engine holds the data.
 func (d *DB) Engine() Engine { return d.engine.name() }

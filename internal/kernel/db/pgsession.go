@@ -18,6 +18,8 @@ type pgSession struct {
 	begin string
 	begun bool
 	never error // why it could not begin, so that nothing may follow
+	asks  bool  // it wants to know its mark
+	mark  mark
 }
 
 // idle tells that no transaction is open.
@@ -40,9 +42,16 @@ func (s *pgSession) first(ctx context.Context, sql string, values []any) (pgx.Ba
 	s.begun = true
 	b := &pgx.Batch{}
 	b.Queue(s.begin)
+	if s.asks {
+		b.Queue(markText)
+	}
 	b.Queue(sql, values...)
 	results := s.conn.SendBatch(ctx, b)
-	if _, s.never = results.Exec(); s.never != nil {
+	_, s.never = results.Exec()
+	if s.never == nil && s.asks {
+		s.never = results.QueryRow().Scan(&s.mark.xid, &s.mark.server)
+	}
+	if s.never != nil {
 		results.Close() //nolint:errcheck // the same again
 	}
 	return results, s.never

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -17,8 +18,9 @@ import (
 
 // pg is the PostgreSQL engine.
 type pg struct {
-	db   *DB
-	pool *pgxpool.Pool
+	db     *DB
+	pool   *pgxpool.Pool
+	health *pgxpool.Pool // of its own, so that a full pool does not look like a dead server
 }
 
 const maxAttempts = 5 // of one write that the server asks to run again
@@ -54,7 +56,14 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 		pool.Close()
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &pg{d, pool}, nil
+	own := cfg.Copy()
+	own.MaxConns, own.MinConns = 1, 0
+	health, err := pgxpool.NewWithConfig(ctx, own)
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return &pg{d, pool, health}, nil
 }
 
 // serverApplication is what a server calls itself, unless its URL says another name.
@@ -74,7 +83,28 @@ func serverName(url string) string {
 
 func (e *pg) name() Engine { return Postgres }
 
-func (e *pg) close() error { e.pool.Close(); return nil }
+func (e *pg) close() error {
+	e.pool.Close()
+	e.health.Close()
+	return nil
+}
+
+func (e *pg) ready(ctx context.Context) error {
+	var readOnly string
+	ask := func() error { return e.health.QueryRow(ctx, "SHOW transaction_read_only").Scan(&readOnly) }
+	err := ask()
+	if err != nil && ctx.Err() == nil {
+		err = ask() // the first may have met a connection that was cut while nobody looked
+	}
+	if err != nil {
+		return err
+	}
+	if readOnly == "on" {
+		e.health.Reset() // to find the server that took over
+		return errors.New("db: the server takes no writes")
+	}
+	return nil
+}
 
 // take takes a connection for one transaction.
 func (e *pg) take(ctx context.Context, begin string) (*pgSession, error) {
@@ -118,6 +148,9 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
 		err := e.attempt(ctx, fn)
+		if readOnly(err) {
+			e.pool.Reset() // another connection may lead to the server that writes now
+		}
 		if !again(err) || attempt == maxAttempts {
 			e.db.stats.batch(1, began)
 			return lost(err)
@@ -137,6 +170,7 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		return err
 	}
 	defer s.conn.Release()
+	s.asks = ctx.Value(withoutOutcome{}) == nil
 	tx := &Tx{session: s, db: e.db, writable: true}
 	failed := call(inside(ctx), fn, tx)
 	// Once the work is done the client's hanging up no longer matters.
@@ -147,11 +181,13 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		return failed
 	}
 	if err := s.end(detached, "COMMIT"); err != nil {
-		var refused *pgconn.PgError
-		if !errors.As(err, &refused) && !errors.Is(err, pgx.ErrTxCommitRollback) {
-			return fmt.Errorf("%w: %w", ErrLostCommit, err)
+		if !uncertain(err) {
+			return err
 		}
-		return err
+		s.conn.Release()
+		if err := e.outcome(ctx, s.mark, err); err != nil {
+			return err
+		}
 	}
 	for _, fn := range tx.after {
 		fn()
@@ -165,7 +201,15 @@ func again(err error) bool {
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// lost answers 503 for a server that is away, overloaded or gave up waiting.
+// readOnly reports whether the server takes no writes: it is a standby, or was
+// the primary a moment ago.
+func readOnly(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "25006"
+}
+
+// lost answers 503 for a server that is away, overloaded, read-only or gave up
+// waiting.
 func lost(err error) error {
 	if err == nil {
 		return nil
@@ -173,15 +217,27 @@ func lost(err error) error {
 	var refused *pgconn.PgError
 	var connect *pgconn.ConnectError
 	switch {
+	case errors.Is(err, ErrLostCommit):
+		return fault.OutcomeUnknown.Because(err)
 	case errors.As(err, &refused):
-		switch refused.Code {
-		case "55P03", "57014", "53300", "57P01", "57P02", "57P03", "40001", "40P01", "53100", "53200":
+		if temporary(refused.Code) {
 			return fault.Unavailable.Because(err)
 		}
 	case errors.As(err, &connect), pgconn.SafeToRetry(err), broken(err):
 		return fault.Unavailable.Because(err)
 	}
 	return err
+}
+
+// temporary reports whether a server that refused with this code may well take
+// the same statement later: the classes of lost connections, lack of resources,
+// operators' interventions and failures of its system, and single codes.
+func temporary(code string) bool {
+	switch code[:min(len(code), 2)] {
+	case "08", "53", "57", "58":
+		return true
+	}
+	return slices.Contains([]string{"25006", "40001", "40P01", "55P03"}, code)
 }
 
 // broken reports whether the connection ended before the commit, so that

@@ -1,11 +1,15 @@
 package db_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +18,8 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/fault"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // distance stands between a client and its server. A round trip begins when the
@@ -76,6 +82,11 @@ func relay(to io.WriteCloser, from io.Reader, before func()) {
 // distant is a fresh database behind a distance with n tickets.
 func distant(t *testing.T, n int) (*db.DB, *distance) {
 	t.Helper()
+	return distantPool(t, n, 1)
+}
+
+func distantPool(t *testing.T, n, connections int) (*db.DB, *distance) {
+	t.Helper()
 	o := dbtest.Options(t, db.Postgres, table)
 	u, err := url.Parse(o.URL)
 	if err != nil {
@@ -85,11 +96,11 @@ func distant(t *testing.T, n int) (*db.DB, *distance) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &distance{Listener: l, server: u.Host, tickets: make(chan struct{}, 1000)}
+	f := &distance{Listener: l, server: u.Host, tickets: make(chan struct{}, max(n, 1000))}
 	go f.serve()
 	f.give(n)
 	u.Host = l.Addr().String()
-	o.URL, o.MaxConns = u.String(), 1
+	o.URL, o.MaxConns = u.String(), connections
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +224,144 @@ func TestBrokenConnection(t *testing.T) {
 		f.cut()
 		return err
 	})
-	if !errors.Is(err, db.ErrLostCommit) {
-		t.Errorf("in the commit: %v", err)
+	if !fault.Has(err, fault.Unavailable) || strings.Contains(rows(t, d), "lost") {
+		t.Errorf("before the commit left: %v, and there is %q", err, rows(t, d))
+	}
+	err = d.Write(db.WithoutOutcome(t.Context()), func(ctx context.Context, tx *db.Tx) error {
+		err := insert("unknown")(ctx, tx)
+		f.cut()
+		return err
+	})
+	if !errors.Is(err, db.ErrLostCommit) && !fault.Has(err, fault.Unavailable) {
+		t.Errorf("by somebody who does not ask: %v", err)
+	}
+}
+
+// However a connection ends, what a writer is told is true: a success is there,
+// a 503 is not, and only the third answer may be either.
+func TestCutCommits(t *testing.T) {
+	d, f := distantPool(t, 1_000_000, 8)
+	name := ""
+	if err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		name, err = db.One[string](ctx, tx, "SELECT current_database()")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	direct, err := pgx.Connect(t.Context(), "postgres://postgres@"+f.server+"/postgres") // which nobody cuts
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer direct.Close(context.Background()) //nolint:errcheck // the test is over
+
+	const writers, each = 8, 150
+	var told sync.Map // who → the error
+	var done atomic.Int64
+	for w := range writers {
+		go func() {
+			defer done.Add(1)
+			for i := range each {
+				who := fmt.Sprintf("%d/%d", w, i)
+				told.Store(who, answerOf(d.Write(t.Context(), insert(who))))
+			}
+		}()
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	cuts := 0
+	for deadline := time.Now().Add(time.Minute); done.Load() < writers && time.Now().Before(deadline); cuts++ {
+		time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond)
+		if random.IntN(2) == 0 {
+			f.cut()
+		} else if _, err := direct.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := map[string]bool{}
+	for range 20 { // connections that were cut are found out by using them
+		err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			all, err := db.All[string](ctx, tx, "SELECT who FROM t")
+			for _, who := range all {
+				there[who] = true
+			}
+			return err
+		})
+		if err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	told.Range(func(who, answer any) bool {
+		count[answer.(string)]++
+		if is := there[who.(string)]; answer != "unknown" && is != (answer == "done") {
+			t.Errorf("%s was told %s; whether it is there: %t", who, answer, is)
+		}
+		return true
+	})
+	if count["not done"] == 0 || count["done"] < each {
+		t.Errorf("the cuts proved nothing: %v", count)
+	}
+	t.Logf("%d cuts: %v", cuts, count)
+}
+
+func answerOf(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case fault.Has(err, fault.OutcomeUnknown):
+		return "unknown"
+	case fault.Has(err, fault.Unavailable):
+		return "not done"
+	}
+	return "other: " + err.Error()
+}
+
+// A server that takes no writes any more is unavailable, not broken, and not
+// ready either. It comes back without a restart.
+func TestReadOnlyServer(t *testing.T) {
+	o := dbtest.Options(t, db.Postgres, table)
+	d, err := db.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // the test is over
+	direct, err := pgx.Connect(t.Context(), o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer direct.Close(context.Background()) //nolint:errcheck // the test is over
+	demote := func(on string) {
+		t.Helper()
+		name := direct.Config().Database
+		for _, text := range []string{"SET default_transaction_read_only = off", `ALTER DATABASE "` + name + `" SET default_transaction_read_only = ` + on,
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'frontdesk' AND datname = current_database()"} {
+			if _, err := direct.Exec(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmp.Or(d.Write(t.Context(), insert("a")), d.Ready(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	demote("on")
+	for range 5 {
+		if err := d.Write(t.Context(), insert("b")); !fault.Has(err, fault.Unavailable) {
+			t.Errorf("a write at a server that takes none: %v", err)
+		}
+	}
+	if err := d.Ready(t.Context()); err == nil {
+		t.Error("a server that takes no writes is ready")
+	}
+	demote("off")
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := cmp.Or(d.Write(t.Context(), insert("c")), d.Ready(t.Context()))
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
 	}
 }

@@ -75,6 +75,13 @@ func (e *lite) open(ctx context.Context) error {
 
 func (e *lite) name() Engine { return SQLite }
 
+func (e *lite) ready(ctx context.Context) error {
+	return e.read(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := One[int](ctx, tx, "SELECT 1")
+		return err
+	})
+}
+
 func (e *lite) close() error {
 	if e.writer != nil {
 		e.writer.close()

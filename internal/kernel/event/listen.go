@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -35,8 +36,16 @@ type fanOut struct {
 // New joins the log to the queue that carries its fan-out.
 func New(q *job.Queue) *Log {
 	l := &Log{jobs: q, hears: map[string]Hear{}}
-	job.HandleTx(q, fanOutKind, l.tell, job.Forget())
+	job.HandleTx(q, fanOutKind, l.tell, job.Forget(), job.Attempts(fanOutAttempts), job.Backoff(fanOutBackoff))
 	return l
+}
+
+// A fan-out that failed holds up those behind it, so it is tried again soon,
+// for some ten hours.
+const fanOutAttempts = 2500
+
+func fanOutBackoff(attempt int) time.Duration {
+	return min(time.Second/4<<min(attempt-1, 10), 15*time.Second)
 }
 
 // On declares a kind of listener. Listeners of a kind that nobody declared are

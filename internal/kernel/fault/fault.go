@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -55,6 +56,7 @@ var (
 	RateLimited      = Define("RATE_LIMITED", 429, "Too many requests. Wait for the time in Retry-After.")
 	Internal         = Define("INTERNAL_ERROR", 500, "Something went wrong on our side. The request id names the attempt in our logs.")
 	Unavailable      = Define("SERVICE_UNAVAILABLE", 503, "The service is briefly unavailable. Retry in a moment.")
+	OutcomeUnknown   = Define("OUTCOME_UNKNOWN", 503, "It may have happened. Repeat it only with the same Idempotency-Key, or look first.")
 )
 
 // Fault is one refusal.
@@ -85,6 +87,15 @@ func (f *Fault) Sentence() string {
 		return f.Text
 	}
 	return f.Kind.Message
+}
+
+// Wait is how long the caller should wait before it asks again, 0 when that
+// does not help. Whatever is unavailable is worth another try.
+func (f *Fault) Wait() time.Duration {
+	if f.RetryAfter == 0 && f.Status == http.StatusServiceUnavailable {
+		return time.Second
+	}
+	return f.RetryAfter
 }
 
 // New refuses with the kind's own sentence.

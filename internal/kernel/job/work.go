@@ -16,7 +16,7 @@ import (
 func (q *Queue) step(l *lane) (found bool, err error) {
 	var j *Job
 	var v verdict
-	ctx := db.WithLabel(q.base, "jobs in lane "+l.name)
+	ctx := db.WithoutOutcome(db.WithLabel(q.base, "jobs in lane "+l.name))
 	err = q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		j = nil
 		r, err := db.One[row](ctx, tx, q.text().claim, l.name, q.clock.Now())

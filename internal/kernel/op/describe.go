@@ -90,7 +90,7 @@ func (o *Op) OutputSchema(shared Schemas) (s *jsonschema.Schema, list bool) {
 
 // Faults lists every refusal that REST can answer with, by status.
 func (o *Op) Faults() map[int][]*fault.Kind {
-	all := []*fault.Kind{fault.Internal, fault.Unavailable}
+	all := []*fault.Kind{fault.Internal, fault.Unavailable, fault.OutcomeUnknown}
 	add := func(when bool, kinds ...*fault.Kind) {
 		if when {
 			all = append(all, kinds...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -257,7 +258,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 	var f *fault.Fault
 	refused := errors.As(err, &f)
 	// That the database is busy, or away, says nothing about what was begun outside.
-	begun := m.step != nil && (!refused || f.Kind == fault.Unavailable)
+	begun := m.step != nil && (!refused || f.Status == http.StatusServiceUnavailable)
 	open := IsUnknown(err) || begun || errors.Is(err, db.ErrLostCommit)
 	switch {
 	case errors.Is(err, errFenced):
@@ -269,7 +270,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 		if refused {
 			return Answer{}, err
 		}
-		return Answer{}, fault.Unavailable.Because(err)
+		return Answer{}, fault.OutcomeUnknown.Because(err)
 	case f != nil && f.Binding:
 		body, e := ErrorBody(f)
 		if e != nil {

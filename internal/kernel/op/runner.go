@@ -311,7 +311,7 @@ func (r *Runner) secondLook(ctx context.Context, c *Call, k *key, err error) (An
 	switch {
 	case found || look != nil:
 		return answer, look
-	case errors.Is(err, errStored) || errors.Is(err, db.ErrLostCommit):
+	case errors.Is(err, errStored):
 		return Answer{}, fault.Unavailable.Because(err)
 	}
 	return Answer{}, err

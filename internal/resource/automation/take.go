@@ -282,7 +282,8 @@ func stepError(f *fault.Fault) *StepError {
 
 // isTemporary reports whether the same step may well succeed a moment later.
 func isTemporary(code string) bool {
-	return slices.Contains([]string{fault.Unavailable.Code, fault.RateLimited.Code, fault.KeyInFlight.Code}, code)
+	return slices.Contains([]string{fault.Unavailable.Code, fault.OutcomeUnknown.Code, fault.RateLimited.Code,
+		fault.KeyInFlight.Code}, code)
 }
 
 // wait is how long to wait after so many attempts.

@@ -176,7 +176,7 @@ func (t *turn) refused(err error) (job.Outcome, error) {
 	switch {
 	case err == nil:
 		return nil, nil
-	case errors.As(err, &f) && f.Kind != fault.Unavailable:
+	case errors.As(err, &f) && !isTemporary(f.Code):
 		return t.fail("The automation may no longer act: "+f.Sentence(), nil), nil
 	case t.job.Last():
 		return t.fail("The automation could not be run.", nil), nil

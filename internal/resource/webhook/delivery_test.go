@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/webhook"
 )
 
@@ -110,6 +113,47 @@ func TestOrderOfSlowFanOuts(t *testing.T) {
 			if want := []string{"First", "Second"}[i]; v.event.Data["firstName"] != want {
 				t.Errorf("%v came when %s was next", v.event.Data["firstName"], want)
 			}
+		}
+	})
+}
+
+// A fan-out that fails is tried again, and nothing overtakes it meanwhile: here
+// somebody holds the webhook's row until the first fan-outs give up waiting.
+// The receiver ends on the last state.
+func TestOrderAfterFailedFanOuts(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+		if engine != db.Postgres {
+			t.Skip("writes take turns on SQLite, so no row is held")
+		}
+		s := apptest.Settings(t, engine)
+		s.DatabaseURL += "?lock_timeout=200ms"
+		a := apptest.StartWith(t, s)
+		begin(t, a)
+		call := a.Door("action", a.Tenant)
+		e := newEndpoint(t, nil)
+		hook, _ := subscribe(t, call, e.server.URL, "contact.updated")
+		contact := call(t, "contacts.create", `{"firstName": "0"}`).OK(t, 201).Text("id")
+		const states = 30
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			if err := db.Lock(ctx, tx, "webhooks", a.Org, id.ID(hook)); err != nil {
+				return err
+			}
+			for i := 1; i <= states; i++ {
+				call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "firstName": "%d"}`, contact, i)).OK(t, 200)
+				time.Sleep(30 * time.Millisecond)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range e.wait(states) {
+			if v.event.Data["firstName"] != strconv.Itoa(i+1) {
+				t.Fatalf("state %v came as number %d", v.event.Data["firstName"], i+1)
+			}
+		}
+		if g, err := a.Jobs.Gauges(t.Context()); err != nil || g.Errors == 0 {
+			t.Errorf("no fan-out failed, so nothing was tried: %+v, %v", g, err)
 		}
 	})
 }

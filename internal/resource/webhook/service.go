@@ -29,7 +29,6 @@ var (
 	attemptTime = 10 * time.Second // of one attempt, from the name to the last byte
 	slowTime    = time.Second      // an attempt that takes longer sends its endpoint to the lane of slow ones
 	shiftTime   = 3 * time.Second  // how long an endpoint is attempted before others have their turn
-	orderTime   = 10 * time.Millisecond
 
 	// backoff is how long to wait after each failure: 3 days in all, before jitter.
 	backoff = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}

@@ -132,12 +132,12 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, e errand, slow bool, a sh
 		return rest(now)
 	}
 	if e.column == first.column {
-		behind, err := event.Behind(ctx, tx, w.OrganizationID, *d.EventSeq)
+		again, behind, err := event.Behind(ctx, tx, w.OrganizationID, *d.EventSeq)
 		if err != nil {
 			return nil, err
 		}
 		if behind {
-			return rest(now.Add(orderTime))
+			return rest(now.Add(again))
 		}
 	}
 	if *at == nil || **at != 0 {

@@ -1,0 +1,84 @@
+package app_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A primary that was demoted takes no writes: callers are told to come back,
+// those who only read are served, and a balancer sends nobody here.
+func TestReadOnlyDatabase(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+		if engine != db.Postgres {
+			t.Skip("SQLite has no other server")
+		}
+		a := apptest.Start(t, engine)
+		operator, err := pgx.Connect(t.Context(), a.Settings.DatabaseURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer operator.Close(context.Background()) //nolint:errcheck // the test is over
+		a.SetReady()
+		get := func(path string) (status int, body string) {
+			t.Helper()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.URL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+a.Key)
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			text, _ := io.ReadAll(res.Body)
+			return res.StatusCode, string(text)
+		}
+		demote := func(on string) {
+			t.Helper()
+			for _, text := range []string{
+				"SET default_transaction_read_only = off",
+				`ALTER DATABASE "` + operator.Config().Database + `" SET default_transaction_read_only = ` + on,
+				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+			} {
+				if _, err := operator.Exec(t.Context(), text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 100 { // a connection that was ended is found out by using it
+				if status, _ := get("/v1/contacts"); status == 200 {
+					return
+				}
+			}
+			t.Fatal("it does not find its way back")
+		}
+		demote("on")
+		for range 20 {
+			res := a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`)
+			res.Refused(t, 503, "SERVICE_UNAVAILABLE")
+			if res.Header.Get("Retry-After") == "" {
+				t.Error("a 503 without Retry-After")
+			}
+		}
+		if status, body := get("/v1/contacts"); status != 200 || strings.Contains(body, "Ada") {
+			t.Errorf("contacts: %d %s", status, body)
+		}
+		if status, body := get("/readyz"); status != 503 || !strings.Contains(body, "takes no writes") {
+			t.Errorf("/readyz: %d %s", status, body)
+		}
+		demote("off")
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
+		if status, body := get("/readyz"); status != 200 {
+			t.Errorf("/readyz: %d %s", status, body)
+		}
+	})
+}
