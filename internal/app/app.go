@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
 
 	"frontdesk/internal/account"
@@ -161,8 +163,21 @@ func (a *App) Handler() http.Handler {
 			a.REST.ServeHTTP(w, r)
 			return
 		}
+		if _, pattern := mux.Handler(r); (pattern == "" || pattern == "/") && isProgram(r) {
+			a.REST.NotFound(w, r)
+			return
+		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+var versionPath = regexp.MustCompile(`^/v\d+(/|$)`)
+
+// isProgram tells a caller of the API, who wants JSON, from a browser, which
+// wants a page.
+func isProgram(r *http.Request) bool {
+	return versionPath.MatchString(r.URL.Path) || r.Header.Get("Authorization") != "" ||
+		!strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // openAgents joins what the agents' listener serves: the authorization server

@@ -221,7 +221,8 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 	// Results carry no status; the code implies it, and where it has several
 	// the first that is declared.
 	refused := Result{Body: []byte(out.Content[0].Text)}
-	all := []*fault.Kind{fault.Unauthorized, fault.Forbidden, fault.DomainAgreements, fault.Invalid, fault.BadInput, fault.MissingQuery, fault.NotFound, fault.TooLarge,
+	all := []*fault.Kind{fault.Unauthorized, fault.Forbidden, fault.DomainAgreements, fault.Invalid, fault.BadInput, fault.MissingQuery,
+		fault.BadContactID, fault.BadBusinessID, fault.BadMessageID, fault.NotFound, fault.TooLarge,
 		fault.KeyInFlight, fault.KeyReused, fault.Internal, fault.Unavailable, fault.OutcomeUnknown}
 	for _, k := range append(all, o.Errors...) {
 		if k.Code == refused.Code() {

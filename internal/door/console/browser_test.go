@@ -55,6 +55,7 @@ func (b *browser) do(method, path string, form url.Values, headers ...string) pa
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	req.Header.Set("Accept", "text/html,application/xhtml+xml")
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

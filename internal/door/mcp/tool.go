@@ -79,29 +79,30 @@ func describe(o *op.Op) *sdk.Tool {
 	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw), OutputSchema: output}
 }
 
-// hints say what a call does, where the protocol's default says otherwise: a
-// tool changes something, destroys what was there, and does more when it is
-// called again. To change something is destructive by the protocol's
-// definition; to create is not.
+// hints say what a call does. What equals the protocol's default is left out,
+// but a tool that changes something always says whether it destroys.
 type hints struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
 	Idempotent  bool  `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
+// annotate hints at what a client should ask a person about: what overwrites or
+// deletes, as the protocol has it, and what charges, sends or publishes, which
+// cannot be taken back either.
 func annotate(o *op.Op) *hints {
-	yes, no := true, false
-	switch {
-	case o.ReadOnly() || o.Method == http.MethodGet:
-		return &hints{ReadOnly: true}
-	case o.Action == op.Create:
-		return &hints{Destructive: &no}
-	case o.Action == op.Delete:
-		return &hints{Destructive: &yes, Idempotent: true}
-	case o.Method != http.MethodPost:
-		return &hints{Idempotent: true}
+	h := &hints{}
+	if !o.ReachesOut() {
+		h.OpenWorld = new(bool)
 	}
-	return nil
+	if o.ReadOnly() || o.Method == http.MethodGet {
+		h.ReadOnly = true
+		return h
+	}
+	destroys := o.Outward || o.Action != op.Create
+	h.Destructive, h.Idempotent = &destroys, o.Method != http.MethodPost
+	return h
 }
 
 // encode writes the tool as clients get it.

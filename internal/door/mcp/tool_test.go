@@ -59,9 +59,7 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s: answers as %s", o.Name, text)
 			}
 		}
-		if v.Annotations["readOnlyHint"] != (o.Method == http.MethodGet || o.ReadOnly()) || v.Annotations["destructiveHint"] != (o.Method == http.MethodDelete) {
-			t.Errorf("%s: %v", o.Name, v.Annotations)
-		}
+		checkHints(t, o, v.Annotations)
 		schema := compiled(t, o.Name, v.InputSchema)
 		example := parsed(t, []byte(o.Example)).(map[string]any)
 		if o.KeyRequired {
@@ -103,6 +101,28 @@ func TestTools(t *testing.T) {
 	t.Logf("tools/list: %d tools in %d bytes, at %d tools %d KB; read-only: %d tools in %d bytes, at %d tools %d KB",
 		agents, len(full.Body), coming, len(full.Body)*coming/agents/1000, reads, len(some.Body), coming*reads/agents, len(some.Body)*coming/agents/1000)
 }
+
+// checkHints wants every tool to say what it is: one that changes something, whether
+// it destroys; one that stays inside, that it does. MCP's defaults are that a
+// tool destroys and reaches outside.
+func checkHints(t *testing.T, o *op.Op, hints map[string]bool) {
+	t.Helper()
+	destroys, says := hints["destructiveHint"]
+	outside, saysWorld := hints["openWorldHint"]
+	reads := o.Method == http.MethodGet || o.ReadOnly()
+	harmless := o.Action == op.Create && !slices.Contains(outward, o.Name)
+	if len(hints) == 0 && !o.ReachesOut() || hints["readOnlyHint"] != reads || says == reads || says && destroys == harmless || saysWorld && outside {
+		t.Errorf("%s: %v", o.Name, hints)
+	}
+	if slices.Contains(outward, o.Name) && saysWorld {
+		t.Errorf("%s reaches outside: %v", o.Name, hints)
+	}
+}
+
+// outward are the tools that charge, send or publish although they only add.
+var outward = []string{"messages.create", "messages.send", "invoices.send", "domains.register", "domains.renew", "domains.dns_records.create",
+	"domains.email.enable", "domains.subdomains.create", "files.access_links.create", "webhooks.create", "webhooks.test",
+	"webhooks.deliveries.redeliver", "automations.create", "automations.run"}
 
 func parsed(t *testing.T, text []byte) any {
 	t.Helper()

@@ -126,7 +126,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	q := op.Request{Caller: caller, Door: op.REST, ID: request, Path: values}
 	if r.URL.RawQuery != "" {
 		if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-			return refuse(rt, fault.BadInput.Say("The query is not well formed."))
+			return refuse(rt, badQuery(err))
 		}
 	}
 	if key, ok := r.Header["Idempotency-Key"]; ok {
@@ -144,6 +144,18 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		return refuse(rt, err)
 	}
 	return rt, d.answer(w, r, request, answer)
+}
+
+// badQuery says why a query string cannot be read.
+func badQuery(err error) error {
+	return (*fault.Tree)(nil).Add("The query is not well formed: " + err.Error()).Fault(fault.BadInput)
+}
+
+// NotFound answers a program that asks for a path which nobody serves.
+func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
+	request := string(id.New())
+	w.Header()["X-Request-ID"] = []string{request}
+	d.metrics.refused(d.refuse(w, r, request, noPath()))
 }
 
 // Allowance tells what is left of an organization's requests, as this process

@@ -77,6 +77,9 @@ func Parse(s string) (Time, error) {
 // Date is a calendar day, "2006-01-02". The empty value is no day.
 type Date string
 
+// After reports whether the day begins after a moment, in UTC.
+func (d Date) After(t Time) bool { return string(d) > t.Std().Format(time.DateOnly) }
+
 // ParseDate reads a calendar day.
 func ParseDate(s string) (Date, error) {
 	if _, err := time.Parse(time.DateOnly, s); err != nil {

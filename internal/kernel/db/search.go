@@ -86,16 +86,28 @@ type term struct {
 }
 
 func searchTerm(query string) term {
-	words := strings.FieldsFunc(Fold(query), unicode.IsSpace)
-	text := strings.Join(words, " ")
+	text := strings.Join(strings.FieldsFunc(Fold(query), unicode.IsSpace), " ")
 	if n := len([]rune(text)); n > 0 && n < 3 {
 		text = " " + text // one or two characters: word beginnings
 	}
-	t := term{like: "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"}
+	t := term{like: anywhere(text)}
 	if len([]rune(text)) >= 3 {
 		t.fts = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 	}
 	return t
+}
+
+// anywhere is the pattern of LIKE for a text that contains another.
+func anywhere(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
+}
+
+// Contains is a filter for tables so small that they need no index: the search
+// text contains a part, of one character too. A nil pointer adds nothing.
+func Contains(w *Where, part *string) {
+	if part != nil {
+		w.And(like, anywhere(strings.Join(strings.FieldsFunc(Fold(*part), unicode.IsSpace), " ")))
+	}
 }
 
 // rareTerm is how many rows of the index a search still starts from. Beyond

@@ -11,7 +11,7 @@ import (
 // A nil *Tree is a place with nothing wrong.
 type Tree struct {
 	Errors     []string         `json:"errors"`
-	Properties map[string]*Tree `json:"properties,omitempty"`
+	Properties map[string]*Tree `json:"properties,omitzero"` // of an object, empty when nothing below it is wrong
 	Items      []*Tree          `json:"items,omitempty"`
 }
 
@@ -28,10 +28,7 @@ func (t *Tree) Set(field string, c *Tree) *Tree {
 		return t
 	}
 	t = t.made()
-	if t.Properties == nil {
-		t.Properties = map[string]*Tree{}
-	}
-	t.Properties[field] = c
+	t.Object().Properties[field] = c
 	return t
 }
 
@@ -75,6 +72,14 @@ func (t *Tree) At(path []any, issue string) *Tree {
 	}
 }
 
+// Object marks the place as one of an object.
+func (t *Tree) Object() *Tree {
+	if t != nil && t.Properties == nil {
+		t.Properties = map[string]*Tree{}
+	}
+	return t
+}
+
 // Sized gives an array's node one entry per element.
 func (t *Tree) Sized(n int) *Tree {
 	if t == nil || t.Items == nil {
@@ -116,13 +121,13 @@ func (t *Tree) first(at string) (string, string) {
 	return "", ""
 }
 
-// Fault turns the tree into a refusal whose sentence names the first issue.
-// It is nil for a nil tree.
+// Fault turns the tree of a request into a refusal whose sentence names the
+// first issue. It is nil for a nil tree.
 func (t *Tree) Fault(k *Kind) error {
 	if t == nil {
 		return nil
 	}
-	f := k.With(t)
+	f := k.With(t.Object())
 	if at, issue := t.first(""); at != "" {
 		f.Text = at + ": " + issue
 	} else {

@@ -129,7 +129,7 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 			return nil, err
 		}
 		if !n.nullable {
-			return (*fault.Tree)(nil).Add("Invalid input: expected " + n.kind.String() + ", received null"), nil
+			return n.mismatch("null"), nil
 		}
 		if n.hold == opt {
 			v.Field(0).SetBool(true)
@@ -157,7 +157,7 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		if err := d.skip(); err != nil {
 			return nil, err
 		}
-		return (*fault.Tree)(nil).Add("Invalid input: expected " + n.kind.String() + ", received " + kindName(k)), nil
+		return n.mismatch(kindName(k)), nil
 	}
 	switch n.kind {
 	case objectValue:
@@ -203,7 +203,24 @@ func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
 	if n.kind == anyValue && (len(n.oneOf) == 0 || slices.Contains(n.oneOf, stringValue)) {
 		return nil, nil
 	}
-	return (*fault.Tree)(nil).Add("Invalid input: expected " + n.kind.String() + ", received string"), nil
+	return n.mismatch("string"), nil
+}
+
+// mismatch says that a value of another kind was received.
+func (n *node) mismatch(received string) *fault.Tree {
+	return n.issue("Invalid input: expected " + n.kind.String() + ", received " + received)
+}
+
+// missing is what is said of a field that must be there.
+const missing = "Required"
+
+// issue is what is wrong with a value as a whole.
+func (n *node) issue(text string) *fault.Tree {
+	tree := (*fault.Tree)(nil).Add(text)
+	if n.kind == objectValue || n.kind == mapValue || len(n.oneOf) == 1 && n.oneOf[0] == objectValue {
+		return tree.Object()
+	}
+	return tree
 }
 
 // place is where in its field a value goes, once there is one.
@@ -279,10 +296,10 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 	}
 	for _, p := range n.order {
 		if p.required && few&(1<<p.nth) == 0 && !many[p.nth] && (accept == nil || accept(p)) {
-			tree = tree.Set(p.name, (*fault.Tree)(nil).Add("Required"))
+			tree = tree.Set(p.name, p.node.issue(missing))
 		}
 	}
-	return tree, nil
+	return tree.Object(), nil
 }
 
 func field(v reflect.Value, index []int) reflect.Value {
@@ -318,7 +335,7 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 	}
 	_, err = d.ReadToken()
 	v.Set(m)
-	return tree, err
+	return tree.Object(), err
 }
 
 func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) {
@@ -376,6 +393,9 @@ func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tr
 		}
 		if !slices.Contains(names, kindName(k)) {
 			tree = tree.Add("Invalid input: expected " + strings.Join(names, " or ") + ", received " + kindName(k))
+		}
+		if names[0] == objectValue.String() && len(names) == 1 {
+			tree = tree.Object()
 		}
 	}
 	v.SetBytes(text)

@@ -45,9 +45,7 @@ func (o *Op) checkKey(q Request) error {
 	if q.Door == Agent {
 		name = "idempotencyKey"
 	}
-	// A POST that only reads stores no answer: it answers alike each time. What
-	// is no key is refused there like anywhere.
-	if !o.TakesKey() && (o.Method != http.MethodPost || !o.ReadOnly()) {
+	if !o.TakesKey() {
 		return nil
 	}
 	if !q.HasKey {

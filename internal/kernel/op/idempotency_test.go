@@ -138,7 +138,7 @@ func TestClaimsEndAfterADay(t *testing.T) {
 			return keyed(t, a, key, "/v1/probe-charges", fmt.Sprintf(`{"amount": %d, "outcome": "flaky"}`, amount))
 		}
 		for _, key := range []string{"claimed", "begun"} {
-			charge(key, 5).Refused(t, 503, "SERVICE_UNAVAILABLE")
+			charge(key, 5).Refused(t, 503, "OUTCOME_UNKNOWN")
 		}
 		change := func(text string, args ...any) {
 			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
@@ -154,7 +154,7 @@ func TestClaimsEndAfterADay(t *testing.T) {
 		change("UPDATE idempotency SET created_at = created_at - $1", (24 * time.Hour).Microseconds())
 		charge("begun", 6).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		before := p.Charged()
-		charge("claimed", 6).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		charge("claimed", 6).Refused(t, 503, "OUTCOME_UNKNOWN")
 		if p.Charged() != before+1 {
 			t.Error("it went on with the attempt of another request")
 		}
@@ -162,7 +162,7 @@ func TestClaimsEndAfterADay(t *testing.T) {
 		charge("begun", 5).OK(t, 201)
 
 		// It is as free for what takes one transaction.
-		charge("dead", 5).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		charge("dead", 5).Refused(t, 503, "OUTCOME_UNKNOWN")
 		change("UPDATE idempotency SET step = NULL, lease_until = 0, created_at = created_at - $1 WHERE key = 'dead'", (24 * time.Hour).Microseconds())
 		keyed(t, a, "dead", "/v1/contacts", `{"firstName": "A"}`).OK(t, 201)
 	})
@@ -262,7 +262,7 @@ func TestFlows(t *testing.T) {
 
 		// An unknown outcome keeps the key bound; a retry resumes the attempt.
 		before := p.Charged()
-		charge("flaky", `{"amount": 7, "outcome": "flaky"}`).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		charge("flaky", `{"amount": 7, "outcome": "flaky"}`).Refused(t, 503, "OUTCOME_UNKNOWN")
 		charge("flaky", `{"amount": 8, "outcome": "flaky"}`).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		again := charge("flaky", `{"amount": 7, "outcome": "flaky"}`)
 		again.OK(t, 201)
@@ -271,7 +271,7 @@ func TestFlows(t *testing.T) {
 			t.Errorf("charged %d times", p.Charged()-before)
 		}
 		// A panic after the charge is unknown as well; before anything, it is a failure.
-		charge("panic", `{"amount": 7, "outcome": "panic"}`).Refused(t, 503, "SERVICE_UNAVAILABLE")
+		charge("panic", `{"amount": 7, "outcome": "panic"}`).Refused(t, 503, "OUTCOME_UNKNOWN")
 		charge("panic", `{"amount": 9}`).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		charge("broken", `{"amount": 7, "outcome": "broken"}`).Refused(t, 500, "INTERNAL_ERROR")
 		charge("broken", `{"amount": 7}`).OK(t, 201)

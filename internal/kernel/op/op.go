@@ -41,6 +41,7 @@ type Spec struct {
 	Reads           bool      // the caller must be allowed to read the resource as well
 	DomainAgreement bool      // the business must have accepted the domain agreements
 	Public          bool      // needs no caller: the operation sets Call.Org to what its token names
+	Outward         bool      // it charges, sends or publishes, which cannot be taken back
 
 	Media string // the type of what a Bytes operation answers; by default any
 }
@@ -217,7 +218,7 @@ func compileOut(o *Op, t reflect.Type) *node {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return compile(t, map[reflect.Type]*node{})
+	return compile(t, map[reflect.Type]*node{}).answers()
 }
 
 // origins checks that path and input name the same fields.
@@ -260,7 +261,7 @@ func (o *Op) fresh() reflect.Value {
 
 // TakesKey reports whether an idempotency key applies: to every POST with JSON.
 func (o *Op) TakesKey() bool {
-	return o.Method == http.MethodPost && (o.shape == writeShape || o.shape == flowShape) && !o.Public
+	return o.Method == http.MethodPost && o.shape != bytesShape && !o.Public
 }
 
 // takesKeyFrom reports whether a key applies through a door. An automation's
@@ -281,6 +282,9 @@ func (o *Op) Streams() bool { return o.shape == bytesShape }
 func (o *Op) ReadOnly() bool {
 	return o.shape == readShape || o.shape == bytesShape && o.Method == http.MethodGet && len(o.Events) == 0
 }
+
+// ReachesOut reports whether a call may be noticed outside of the service.
+func (o *Op) ReachesOut() bool { return o.Outward || o.shape == flowShape }
 
 // Lists reports whether the operation answers with a page of rows.
 func (o *Op) Lists() bool { return o.list }

@@ -105,7 +105,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 	switch o.shape {
 	case readShape:
-		return r.read(ctx, o, c, in)
+		return r.read(ctx, o, c, in, k)
 	case writeShape:
 		return r.write(ctx, o, c, in, k)
 	default:
@@ -133,12 +133,7 @@ func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, tex
 func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
 	for i, p := range o.pathOf {
 		if tree := p.node.fromText(values[i], field(in, p.index)); tree != nil {
-			k := o.badID(p)
-			f := k.With((*fault.Tree)(nil).Set(p.name, tree))
-			if k == fault.BadInput {
-				f.Text = p.name + ": " + tree.Errors[0]
-			}
-			return f
+			return o.badPath(p, tree)
 		}
 	}
 	var tree *fault.Tree
@@ -146,15 +141,54 @@ func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
 		given, ok := params[p.name]
 		if !ok {
 			if p.required {
-				f := fault.MissingQuery.Say("The query parameter %s is required.", p.name)
-				f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add("Required"))
-				return f
+				return missingQuery(p)
 			}
 			continue
 		}
 		tree = tree.Set(p.name, p.node.fromText(given[0], field(in, p.index)))
 	}
 	return tree.Fault(fault.BadInput)
+}
+
+// badPath refuses a value of the path.
+func (o *Op) badPath(p *prop, tree *fault.Tree) error {
+	k := o.badID(p)
+	f := k.With((*fault.Tree)(nil).Set(p.name, tree))
+	if k == fault.BadInput {
+		f.Text = p.name + ": " + tree.Errors[0]
+	}
+	return f
+}
+
+func missingQuery(p *prop) error {
+	f := fault.MissingQuery.Say("The query parameter %s is required.", p.name)
+	f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add(missing))
+	return f
+}
+
+// asREST refuses what is wrong with a whole input as REST would, which reads
+// path, query and body one after the other.
+func (o *Op) asREST(tree *fault.Tree) error {
+	if tree == nil {
+		return nil
+	}
+	for _, p := range o.pathOf {
+		if t := tree.Properties[p.name]; t != nil && t.Errors[0] != missing {
+			return o.badPath(p, t)
+		}
+	}
+	var ofQuery *fault.Tree
+	for _, p := range o.queryOf {
+		t := tree.Properties[p.name]
+		if p.required && t != nil && t.Errors[0] == missing {
+			return missingQuery(p)
+		}
+		ofQuery = ofQuery.Set(p.name, t)
+	}
+	if ofQuery != nil {
+		return ofQuery.Fault(fault.BadInput)
+	}
+	return tree.Fault(fault.Invalid)
 }
 
 // badID is the code for a malformed path id: three nouns have their own.
@@ -183,11 +217,10 @@ func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
 			return (*fault.Tree)(nil).Add("The body is empty; send a JSON object").Fault(fault.Invalid)
 		}
 	}
-	var accept func(*prop) bool
-	if d == REST {
-		accept = fromBody
+	if d != REST {
+		return o.asREST(decodeJSON(o.in, text, in, nil))
 	}
-	return decodeJSON(o.in, text, in, accept).Fault(fault.Invalid)
+	return decodeJSON(o.in, text, in, fromBody).Fault(fault.Invalid)
 }
 
 func fromBody(p *prop) bool { return p.origin == body }
@@ -219,7 +252,9 @@ func (o *Op) asInput(err error) error {
 	return err
 }
 
-func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value) (a Answer, err error) {
+// read runs a Read. A POST that only reads, a preview, keeps its answer under
+// a key as well: what is replayed is what was said then.
+func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (a Answer, err error) {
 	var out any
 	err = r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		c.Tx = tx
@@ -229,7 +264,10 @@ func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value) (a 
 	if err != nil {
 		return Answer{}, err
 	}
-	return o.answer(out)
+	if k == nil {
+		return o.answer(out)
+	}
+	return r.once(ctx, c, k, func(context.Context) (any, error) { return out, nil })
 }
 
 func (o *Op) answer(out any) (Answer, error) {
@@ -284,6 +322,11 @@ func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k 
 		a, _, err := r.commit(ctx, c, nil, work)
 		return a, err
 	}
+	return r.once(ctx, c, k, work)
+}
+
+// once does the work of a key, unless somebody has done it or is at it.
+func (r *Runner) once(ctx context.Context, c *Call, k *key, work func(context.Context) (any, error)) (Answer, error) {
 	if r.DB.Engine() == db.SQLite {
 		// One process owns the file, so a lock in memory tells a rival at once.
 		release, ok := r.keys.try(k)

@@ -68,6 +68,7 @@ type node struct {
 	elem     *node
 	oneOf    []shapeKind  // of a value of any kind: which
 	name     string       // of a struct, for the document
+	output   bool         // it stands in an answer
 	object   reflect.Type // the struct
 	typ      reflect.Type
 }
@@ -78,6 +79,7 @@ type prop struct {
 	index    []int
 	origin   origin
 	required bool
+	omitted  bool // from an answer that has no value for it
 	def      *string
 	node     *node
 	nth      int // its place in order
@@ -151,6 +153,32 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	return n
 }
 
+// answers turns the shape of an input into that of an answer, in which every
+// field is there unless it says that it is left out.
+func (n *node) answers() *node {
+	if n.output {
+		return n
+	}
+	n.output = true
+	if n.elem != nil {
+		n.elem.answers()
+	}
+	for _, p := range n.order {
+		p.required = !p.omitted
+		p.node.answers()
+	}
+	return n
+}
+
+// component is the name of a struct in the document. What is sent and what is
+// answered differ in what must be there.
+func (n *node) component() string {
+	if n.output || strings.HasSuffix(n.name, "Fields") || strings.HasSuffix(n.name, "Input") {
+		return n.name
+	}
+	return n.name + "Input"
+}
+
 // components are the types that documents name: one type to a name.
 var components sync.Map // name → reflect.Type
 
@@ -199,7 +227,8 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		if d, ok := f.Tag.Lookup("default"); ok {
 			p.def = &d
 		}
-		p.required = c.hold == direct && p.def == nil && !strings.Contains(f.Tag.Get("json"), ",omit") && f.Tag.Get("optional") == ""
+		p.omitted = strings.Contains(f.Tag.Get("json"), ",omit")
+		p.required = c.hold == direct && p.def == nil && !p.omitted && f.Tag.Get("optional") == ""
 		if p.origin == path {
 			p.required = true
 		}
@@ -321,16 +350,17 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		return s
 	case objectValue:
 		if refs != nil && n.name != "" && !top {
-			if other, used := components.LoadOrStore(n.name, n.object); used && other != n.object {
-				panic(fmt.Sprintf("op: the document would call both %s and %s %s", other, n.object, n.name))
+			name := n.component()
+			if other, used := components.LoadOrStore(name, n.object); used && other != n.object {
+				panic(fmt.Sprintf("op: the document would call both %s and %s %s", other, n.object, name))
 			}
-			if _, ok := refs[n.name]; !ok {
-				refs[n.name] = nil // ends a cycle
+			if _, ok := refs[name]; !ok {
+				refs[name] = nil // ends a cycle
 				c := *n
 				c.nullable, c.doc = false, ""
-				refs[n.name] = c.schema(refs, true)
+				refs[name] = c.schema(refs, true)
 			}
-			r := &jsonschema.Schema{Ref: "#/components/schemas/" + n.name, Description: n.doc}
+			r := &jsonschema.Schema{Ref: "#/components/schemas/" + name, Description: n.doc}
 			if n.nullable {
 				r.Description = ""
 				return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{r, {Type: "null"}}, Description: n.doc}

@@ -62,7 +62,7 @@ func (s *Service) automationOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{Name: "automations.list", Route: "GET /v1/automations", Summary: "List automations, newest first.",
 			Example: `{"limit": 20}`}, listAutomations),
-		op.Write(op.Spec{Name: "automations.create", Route: "POST /v1/automations", Summary: "Create an automation.",
+		op.Write(op.Spec{Name: "automations.create", Outward: true, Route: "POST /v1/automations", Summary: "Create an automation.",
 			Description: steps, Errors: []*fault.Kind{LimitReached}, Events: []string{"automation.created"},
 			Example: `{"name": "Greet new contacts", "trigger": {"kind": "event", "event": "contact.created"}, "condition": "event.data.lastName != null", "steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName | default: \"them\" }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"}]}`}, s.createAutomation),
 		op.Read(op.Spec{Name: "automations.get", Route: "GET /v1/automations/{id}", Summary: "Get an automation.",
@@ -73,7 +73,7 @@ func (s *Service) automationOperations() []*op.Op {
 			Example:     `{` + exampleID + `, "status": "paused"}`}, s.updateAutomation),
 		op.Write(op.Spec{Name: "automations.delete", Route: "DELETE /v1/automations/{id}", Summary: "Delete an automation; its executions are canceled, one that runs ends before its next step.",
 			Events: []string{"automation.deleted"}, Example: `{` + exampleID + `}`}, s.deleteAutomation),
-		op.Write(op.Spec{Name: "automations.run", Route: "POST /v1/automations/{id}/run", Summary: "Run an automation now.", Status: 200,
+		op.Write(op.Spec{Name: "automations.run", Outward: true, Route: "POST /v1/automations/{id}/run", Summary: "Run an automation now.", Status: 200,
 			Description: "Answers with the execution, which goes on by itself. The condition counts here too. There is no event.",
 			Errors:      []*fault.Kind{Paused}, Events: []string{"automation_execution.created"},
 			Example: `{` + exampleID + `}`}, s.runAutomation),

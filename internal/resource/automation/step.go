@@ -19,7 +19,7 @@ import (
 // Step is one call of an operation.
 type Step struct {
 	Operation string         `json:"operation" min:"1" doc:"any operation that an agent could call, for example tasks.create"`
-	Input     jsontext.Value `json:"input,omitempty" kinds:"object" doc:"the whole input of the operation as one object, path fields included. Texts may have placeholders over event, input and what earlier steps saved; a text that is one placeholder becomes the value itself"`
+	Input     jsontext.Value `json:"input" optional:"yes" kinds:"object" doc:"the whole input of the operation as one object, path fields included. Texts may have placeholders over event, input and what earlier steps saved; a text that is one placeholder becomes the value itself"`
 	SaveAs    *string        `json:"saveAs" pattern:"^[A-Za-z_][A-Za-z0-9_]{0,62}$" doc:"the name under which later steps find the answer's data"`
 }
 

@@ -23,6 +23,9 @@ type Business = account.Business
 var businesses = account.Businesses
 
 // Last refuses to leave an organization without a business.
+var InUse = fault.Define("BUSINESS_IN_USE", 409, "The business has API keys or agents. Revoke, delete or move them first.")
+
+// Last refuses to delete the only business.
 var Last = fault.Define("BUSINESS_LAST", 409, "The last business of an organization cannot be deleted.")
 
 // Operations lists everything that can be done with businesses and with what
@@ -47,8 +50,8 @@ func businessOperations(accounts *account.Accounts) []*op.Op {
 		op.Write(op.Spec{Name: "businesses.update", Route: "PATCH /v1/businesses/{id}", Summary: "Change fields of a business.", Events: []string{"business.updated"},
 			Example: `{` + ref + `, "industry": "Computing", "description": null}`}, updateBusiness),
 		op.Write(op.Spec{Name: "businesses.delete", Route: "DELETE /v1/businesses/{id}", Summary: "Delete a business.",
-			Description: "Its API keys stop working with the next request. The last business of an organization cannot be deleted.",
-			Errors:      []*fault.Kind{Last}, Events: []string{"business.deleted"},
+			Description: "One that has API keys or agents cannot be deleted, nor the last business of an organization.",
+			Errors:      []*fault.Kind{InUse, Last}, Events: []string{"business.deleted"},
 			Example: `{` + ref + `}`},
 			func(ctx context.Context, c *op.Call, in businessRef) (op.Nothing, error) {
 				accounts.Changed(c)
@@ -140,6 +143,13 @@ func deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing
 	v, err := businesses.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
+	}
+	used, err := account.UsersOf(ctx, c, v.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if !used.None() {
+		return op.Nothing{}, InUse.With(used)
 	}
 	left, err := businesses.Count(ctx, c.Tx, db.In(c.Org))
 	if err != nil {

@@ -13,7 +13,7 @@ type BusinessOnlinePresence struct {
 	op.Record
 	BusinessID  id.ID   `json:"businessId"`
 	Kind        string  `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
-	URL         string  `json:"url" format:"url"`
+	URL         string  `json:"url" format:"url" max:"2048"`
 	Handle      *string `json:"handle" doc:"the name there, for example @engines"`
 	Description *string `json:"description" max:"10000"`
 }
@@ -53,7 +53,7 @@ func listOnlinePresences(ctx context.Context, c *op.Call, in onlinePresenceList)
 type onlinePresenceAdd struct {
 	businessRef
 	Kind        string  `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
-	URL         string  `json:"url" format:"url"`
+	URL         string  `json:"url" format:"url" max:"2048"`
 	Handle      *string `json:"handle"`
 	Description *string `json:"description" max:"10000"`
 }
@@ -78,7 +78,7 @@ func getOnlinePresence(ctx context.Context, c *op.Call, in onlinePresenceRef) (*
 type onlinePresenceUpdate struct {
 	onlinePresenceRef
 	Kind        op.Maybe[string] `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
-	URL         op.Maybe[string] `json:"url" format:"url"`
+	URL         op.Maybe[string] `json:"url" format:"url" max:"2048"`
 	Handle      op.Opt[string]   `json:"handle"`
 	Description op.Opt[string]   `json:"description" max:"10000"`
 }

@@ -28,7 +28,7 @@ type profileFields struct {
 	TaxID       *string     `json:"taxId"`
 	Email       *string     `json:"email" format:"email"`
 	Phone       *string     `json:"phone"`
-	Website     *string     `json:"website" format:"url"`
+	Website     *string     `json:"website" format:"url" max:"2048"`
 }
 
 var profiles = db.NewTable[BusinessProfile]("business_profiles", "business profile")
@@ -93,7 +93,7 @@ type profileUpdate struct {
 	TaxID       op.Opt[string]     `json:"taxId"`
 	Email       op.Opt[string]     `json:"email" format:"email"`
 	Phone       op.Opt[string]     `json:"phone"`
-	Website     op.Opt[string]     `json:"website" format:"url"`
+	Website     op.Opt[string]     `json:"website" format:"url" max:"2048"`
 }
 
 func updateProfile(ctx context.Context, c *op.Call, in profileUpdate) (*BusinessProfile, error) {

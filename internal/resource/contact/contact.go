@@ -5,6 +5,7 @@ package contact
 import (
 	"context"
 	"strings"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -52,7 +53,7 @@ func contactOperations() []*op.Op {
 		op.Read(op.Spec{Name: "contacts.list", Route: "GET /v1/contacts", Summary: "List contacts, newest first.",
 			Example: `{"query": "lovelace", "limit": 20}`}, listContacts),
 		op.Write(op.Spec{Name: "contacts.create", Route: "POST /v1/contacts", Summary: "Create a contact, with its emails, phone numbers and addresses.",
-			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most 100 emails, 100 phone numbers and 100 addresses.", Events: []string{"contact.created"},
+			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most 100 emails, 100 phone numbers and 100 addresses.", Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.created"},
 			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], "phoneNumbers": [{"phoneNumber": "+442079460018"}]}`}, createContact),
 		op.Read(op.Spec{Name: "contacts.get", Route: "GET /v1/contacts/{id}", Summary: "Get a contact.",
 			Example: `{"id": ` + exampleID + `}`}, getContact),
@@ -108,8 +109,16 @@ type contactCreate struct {
 	Addresses    []addressFields     `json:"addresses" optional:"yes"`
 }
 
-func (in *contactCreate) Prepare(context.Context, *op.Call) error {
-	var tree *fault.Tree
+func (in *contactCreate) Prepare(_ context.Context, c *op.Call) error {
+	seen := map[string]bool{}
+	for _, e := range in.Emails {
+		folded := db.Fold(e.Email)
+		if seen[folded] {
+			return EmailExists.Say("emails has the address %s twice.", e.Email)
+		}
+		seen[folded] = true
+	}
+	tree := unborn(nil, in.Birthday, c.Now)
 	if !named(in.FirstName, in.LastName, in.OrganizationName) {
 		tree = tree.Add(nameless)
 	}
@@ -119,6 +128,14 @@ func (in *contactCreate) Prepare(context.Context, *op.Call) error {
 	tree = onePrimary(tree, "emails", in.Emails, func(e emailFields) *bool { return e.IsPrimary })
 	tree = onePrimary(tree, "addresses", in.Addresses, func(a addressFields) *bool { return a.IsPrimary })
 	return tree.Fault(fault.Invalid)
+}
+
+// unborn refuses a birthday that lies ahead, wherever on earth it is today.
+func unborn(tree *fault.Tree, birthday *clock.Date, now clock.Time) *fault.Tree {
+	if birthday == nil || !birthday.After(now.Add(24*time.Hour)) {
+		return tree
+	}
+	return tree.At([]any{"birthday"}, "Must not lie in the future")
 }
 
 const nameless = "At least one of firstName, lastName and organizationName is required"
@@ -187,6 +204,10 @@ type contactUpdate struct {
 	JobTitle         op.Opt[string]     `json:"jobTitle"`
 	Birthday         op.Opt[clock.Date] `json:"birthday"`
 	Notes            op.Opt[string]     `json:"notes" max:"10000"`
+}
+
+func (in *contactUpdate) Prepare(_ context.Context, c *op.Call) error {
+	return unborn(nil, in.Birthday.Ptr(), c.Now).Fault(fault.Invalid)
 }
 
 func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact, error) {

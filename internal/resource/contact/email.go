@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -21,18 +22,21 @@ type Email struct {
 var emails = primaries[Email]{op.Nested[Email]{Rows: db.NewTable[Email]("contact_emails", "email"), Parent: "contacts", Noun: "contact", Column: "contact_id"},
 	"email", func(v *Email) *bool { return &v.IsPrimary }}
 
+// EmailExists refuses an address that the contact has already.
+var EmailExists = fault.Define("CONTACT_EMAIL_EXISTS", 409, "The contact has this address already.")
+
 func emailOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
 		op.Read(op.Spec{Name: "contacts.emails.list", Route: "GET /v1/contacts/{id}/emails", Summary: "List a contact's email addresses, newest first.",
 			Example: `{"id": ` + exampleID + `}`}, listEmails),
 		op.Write(op.Spec{Name: "contacts.emails.create", Route: "POST /v1/contacts/{id}/emails", Summary: "Add an email address to a contact.",
-			Description: "The first address is primary. A new primary address takes the place of the old one.", Events: []string{"contact.email.created"},
+			Description: "The first address is primary. A new primary address takes the place of the old one.", Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.email.created"},
 			Example: `{"id": ` + exampleID + `, "email": "ada@example.com", "label": "work"}`}, addEmail),
 		op.Read(op.Spec{Name: "contacts.emails.get", Route: "GET /v1/contacts/{id}/emails/{emailId}", Summary: "Get an email address of a contact.",
 			Example: `{` + ref + `}`}, getEmail),
 		op.Write(op.Spec{Name: "contacts.emails.update", Route: "PATCH /v1/contacts/{id}/emails/{emailId}", Summary: "Change an email address of a contact.",
-			Events: []string{"contact.email.updated"}, Example: `{` + ref + `, "isPrimary": true}`}, updateEmail),
+			Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.email.updated"}, Example: `{` + ref + `, "isPrimary": true}`}, updateEmail),
 		op.Write(op.Spec{Name: "contacts.emails.delete", Route: "DELETE /v1/contacts/{id}/emails/{emailId}", Summary: "Remove an email address from a contact.",
 			Events: []string{"contact.email.deleted"}, Example: `{` + ref + `}`}, removeEmail),
 	}
@@ -67,6 +71,9 @@ func addEmail(ctx context.Context, c *op.Call, in emailAdd) (*Email, error) {
 	if err := emails.add(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
 		return nil, err
 	}
+	if err := v.onlyOne(ctx, c); err != nil {
+		return nil, err
+	}
 	return &v, c.Emit("contact.email.created", v.ID, &v)
 }
 
@@ -91,7 +98,20 @@ func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error
 	if err != nil || !changed {
 		return v, err
 	}
+	if err := v.onlyOne(ctx, c); err != nil {
+		return nil, err
+	}
 	return v, c.Emit("contact.email.updated", v.ID, v)
+}
+
+// onlyOne refuses an address that another row of the contact has. The contact is
+// locked, so nobody else adds one meanwhile.
+func (v *Email) onlyOne(ctx context.Context, c *op.Call) error {
+	n, err := emails.Rows.Count(ctx, c.Tx, emails.Under(c, v.ContactID).And("email_folded = ?", v.Folded))
+	if err == nil && n > 1 {
+		return EmailExists.Say("The contact has the address %s already.", v.Email)
+	}
+	return err
 }
 
 func removeEmail(ctx context.Context, c *op.Call, in emailRef) (op.Nothing, error) {

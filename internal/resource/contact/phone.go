@@ -59,6 +59,9 @@ const badNumber = "Not a phone number; write it like +14155550100, or nationally
 // parse reads the number, outside the transaction, and notes an issue at path.
 func (f *phoneNumberFields) parse(tree *fault.Tree, path ...any) *fault.Tree {
 	at := func(field string) []any { return append(path[:len(path):len(path)], field) }
+	if f.CountryCode != nil && !isCallingCode(*f.CountryCode) {
+		return tree.At(at("countryCode"), "Is not a calling code; write it like 44")
+	}
 	n, ok := parseNumber(f.PhoneNumber, f.CountryCode)
 	switch {
 	case !ok:
@@ -79,6 +82,12 @@ func digits(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// isCallingCode reports whether some country, or service, has the code.
+func isCallingCode(s string) bool {
+	code, err := strconv.Atoi(strings.TrimPrefix(s, "+"))
+	return err == nil && phonenumbers.GetRegionCodeForCountryCode(code) != "ZZ"
 }
 
 func parseNumber(s string, countryCode *string) (parsedNumber, bool) {

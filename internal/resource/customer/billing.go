@@ -23,6 +23,12 @@ type Billing struct {
 	Country    *string `db:"country"`
 }
 
+// Hold locks a customer, so that it is not deleted in this transaction.
+func Hold(ctx context.Context, c *op.Call, ref id.ID) error {
+	_, err := customers.Lock(ctx, c.Tx, c.Org, ref)
+	return err
+}
+
 // BillingOf finds how to bill a customer. One that is missing, foreign or
 // deleted is db.ErrNone.
 func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error) {

@@ -54,7 +54,7 @@ func (z *Zones) Operations() []*op.Op {
 		op.Flow(op.Spec{Name: "domains.dns_records.list", Route: "GET /v1/domains/{id}/dns-records", Summary: "List the DNS records of a domain, newest first.",
 			Description: "The built-in SOA and NS records at the apex are among them.",
 			Errors:      dnsErrors(ZoneMissing), Example: `{"id": ` + exampleID + `, "type": "MX"}`}, z.listRecords),
-		op.Flow(op.Spec{Name: "domains.dns_records.create", Route: "POST /v1/domains/{id}/dns-records", Summary: "Add a DNS record to a domain.",
+		op.Flow(op.Spec{Name: "domains.dns_records.create", Outward: true, Route: "POST /v1/domains/{id}/dns-records", Summary: "Add a DNS record to a domain.",
 			Description: rules, Errors: dnsErrors(clashes...), Events: []string{"domain.dns_record.created"},
 			Example: `{"id": ` + exampleID + `, ` + fields}, z.createRecord),
 		op.Flow(op.Spec{Name: "domains.dns_records.get", Route: "GET /v1/domains/{id}/dns-records/{recordId}", Summary: "Get a DNS record.",

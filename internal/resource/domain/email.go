@@ -34,7 +34,7 @@ func NewEmail(c EmailConfig) *Email { return &Email{c} }
 func (d *Domains) emailOperations() []*op.Op {
 	const ref = `{"id": ` + exampleID + `}`
 	return []*op.Op{
-		op.Flow(op.Spec{Name: "domains.email.enable", Route: "POST /v1/domains/{id}/email", Summary: "Turn hosted email on for a domain.", Status: 200,
+		op.Flow(op.Spec{Name: "domains.email.enable", Outward: true, Route: "POST /v1/domains/{id}/email", Summary: "Turn hosted email on for a domain.", Status: 200,
 			Description: "Writes the MX, SPF, DKIM and DMARC records of the domain and its subdomains into its zone; MX only where the purpose is general. " +
 				"A domain that was registered here has them from the start. The zone of another must be delegated to our name servers, or its records copied from the list of DNS records. " +
 				"Your own SPF and DMARC records stay, and ours are not written beside them. Calling it again mends what is missing.",

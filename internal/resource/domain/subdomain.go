@@ -17,7 +17,7 @@ func (d *Domains) subdomainOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{Name: "domains.subdomains.list", Route: "GET /v1/domains/{id}/subdomains", Summary: "List a domain's subdomains, newest first.",
 			Example: `{"id": ` + exampleID + `}`}, d.listSubdomains),
-		op.Write(op.Spec{Name: "domains.subdomains.create", Route: "POST /v1/domains/{id}/subdomains", Summary: "Add a subdomain.",
+		op.Write(op.Spec{Name: "domains.subdomains.create", Outward: true, Route: "POST /v1/domains/{id}/subdomains", Summary: "Add a subdomain.",
 			Description: "It is active at once: the domain above it is verified already. Where that has hosted email, the subdomain's records follow in a moment.",
 			Errors:      []*fault.Kind{Exists, NestingUnsupported, NotVerified, TransferInFlight, Unavailable}, Events: []string{"domain.subdomain.created"},
 			Example: `{"id": ` + exampleID + `, "name": "mail.example.com", "purpose": "transactional"}`}, d.createSubdomain),

@@ -54,6 +54,11 @@ type Invoice struct {
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
+
+	// Which part of the bill-to was sent, and not filled in from the customer.
+	OwnName    bool `json:"-" db:"own_name"`
+	OwnEmail   bool `json:"-" db:"own_email"`
+	OwnAddress bool `json:"-" db:"own_address"`
 }
 
 var invoices = db.NewTable[Invoice]("invoices", "invoice")
@@ -80,7 +85,7 @@ func invoiceOperations() []*op.Op {
 		op.Read(op.Spec{Name: "invoices.get", Route: "GET /v1/invoices/{id}", Summary: "Get an invoice with its line items.",
 			Example: `{"id": ` + exampleID + `}`}, getInvoice),
 		op.Write(op.Spec{Name: "invoices.update", Route: "PATCH /v1/invoices/{id}", Summary: "Change fields of a draft.",
-			Description: "lineItems replaces all of them. With another customerId, billTo fields that are not sent are filled in anew.",
+			Description: "lineItems replaces all of them. With another customerId, billTo fields that were never sent are filled in anew.",
 			Errors:      []*fault.Kind{NotDraft}, Events: []string{"invoice.updated"},
 			Example: `{"id": ` + exampleID + `, "terms": "Net 30", "notes": null}`}, updateInvoice),
 		op.Write(op.Spec{Name: "invoices.delete", Route: "DELETE /v1/invoices/{id}", Summary: "Delete a draft.",
@@ -130,25 +135,40 @@ type invoiceFields struct {
 	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object"`
 }
 
-// bill makes an invoice out to its customer. What the caller sends as well
-// comes after it, and wins.
+// bill makes an invoice out to its customer, except for what a caller has sent
+// before. What the caller sends now comes after it, and wins.
 func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
-	v.BillToName, v.BillToEmail = &b.Name, b.Email
-	for _, f := range []op.Opt[string]{sent.BillToAddressLine1, sent.BillToAddressLine2, sent.BillToCity, sent.BillToState, sent.BillToPostalCode, sent.BillToCountry} {
-		if f.Set { // half of one address and half of another is none
-			b = &customer.Billing{}
-		}
+	if !v.OwnName {
+		v.BillToName = &b.Name
+	}
+	if !v.OwnEmail {
+		v.BillToEmail = b.Email
+	}
+	if v.OwnAddress {
+		return
+	}
+	if sent.hasAddress() { // half of one address and half of another is none
+		b = &customer.Billing{}
 	}
 	v.BillToAddressLine1, v.BillToAddressLine2, v.BillToCity = b.Line1, b.Line2, b.City
 	v.BillToState, v.BillToPostalCode, v.BillToCountry = b.State, b.PostalCode, b.Country
 }
 
+func (f *invoiceFields) hasAddress() bool {
+	return f.BillToAddressLine1.Set || f.BillToAddressLine2.Set || f.BillToCity.Set ||
+		f.BillToState.Set || f.BillToPostalCode.Set || f.BillToCountry.Set
+}
+
 // apply copies what was sent and reports whether anything changed.
 func (v *Invoice) apply(sent invoiceFields) bool {
+	before := [3]bool{v.OwnName, v.OwnEmail, v.OwnAddress}
+	v.OwnName = v.OwnName || sent.BillToName.Set
+	v.OwnEmail = v.OwnEmail || sent.BillToEmail.Set
+	v.OwnAddress = v.OwnAddress || sent.hasAddress()
 	if sent.Data.Set && bytes.Equal(plain(sent.Data.Value), plain(v.Data)) {
 		sent.Data.Set = false // the engines write an object in ways of their own
 	}
-	return op.Apply(v, &sent)
+	return op.Apply(v, &sent) || before != [3]bool{v.OwnName, v.OwnEmail, v.OwnAddress}
 }
 
 func plain(object db.JSON) db.JSON {

@@ -35,6 +35,7 @@ const (
 // What the moves refuse with.
 var (
 	TransitionInvalid = fault.Define("INVOICE_TRANSITION_INVALID", 409, "The invoice cannot make this move.")
+	CustomerDeleted   = fault.Define("INVOICE_CUSTOMER_DELETED", 409, "The customer of this invoice was deleted. Give the draft another one first.")
 	Empty             = fault.Define("INVOICE_EMPTY", 409, "An invoice needs a line item and a total above zero to be issued. Add line items to the draft first.")
 )
 
@@ -60,7 +61,7 @@ func (v *Invoice) refuseMove(to, why string) error {
 func moveOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{Name: "invoices.issue", Route: "POST /v1/invoices/{id}/issue", Status: 200, Summary: "Issue a draft: it gets its number and can no longer be changed.",
-			Description: "The customer's ledger shows it from now on.", Errors: []*fault.Kind{TransitionInvalid, Empty}, Events: []string{"invoice.issued"},
+			Description: "The customer's ledger shows it from now on.", Errors: []*fault.Kind{TransitionInvalid, Empty, CustomerDeleted}, Events: []string{"invoice.issued"},
 			Example: `{"id": ` + exampleID + `}`}, issueInvoice),
 		op.Write(op.Spec{Name: "invoices.void", Route: "POST /v1/invoices/{id}/void", Status: 200, Summary: "Void an issued invoice of which nothing is paid.",
 			Description: "It keeps its number. A credit in the customer's ledger takes it back.", Errors: []*fault.Kind{TransitionInvalid}, Events: []string{"invoice.voided"},
@@ -79,6 +80,9 @@ func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, err
 	if len(v.LineItems) == 0 || v.TotalAmountCents == 0 {
 		return nil, Empty.New()
 	}
+	if err := v.holdCustomer(ctx, c); err != nil {
+		return nil, err
+	}
 	if err := v.number(ctx, c); err != nil {
 		return nil, err
 	}
@@ -91,6 +95,18 @@ func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, err
 		return nil, err
 	}
 	return v, c.Emit("invoice.issued", v.ID, v)
+}
+
+// holdCustomer keeps the customer from being deleted until the invoice is issued.
+func (v *Invoice) holdCustomer(ctx context.Context, c *op.Call) error {
+	if v.CustomerID == nil {
+		return CustomerDeleted.New()
+	}
+	err := customer.Hold(ctx, c, *v.CustomerID)
+	if fault.Has(err, fault.NotFound) {
+		return CustomerDeleted.New()
+	}
+	return err
 }
 
 func voidInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, error) {

@@ -3,6 +3,7 @@ package invoice
 import (
 	"context"
 	"errors"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -67,6 +68,13 @@ type paymentRecord struct {
 	PaidAt      *clock.Time `json:"paidAt" doc:"by default now"`
 	Method      string      `json:"method" default:"other" enum:"cash,check,bank_transfer,card,other"`
 	Note        *string     `json:"note" max:"10000"`
+}
+
+func (in *paymentRecord) Prepare(_ context.Context, c *op.Call) error {
+	if in.PaidAt != nil && *in.PaidAt > c.Now.Add(24*time.Hour) {
+		return fault.Field("paidAt", "Must not lie in the future")
+	}
+	return nil
 }
 
 // bound finds the payment that a key belongs to.

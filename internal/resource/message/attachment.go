@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -207,6 +208,34 @@ func reattach(ctx context.Context, c *op.Call, v *Message) error {
 // AttachmentsOf lists what goes with a message, in the order it was attached.
 func AttachmentsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]MessageAttachment, error) {
 	return attachments.Rows.List(ctx, tx, db.In(org).And("message_id = ?", message), db.Page{Limit: maxAttachments, Ascending: true})
+}
+
+// hasFiles refuses to send a draft whose files were deleted since they were
+// attached, and names them.
+func (v *Message) hasFiles(ctx context.Context, c *op.Call) error {
+	all, err := AttachmentsOf(ctx, c.Tx, c.Org, v.ID)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, a := range all {
+		if a.FileID != nil {
+			_, err = file.Find(ctx, c.Tx, c.Org, *a.FileID)
+		}
+		switch {
+		case a.FileID == nil || fault.Has(err, fault.NotFound):
+			names = append(names, a.FileName)
+		case err != nil:
+			return err
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	f := FileMissing.Say("These files were deleted since they were attached: %s. Remove them from the draft, or attach others.",
+		strings.Join(names, ", "))
+	f.Details = map[string][]string{"fileNames": names}
+	return f
 }
 
 // Attach hangs a file that was received under a message.

@@ -17,8 +17,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-var variableMissing = template.VariableMissing
-
 // maxAhead is how far ahead a message can be scheduled.
 const maxAhead = 366 * 24 * time.Hour
 

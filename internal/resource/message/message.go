@@ -22,6 +22,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/optin"
+	"frontdesk/internal/resource/template"
 )
 
 // What a message can be.
@@ -86,6 +87,7 @@ var (
 	NotDraft          = fault.Define("MESSAGE_NOT_DRAFT", 409, "Only a draft can be changed or deleted.")
 	TransitionInvalid = fault.Define("MESSAGE_TRANSITION_INVALID", 409, "The message cannot make this move from its status.")
 	OptInRequired     = fault.Define("EMAIL_OPT_IN_REQUIRED", 422, "Marketing mail goes only to addresses that opted in.")
+	FileMissing       = fault.Define("MESSAGE_FILE_MISSING", 409, "A file of the message was deleted.")
 	TooLarge          = fault.Define("MESSAGE_TOO_LARGE", 422, "The attachments of the message are too large.")
 )
 
@@ -117,16 +119,16 @@ func (m *Messages) messageOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{Name: "messages.list", Route: "GET /v1/messages", Summary: "List messages, newest first.",
 			Example: `{"direction": "outbound", "status": "sent", "limit": 20}`}, listMessages),
-		op.Write(op.Spec{Name: "messages.create", Route: "POST /v1/messages", Summary: "Write a message, and send it unless it is a draft.",
+		op.Write(op.Spec{Name: "messages.create", Outward: true, Route: "POST /v1/messages", Summary: "Write a message, and send it unless it is a draft.",
 			Description: "to, cc and bcc take one address or an array, without names. A message needs a subject, or a template that gives one; the text is made from the HTML when it is absent. " +
 				"With scheduledAt it is sent then, else at once; a draft waits for messages.send. Marketing mail goes to each recipient alone, and only to addresses that opted in.",
-			Errors: []*fault.Kind{OptInRequired, TooLarge, variableMissing, Loop}, Events: []string{"message.created"},
+			Errors: []*fault.Kind{OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop}, Events: []string{"message.created"},
 			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", "draft": true}`}, m.createMessage),
 		op.Read(op.Spec{Name: "messages.get", Route: "GET /v1/messages/{id}", Summary: "Get a message.",
 			Example: `{` + exampleID + `}`}, getMessage),
 		op.Write(op.Spec{Name: "messages.update", Route: "PATCH /v1/messages/{id}", Summary: "Change fields of a draft.",
 			Description: "fileIds takes the place of all attachments. A templateId renders anew, with variables.",
-			Errors:      []*fault.Kind{NotDraft, TooLarge, variableMissing}, Events: []string{"message.updated"},
+			Errors:      []*fault.Kind{NotDraft, TooLarge, template.VariableMissing, template.Archived}, Events: []string{"message.updated"},
 			Example: `{` + exampleID + `, "subject": "Your new drawings", "cc": ["charles@example.com"]}`}, m.updateMessage),
 		op.Write(op.Spec{Name: "messages.delete", Route: "DELETE /v1/messages/{id}", Summary: "Delete a draft.",
 			Errors: []*fault.Kind{NotDraft}, Events: []string{"message.deleted"},

@@ -20,9 +20,9 @@ import (
 
 func (m *Messages) moveOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "messages.send", Route: "POST /v1/messages/{id}/send", Summary: "Send a draft.", Status: 200,
+		op.Write(op.Spec{Name: "messages.send", Outward: true, Route: "POST /v1/messages/{id}/send", Summary: "Send a draft.", Status: 200,
 			Description: "It is sent at its scheduledAt when that lies ahead, else at once.",
-			Errors:      []*fault.Kind{TransitionInvalid, OptInRequired, Loop}, Events: []string{"message.queued", "message.scheduled"},
+			Errors:      []*fault.Kind{TransitionInvalid, OptInRequired, Loop, FileMissing}, Events: []string{"message.queued", "message.scheduled"},
 			Example: `{` + exampleID + `}`}, m.sendMessage),
 		op.Write(op.Spec{Name: "messages.cancel", Route: "POST /v1/messages/{id}/cancel", Summary: "Keep a message from being sent.", Status: 200,
 			Description: "It works while the message is scheduled or queued, and nobody has got it yet.",
@@ -40,6 +40,9 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 		return nil, TransitionInvalid.Say("The message is %s; only a draft can be sent.", v.Status)
 	}
 	if err := m.maySend(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := v.hasFiles(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := m.queue(ctx, c.Tx, c.Cause(), v); err != nil {

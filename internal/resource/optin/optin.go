@@ -211,6 +211,9 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 		if err := l.give(ctx, c, v); err != nil {
 			return nil, err
 		}
+		if !in.Status.Set { // nobody at the new address has said anything
+			v.Status = pending
+		}
 	}
 	if v.Status != before.Status {
 		v.move(v.Status, c.Now)

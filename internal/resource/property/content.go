@@ -1,6 +1,7 @@
 package property
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 // Content is a value in the one field that its type has; the others are null.
 type Content struct {
-	ValueText     *string     `json:"valueText" doc:"of a text, url or select"`
+	ValueText     *string     `json:"valueText" max:"2048" doc:"of a text, url or select"`
 	ValueNumber   *string     `json:"valueNumber" doc:"an exact decimal"`
 	ValueBoolean  *bool       `json:"valueBoolean"`
 	ValueDate     *clock.Date `json:"valueDate"`
@@ -25,7 +26,8 @@ type Content struct {
 
 // The bounds of a string and of an array where nothing else is said.
 const (
-	maxText    = 255
+	maxText    = 2000
+	maxURL     = 2048
 	maxOptions = 100
 )
 
@@ -83,12 +85,32 @@ func (d *PropertyDefinition) textIssue(s string) string {
 		return d.optionIssue(s)
 	case d.ValueType == "date":
 		return op.FormatIssue("date", s)
-	case utf8.RuneCountInString(s) > maxText:
-		return fmt.Sprintf("Too long: expected at most %d characters", maxText)
 	case d.ValueType == "url":
-		return op.FormatIssue("url", s)
+		return cmp.Or(tooLong(s, maxURL), op.FormatIssue("url", s))
 	}
-	return ""
+	return tooLong(s, maxText)
+}
+
+func tooLong(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return ""
+	}
+	return fmt.Sprintf("Too long: expected at most %d characters", most)
+}
+
+// gone names the options of a value that its definition no longer has.
+func (d *PropertyDefinition) gone(c *Content) (options []string) {
+	if d.Options == nil {
+		return nil
+	}
+	var chosen []string
+	if c.ValueText != nil {
+		chosen = []string{*c.ValueText}
+	}
+	if c.ValueTextList != nil {
+		chosen = *c.ValueTextList
+	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(s string) bool { return slices.Contains(*d.Options, s) })
 }
 
 func (d *PropertyDefinition) optionIssue(s string) string {

@@ -2,6 +2,7 @@ package property
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -90,6 +91,9 @@ func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*P
 	status, err := in.move(v)
 	if err != nil {
 		return nil, err
+	}
+	if gone := in.found.definition.gone(&v.Content); status == confirmed && v.Status != confirmed && !in.Value.Set && len(gone) > 0 {
+		return nil, TransitionInvalid.Say("The definition no longer has the option %s. Set another value.", strings.Join(gone, ", "))
 	}
 	v.Version = now + 1
 	if in.Value.Set {

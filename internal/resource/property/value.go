@@ -32,7 +32,7 @@ type PropertyValue struct {
 type PropertyValueSource struct {
 	op.Record
 	ValueID id.ID   `json:"valueId"`
-	URL     string  `json:"url"`
+	URL     string  `json:"url" max:"2048"`
 	Title   *string `json:"title"`
 }
 
@@ -115,7 +115,7 @@ type valueCreate struct {
 }
 
 type propertySource struct {
-	URL   string  `json:"url" format:"url"`
+	URL   string  `json:"url" format:"url" max:"2048"`
 	Title *string `json:"title"`
 }
 

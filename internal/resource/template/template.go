@@ -45,6 +45,9 @@ type EmailTemplate struct {
 var templates = db.NewTable[EmailTemplate]("email_templates", "email template")
 
 // KeyTaken refuses a second active template of a key.
+var Archived = fault.Define("EMAIL_TEMPLATE_ARCHIVED", 409, "An archived email template sends nothing. Make it active first.")
+
+// KeyTaken refuses a second active template for what the service itself sends.
 var KeyTaken = fault.Define("EMAIL_TEMPLATE_KEY_TAKEN", 409, "Another active email template has the key. Archive it first.")
 
 // Operations lists everything that can be done with email templates.
@@ -79,13 +82,14 @@ type templateRef struct {
 type templateList struct {
 	op.Page
 	Status *string `query:"status" enum:"active,archived"`
-	Name   *string `query:"name" min:"1" max:"200" doc:"part of a name; one or two characters match word beginnings"`
+	Name   *string `query:"name" min:"1" max:"200" doc:"part of a name, in any case"`
 }
 
 func listTemplates(ctx context.Context, c *op.Call, in templateList) (*op.List[EmailTemplate], error) {
 	w := db.In(c.Org)
 	db.Equal(w, "status", in.Status)
-	rows, err := templates.Search(ctx, c.Tx, in.Name, w, in.DB())
+	db.Contains(w, in.Name)
+	rows, err := templates.List(ctx, c.Tx, w, in.DB())
 	return op.ListOf(in.Page, rows), err
 }
 
@@ -257,6 +261,9 @@ func previewTemplate(_ context.Context, _ *op.Call, in templatePreview) (*Render
 // Find is a template's content, archived or not, or a 404.
 func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
 	v, err := templates.Get(ctx, tx, org, ref)
+	if err == nil && v.Status != active {
+		return Content{}, Archived.New()
+	}
 	return v.content(), err
 }
 

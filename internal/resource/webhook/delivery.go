@@ -53,7 +53,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 			Example: `{` + ref + `}`}, getDelivery),
 		op.Read(op.Spec{Name: "webhooks.deliveries.newest", Summary: "Get the newest delivery of each of many webhooks.", Resource: "webhooks", Doors: op.Console,
 			Example: `{"ids": ["3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"]}`}, deliveries.Newest),
-		op.Flow(op.Spec{Name: "webhooks.deliveries.redeliver", Route: "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", Status: 200,
+		op.Flow(op.Spec{Name: "webhooks.deliveries.redeliver", Outward: true, Route: "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", Status: 200,
 			Summary:     "Send a delivery again now.",
 			Description: "Answers with what came back. Works for every delivery, also one that succeeded, and for a disabled webhook. When it fails, nothing changes about the attempts to come.",
 			Events:      []string{"webhook.delivery.redelivered"}, Example: `{` + ref + `}`}, s.redeliver),

@@ -68,7 +68,7 @@ func (s *Service) Operations() []*op.Op {
 	return append([]*op.Op{
 		op.Read(op.Spec{Name: "webhooks.list", Route: "GET /v1/webhooks", Summary: "List webhooks, newest first.",
 			Example: `{"status": "active", "limit": 20}`}, listWebhooks),
-		op.Write(op.Spec{Name: "webhooks.create", Route: "POST /v1/webhooks", Summary: "Create a webhook.",
+		op.Write(op.Spec{Name: "webhooks.create", Outward: true, Route: "POST /v1/webhooks", Summary: "Create a webhook.",
 			Description: "The secret is shown only in this answer. What is sent is signed with it as Standard Webhooks says: headers webhook-id, webhook-timestamp and webhook-signature.",
 			Errors:      []*fault.Kind{ErrTooMany}, Events: []string{"webhook.created"}, Secret: true,
 			Example: `{"url": "https://hooks.example.com/frontdesk", "events": ["contact.created", "contact.updated"], "description": "The CRM"}`}, s.createWebhook),
@@ -83,7 +83,7 @@ func (s *Service) Operations() []*op.Op {
 		op.Write(op.Spec{Name: "webhooks.rotate_secret", Route: "POST /v1/webhooks/{id}/rotate-secret", Status: 200, Summary: "Give a webhook a new secret.",
 			Description: "The secret is shown only in this answer. For 24 hours both the new and the previous secret sign, so that the receiver can change in its own time. A rotation in that time ends the older one at once.",
 			Events:      []string{"webhook.secret_rotated"}, Secret: true, Example: `{` + ref + `}`}, s.rotateSecret),
-		op.Flow(op.Spec{Name: "webhooks.test", Route: "POST /v1/webhooks/{id}/test", Status: 200, Summary: "Send a test event to a webhook now.",
+		op.Flow(op.Spec{Name: "webhooks.test", Outward: true, Route: "POST /v1/webhooks/{id}/test", Status: 200, Summary: "Send a test event to a webhook now.",
 			Description: "Sends a signed event of the type webhook.test and answers with what came back. It is not retried. Works for a disabled webhook too.",
 			Events:      []string{"webhook.tested"}, Example: `{` + ref + `}`}, s.testWebhook),
 	}, s.deliveryOperations()...)
