@@ -1,0 +1,428 @@
+package domain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/message"
+
+	"github.com/miekg/dns"
+)
+
+// The tests named TestAttack replay, over the wire, what somebody tries who
+// wants the domain of another organization. The service asks a real DNS server
+// that stands for the internet, and the embedded server answers real questions.
+
+// internet is a DNS server that knows what the test publishes.
+type internet struct {
+	addr string
+
+	mu     sync.Mutex
+	txt    map[string][]string // by lower-case name without the trailing dot
+	failed map[string]int      // response codes by name
+	asked  map[string]int
+}
+
+func connect(t testing.TB) *internet {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // it ends with the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &internet{addr: conn.LocalAddr().String(), txt: map[string][]string{}, failed: map[string]int{}, asked: map[string]int{}}
+	server := &dns.Server{PacketConn: conn, Handler: n}
+	done := make(chan error, 1)
+	go func() { done <- server.ActivateAndServe() }()
+	t.Cleanup(func() {
+		conn.Close()
+		<-done
+	})
+	return n
+}
+
+func (n *internet) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	m := new(dns.Msg)
+	m.SetReply(r)
+	q := r.Question[0]
+	name := strings.ToLower(strings.TrimSuffix(q.Name, "."))
+	n.asked[name]++
+	if code := n.failed[name]; code != 0 {
+		m.Rcode = code
+	} else if values := n.txt[name]; q.Qtype == dns.TypeTXT && len(values) > 0 {
+		for _, v := range values {
+			m.Answer = append(m.Answer, &dns.TXT{
+				Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: 1},
+				Txt: []string{v},
+			})
+		}
+	} else {
+		m.Rcode = dns.RcodeNameError
+	}
+	_ = w.WriteMsg(m) // who does not get it asks again
+}
+
+// publish makes these the TXT records of a name; none takes the name away.
+func (n *internet) publish(name string, values ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.txt[name] = values
+	delete(n.failed, name)
+}
+
+// fail answers questions about a name with a response code.
+func (n *internet) fail(name string, code int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.failed[name] = code
+}
+
+// wild is a world that asks an internet.
+type wild struct {
+	*world
+	net *internet
+}
+
+// eachWild runs fn on both engines. The jobs run, and the tenant may register.
+func eachWild(t *testing.T, fn func(w *wild), change ...func(*domain.Config)) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		n := connect(t)
+		s := apptest.Settings(t, e)
+		s.DNSResolver = n.addr
+		w := wildAt(t, n, s, change...)
+		w.trusted(w.Tenant, "visa")
+		w.work()
+		fn(w)
+	})
+}
+
+func wildAt(t *testing.T, n *internet, s config.Settings, change ...func(*domain.Config)) *wild {
+	w := &wild{&world{t: t}, n}
+	x := w.extra(func(c *domain.Config) {
+		for _, f := range change {
+			f(c)
+		}
+	})
+	w.App = apptest.StartWith(t, s, x)
+	return w
+}
+
+// as calls the service for a tenant.
+func (w *wild) as(v apptest.Tenant, method, path, body string, headers ...string) apptest.Result {
+	w.t.Helper()
+	return w.Send(w.t, v.Key, method, path, body, headers...)
+}
+
+// claim adds a domain and returns its path and its TXT record.
+func (w *wild) claim(v apptest.Tenant, name string) (path, record, value string) {
+	w.t.Helper()
+	d := w.as(v, "POST", "/v1/domains", fmt.Sprintf(`{"name": %q}`, name)).OK(w.t, 201)
+	return "/v1/domains/" + d.Text("id"), d.Text("verification.recordName"), d.Text("verification.recordValue")
+}
+
+// proved adds a domain, publishes its record and verifies it.
+func (w *wild) proved(v apptest.Tenant, name string) (path, record, value string) {
+	w.t.Helper()
+	path, record, value = w.claim(v, name)
+	w.net.publish(record, value)
+	w.as(v, "POST", path+"/verify", "").OK(w.t, 200).Same("status", "active")
+	return path, record, value
+}
+
+func (w *wild) record(v apptest.Tenant, domain, kind, name, content string) {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"type": %q, "name": %q, "content": %q}`, kind, name, content)
+	w.as(v, "POST", domain+"/dns-records", body).OK(w.t, 201)
+}
+
+// dig asks the embedded server for the addresses of a name.
+func (w *wild) dig(addr, name string) string {
+	w.t.Helper()
+	c := dns.Client{Net: "tcp"}
+	m, _, err := c.Exchange(new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA), addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out := []string{dns.RcodeToString[m.Rcode]}
+	for _, rr := range m.Answer {
+		if a, ok := rr.(*dns.A); ok {
+			out = append(out, a.A.String())
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// serve has the embedded DNS server listen until the test ends.
+func (w *wild) serve() string {
+	w.t.Helper()
+	l, err := w.DNS.Listen("127.0.0.1:0")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := l.Stop(ctx); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return l.Addr
+}
+
+// told waits for a mail to the owner of a tenant whose subject has these words.
+func (w *wild) told(v apptest.Tenant, subject string) apptest.Value {
+	w.t.Helper()
+	var found apptest.Value
+	w.eventually("a mail about "+subject, func() bool {
+		list := w.as(v, "GET", "/v1/messages?direction=outbound&limit=100", "").OK(w.t, 200)
+		for i := range list.Len() {
+			m := list.At(fmt.Sprint(i))
+			if strings.Contains(m.Text("subject"), subject) && m.Text("to.0") == v.Owner {
+				found = m
+				return m.Text("status") == "sent"
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func letterFrom(address, more string) string {
+	return fmt.Sprintf(`{"from": %q, "to": "b@example.com", "subject": "x", "text": "x"%s}`, address, more)
+}
+
+// The holder of a name below one that somebody registers later answers for it
+// no more: whoever has the parent decides about the child.
+func TestAttackChildShadowsRegisteredParent(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t, addr := w.t, w.serve()
+		thief := w.NewTenant(t, "enterprise")
+		path, record, _ := w.proved(thief, "login.victim.com")
+		w.record(thief, path, "A", "@", "203.0.113.66")
+		w.as(thief, "POST", path+"/email", "{}").OK(t, 200)
+		if got := w.dig(addr, "login.victim.com"); got != "NOERROR 203.0.113.66" {
+			t.Fatalf("before: %s", got)
+		}
+		w.registered("victim.com")
+		if got := w.dig(addr, "login.victim.com"); got != "NXDOMAIN" {
+			t.Errorf("the child of another organization answers below a registered name: %s", got)
+		}
+		w.as(thief, "GET", path, "").OK(t, 200).Same("status", "pending_verification")
+		w.as(thief, "GET", path, "").OK(t, 200).Same("email.enabled", false)
+		w.as(thief, "POST", "/v1/messages", letterFrom("ceo@login.victim.com", "")).Refused(t, 400, "VALIDATION_ERROR")
+		if err := w.Inbox.Takes(t.Context(), "x@login.victim.com"); !errors.Is(err, message.ErrNotHosted) {
+			t.Errorf("mail to the child: %v", err)
+		}
+		w.told(thief, "login.victim.com")
+		w.net.publish(record)
+		w.as(thief, "POST", path+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+	})
+}
+
+// A child that another organization proved answers only where the parent's
+// zone delegates it.
+func TestAttackChildWithoutDelegation(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t, addr := w.t, w.serve()
+		thief := w.NewTenant(t, "enterprise")
+		parent, _, _ := w.proved(w.Tenant, "victim.com")
+		w.record(w.Tenant, parent, "A", "*", "192.0.2.1")
+		child, _, _ := w.proved(thief, "login.victim.com")
+		w.record(thief, child, "A", "@", "203.0.113.66")
+		w.record(thief, child, "A", "deep.www", "203.0.113.67")
+		for _, name := range []string{"login.victim.com", "LOGIN.Victim.com", "deep.www.login.victim.com"} {
+			if got := w.dig(addr, name); got != "NOERROR 192.0.2.1" {
+				t.Errorf("%s: %s, want what the parent's zone says", name, got)
+			}
+		}
+		w.record(w.Tenant, parent, "NS", "login", "ns1.frontdesk.example")
+		if got := w.dig(addr, "login.victim.com"); got != "NOERROR 203.0.113.66" {
+			t.Errorf("delegated: %s", got)
+		}
+		if got := w.dig(addr, "other.victim.com"); got != "NOERROR 192.0.2.1" {
+			t.Errorf("beside it: %s", got)
+		}
+	})
+}
+
+// The former holder of a sold domain loses it to whoever proves it, with all
+// that hangs on it; and while the former proof stands, nobody else gets it.
+func TestAttackSoldDomain(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t := w.t
+		former := w.NewTenant(t, "enterprise")
+		old, record, oldValue := w.proved(former, "sold.com")
+		w.record(former, old, "CNAME", "www", "trap.example")
+		w.record(former, old, "TXT", "_acme-challenge", "trap")
+		w.as(former, "POST", old+"/email", "{}").OK(t, 200)
+		w.as(former, "POST", old+"/subdomains", `{"name": "desk.sold.com"}`).OK(t, 201)
+		waiting := w.as(former, "POST", "/v1/messages", letterFrom("ceo@sold.com", fmt.Sprintf(`, "scheduledAt": %q`,
+			time.Now().Add(4*time.Second).UTC().Format(time.RFC3339)))).OK(t, 201)
+
+		// The same name in other letters is the same name.
+		fresh, _, value := w.claim(w.Tenant, "SOLD.com.")
+		w.net.publish(record, oldValue, value)
+		w.post(fresh+"/verify", "").Refused(t, 409, "DOMAIN_UNAVAILABLE")
+		w.as(former, "GET", old, "").OK(t, 200).Same("status", "active")
+		w.as(former, "POST", "/v1/messages", letterFrom("ceo@sold.com", "")).OK(t, 201)
+
+		w.net.publish(record, value)
+		w.post(fresh+"/verify", "").OK(t, 200).Same("status", "active")
+		gone := w.as(former, "GET", old, "").OK(t, 200)
+		gone.Same("status", "pending_verification")
+		gone.Same("email.enabled", false)
+		if !gone.At("verification.verifiedAt").Null() {
+			t.Errorf("it is still called verified: %s", gone)
+		}
+		for _, from := range []string{"ceo@sold.com", "ceo@desk.sold.com", "ceo@SOLD.com"} {
+			w.as(former, "POST", "/v1/messages", letterFrom(from, "")).Refused(t, 400, "VALIDATION_ERROR")
+		}
+		for _, to := range []string{"x@sold.com", "x@desk.sold.com"} {
+			if err := w.Inbox.Takes(t.Context(), to); !errors.Is(err, message.ErrNotHosted) {
+				t.Errorf("mail to %s: %v", to, err)
+			}
+		}
+		left := w.get(fresh+"/dns-records?limit=100").OK(t, 200).String()
+		if strings.Contains(left, "trap") || strings.Contains(left, "DKIM") || strings.Contains(left, "spf1") {
+			t.Errorf("the zone begins with the former holder's records: %s", left)
+		}
+		w.as(former, "GET", old+"/dns-records", "").Refused(t, 409, "DNS_ZONE_MISSING")
+		w.told(former, "sold.com")
+		w.eventually("what waited fails", func() bool {
+			return w.as(former, "GET", "/v1/messages/"+waiting.Text("id"), "").OK(t, 200).Text("status") == "failed"
+		})
+		why := w.as(former, "GET", "/v1/messages/"+waiting.Text("id"), "").OK(t, 200).Text("errorMessage")
+		if !strings.Contains(why, "sold.com") || !strings.Contains(why, "not active") || strings.Contains(why, "too long") {
+			t.Errorf("it says %q", why)
+		}
+		// The new holder sends, and makes subdomains that the former one had.
+		w.post("/v1/messages", letterFrom("ceo@sold.com", "")).OK(t, 201)
+		w.post(fresh+"/subdomains", `{"name": "desk.sold.com"}`).OK(t, 201)
+		// A proof that is not in the DNS any more is worth nothing.
+		w.as(former, "POST", old+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+	})
+}
+
+// Who proves a name while the former holder's zone is still there gets an
+// empty one, whatever the DNS provider did not do yet.
+func TestAttackInheritedZone(t *testing.T) {
+	var d *stubbornDNS
+	eachWild(t, func(w *wild) {
+		t := w.t
+		former := w.NewTenant(t, "enterprise")
+		old, record, _ := w.proved(former, "again.com")
+		w.record(former, old, "CNAME", "www", "trap.example")
+		d.keep.Store(true)
+		w.as(former, "DELETE", old, "").OK(t, 204)
+		fresh, _, value := w.claim(w.Tenant, "again.com")
+		w.net.publish(record, value)
+		w.post(fresh+"/verify", "").OK(t, 200)
+		d.keep.Store(false)
+		if left := w.get(fresh+"/dns-records?limit=100").OK(t, 200).String(); strings.Contains(left, "trap") {
+			t.Errorf("the zone begins with the former holder's records: %s", left)
+		}
+		// One that was registered here and left has a zone until it is deleted.
+		left := w.registered("leaver.com")
+		w.record(w.Tenant, "/v1/domains/"+left, "A", "www", "203.0.113.66")
+		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = $1 WHERE name = 'leaver.com'", w.Clock.Now())
+		w.exec("DELETE FROM domain_holds WHERE name = 'leaver.com'")
+		next, _, _ := w.proved(former, "leaver.com")
+		if left := w.as(former, "GET", next+"/dns-records?limit=100", "").OK(t, 200).String(); strings.Contains(left, "203.0.113.66") {
+			t.Errorf("the zone begins with the former holder's records: %s", left)
+		}
+	}, func(c *domain.Config) {
+		d = &stubbornDNS{DNS: c.DNS}
+		c.DNS = d
+	})
+}
+
+// stubbornDNS removes no zone while it is told to keep them.
+type stubbornDNS struct {
+	domain.DNS
+	keep atomic.Bool
+}
+
+func (d *stubbornDNS) DeleteZone(ctx context.Context, zone string) error {
+	if d.keep.Load() {
+		return errors.New("test: the provider is away")
+	}
+	return d.DNS.DeleteZone(ctx, zone)
+}
+
+// Of many organizations that prove one name at once, one has it.
+func TestAttackVerifyAtOnce(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t := w.t
+		const n = 6
+		var who [n]apptest.Tenant
+		var paths, values [n]string
+		record := ""
+		for i := range n {
+			who[i] = w.NewTenant(t, "enterprise")
+			paths[i], record, values[i] = w.claim(who[i], "race.com")
+		}
+		w.net.publish(record, values[:]...)
+		var codes [n]string
+		apptest.AtOnce(n, func(i int) {
+			r := w.as(who[i], "POST", paths[i]+"/verify", "")
+			codes[i] = fmt.Sprint(r.Status, " ", r.Code())
+		})
+		active := 0
+		for i := range n {
+			if w.as(who[i], "GET", paths[i], "").OK(t, 200).Text("status") == "active" {
+				active++
+			} else if codes[i] != "409 DOMAIN_UNAVAILABLE" {
+				t.Errorf("who came late was told %s", codes[i])
+			}
+		}
+		if active != 1 {
+			t.Errorf("%d organizations have it: %v", active, codes)
+		}
+		const holder = "SELECT count(*) FROM domain_holds h JOIN domains d ON d.id = h.domain_id AND d.status = 'active' WHERE h.name = 'race.com'"
+		if w.count(holder) != 1 {
+			t.Error("the holder is not the one that is active")
+		}
+	})
+}
+
+// A proof belongs to one organization: another cannot show it, nor a name
+// above or below it.
+func TestAttackForeignProof(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t := w.t
+		thief := w.NewTenant(t, "enterprise")
+		_, record, value := w.proved(w.Tenant, "victim.com")
+		path, _, _ := w.claim(thief, "Victim.COM")
+		w.as(thief, "POST", path+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+		// A wildcard answers for every name with the same value.
+		other := w.NewTenant(t, "enterprise")
+		below, lower, _ := w.claim(other, "shop.victim.com")
+		w.net.publish(lower, value)
+		w.as(other, "POST", below+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+		for _, name := range []string{"com", "co.uk", "com.", "github.io", "CO.UK.", "xn--p1ai"} {
+			w.as(thief, "POST", "/v1/domains", fmt.Sprintf(`{"name": %q}`, name)).Refused(t, 400, "VALIDATION_ERROR")
+		}
+		// After it is deleted and added again the old value is worth nothing.
+		own := w.get("/v1/domains").OK(t, 200).Text("0.id")
+		w.delete("/v1/domains/"+own).OK(t, 204)
+		again, _, next := w.claim(w.Tenant, "victim.com")
+		if next == value {
+			t.Error("the value is used twice")
+		}
+		w.net.publish(record, value)
+		w.post(again+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+	})
+}
