@@ -426,3 +426,250 @@ func TestAttackForeignProof(t *testing.T) {
 		w.post(again+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
 	})
 }
+
+// looked waits until the daily look is done.
+func (w *wild) looked() {
+	w.t.Helper()
+	w.eventually("the proofs are looked at", func() bool {
+		w.exec("UPDATE jobs SET run_at = 0 WHERE kind IN ('domain.look_again', 'domains.look_due') AND state = 'ready' AND run_at > 0")
+		return w.count(`SELECT count(*) FROM domains WHERE status = 'active' AND source = 'external' AND kind = 'apex'
+			AND proof_looked_at < $1`, w.Clock.Now().Add(-time.Hour)) == 0
+	})
+}
+
+// Proof is looked at every day. A record that is gone for a week ends the
+// domain's verification; a DNS that only fails does so after a month.
+func TestAttackProofOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		n, s := connect(t), apptest.Settings(t, e)
+		s.DNSResolver = n.addr
+		var tenant apptest.Tenant
+		var kept, sold, dark, record, value, waiting string
+		at := func(name string, ahead time.Duration, fn func(w *wild)) {
+			t.Run(name, func(t *testing.T) {
+				s := s
+				s.ClockOffset = ahead
+				w := wildAt(t, n, s)
+				if tenant.Org == "" {
+					tenant = w.Tenant
+				}
+				w.Tenant = tenant
+				w.work()
+				fn(w)
+			})
+			if t.Failed() {
+				t.FailNow()
+			}
+		}
+		status := func(w *wild, want ...string) {
+			w.t.Helper()
+			for i, path := range []string{kept, sold, dark} {
+				w.get(path).OK(w.t, 200).Same("status", want[i])
+			}
+		}
+		const active, pending = "active", "pending_verification"
+		at("begin", 0, func(w *wild) {
+			kept, _, _ = w.proved(tenant, "kept.com")
+			sold, record, value = w.proved(tenant, "sold.com")
+			dark, _, _ = w.proved(tenant, "dark.com")
+			w.record(tenant, sold, "A", "www", "192.0.2.1")
+			w.post(sold+"/email", "{}").OK(w.t, 200)
+			w.post(sold+"/subdomains", `{"name": "desk.sold.com"}`).OK(w.t, 201)
+			later := time.Now().Add(9 * day).UTC().Format(time.RFC3339)
+			waiting = w.post("/v1/messages", letterFrom("ceo@desk.sold.com", fmt.Sprintf(`, "scheduledAt": %q`, later))).OK(w.t, 201).Text("id")
+		})
+		n.publish(record)
+		n.fail("_frontdesk.dark.com", dns.RcodeServerFailure)
+		at("the next day it is missed", day+time.Hour, func(w *wild) {
+			w.looked()
+			status(w, active, active, active)
+		})
+		at("on the seventh it stands", 7*day+2*time.Hour, func(w *wild) {
+			w.looked()
+			status(w, active, active, active)
+			w.post("/v1/messages", letterFrom("ceo@sold.com", "")).OK(w.t, 201)
+		})
+		at("after a week it is over", 8*day+4*time.Hour, func(w *wild) {
+			t := w.t
+			w.looked()
+			status(w, active, pending, active)
+			mail := w.told(tenant, "sold.com is no longer verified")
+			if text := mail.Text("text"); !strings.Contains(text, value) || !strings.Contains(text, "_frontdesk.sold.com") {
+				t.Errorf("the mail says %s", text)
+			}
+			for _, from := range []string{"ceo@sold.com", "ceo@desk.sold.com"} {
+				w.post("/v1/messages", letterFrom(from, "")).Refused(t, 400, "VALIDATION_ERROR")
+			}
+			for _, to := range []string{"x@sold.com", "x@desk.sold.com"} {
+				if err := w.Inbox.Takes(t.Context(), to); !errors.Is(err, message.ErrNotHosted) {
+					t.Errorf("mail to %s: %v", to, err)
+				}
+			}
+			w.post(sold+"/email", "{}").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+			w.eventually("its mail records are gone", func() bool { return w.mailRecords("sold.com") == "A www 192.0.2.1" })
+			if got := w.Events(t, "domain.unverified"); got != "domain.unverified" {
+				t.Errorf("events %s", got)
+			}
+		})
+		at("what was written for later fails", 9*day+time.Hour, func(w *wild) {
+			w.eventually("it fails", func() bool { return w.get("/v1/messages/"+waiting).OK(w.t, 200).Text("status") == "failed" })
+			n.publish(record, value)
+			w.post(sold+"/verify", "").OK(w.t, 200).Same("status", active)
+			if got := w.mailRecords("sold.com"); got != "A www 192.0.2.1" {
+				w.t.Errorf("who proves a domain again finds %s", got)
+			}
+			w.post("/v1/messages", letterFrom("ceo@desk.sold.com", "")).OK(w.t, 201)
+		})
+		n.fail("_frontdesk.dark.com", dns.RcodeRefused)
+		at("a DNS that fails is no absence", 20*day, func(w *wild) {
+			w.looked()
+			status(w, active, active, active)
+		})
+		at("and no proof for ever", 31*day, func(w *wild) {
+			w.looked()
+			status(w, active, active, pending)
+			w.told(tenant, "dark.com is no longer verified")
+		})
+	})
+}
+
+// The daily look that was under way when the domain was verified anew, or was
+// lost to somebody else, decides nothing.
+func TestAttackLookDuringVerify(t *testing.T) {
+	var during atomic.Pointer[func()]
+	eachWild(t, func(w *wild) {
+		t := w.t
+		path, record, value := w.proved(w.Tenant, "slow.com")
+		w.net.publish(record)
+		w.exec("UPDATE domains SET proof_looked_at = 1, proof_gone_at = 1 WHERE name = 'slow.com'")
+		again := func() {
+			w.exec("UPDATE domains SET status = 'pending_verification' WHERE name = 'slow.com'")
+			w.net.publish(record, value)
+			w.post(path+"/verify", "").OK(t, 200)
+		}
+		during.Store(&again)
+		w.eventually("it was looked at", func() bool {
+			w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'domains.look_due' AND state = 'ready' AND run_at > 0")
+			return during.Load() == nil && w.count("SELECT count(*) FROM jobs WHERE kind = 'domain.look_again' AND state <> 'done'") == 0
+		})
+		w.get(path).OK(t, 200).Same("status", "active")
+		if w.count("SELECT count(*) FROM domains WHERE name = 'slow.com' AND proof_gone_at IS NULL") != 1 {
+			t.Error("the old look was written down")
+		}
+	}, func(c *domain.Config) {
+		look := c.LookupTXT
+		c.LookupTXT = func(ctx context.Context, name string) ([]string, error) {
+			seen, err := look(ctx, name)
+			if fn := during.Swap(nil); fn != nil {
+				(*fn)()
+			}
+			return seen, err
+		}
+	})
+}
+
+// A DNS that fails to answer is a refusal that says so, over the wire.
+func TestVerifyFailingDNS(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		path, record, value := w.claim(w.Tenant, "broken.com")
+		for code, said := range map[int]string{dns.RcodeServerFailure: "SERVFAIL", dns.RcodeRefused: "REFUSED"} {
+			w.net.fail(record, code)
+			no := w.post(path+"/verify", "").Refused(w.t, 409, "DOMAIN_NOT_VERIFIED")
+			no.Same("details.recordValue", value)
+			if got := no.Text("details.problem"); !strings.HasPrefix(got, said) || no.At("details.seen").Len() != 0 {
+				w.t.Errorf("%s: %s", said, no)
+			}
+		}
+		w.net.publish(record, "something else")
+		no := w.post(path+"/verify", "").Refused(w.t, 409, "DOMAIN_NOT_VERIFIED")
+		no.Same("details.seen.0", "something else")
+		if !no.At("details.problem").Null() {
+			w.t.Errorf("a problem: %s", no)
+		}
+	})
+}
+
+// A name that is free at the registrar is nobody's: who proved it once loses
+// it to whoever registers it.
+func TestAttackHeldAfterExpiry(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t := w.t
+		former := w.NewTenant(t, "enterprise")
+		path, record, _ := w.proved(former, "dropped.com")
+		w.record(former, path, "A", "www", "203.0.113.66")
+		w.register("dropped.com").Refused(t, 409, "DOMAIN_UNAVAILABLE")
+		w.net.publish(record)
+		ref := w.registered("dropped.com")
+		w.as(former, "GET", path, "").OK(t, 200).Same("status", "pending_verification")
+		if left := w.get("/v1/domains/"+ref+"/dns-records?limit=100").OK(t, 200).String(); strings.Contains(left, "203.0.113.66") {
+			t.Errorf("the zone begins with the former holder's records: %s", left)
+		}
+		w.told(former, "dropped.com")
+	})
+}
+
+// A write that a former holder left open does not end in the new holder's zone.
+func TestAttackWriteAfterEviction(t *testing.T) {
+	var d *watchedAdd
+	eachWild(t, func(w *wild) {
+		t := w.t
+		former := w.NewTenant(t, "enterprise")
+		old, record, _ := w.proved(former, "late.com")
+		d.fail.Store(true)
+		w.as(former, "POST", old+"/dns-records", `{"type": "A", "name": "www", "content": "203.0.113.66"}`)
+		d.fail.Store(false)
+		fresh, _, value := w.claim(w.Tenant, "late.com")
+		w.net.publish(record, value)
+		w.post(fresh+"/verify", "").OK(t, 200)
+		w.eventually("the open write is settled", func() bool {
+			w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'dns.settle' AND state = 'ready' AND run_at > 0")
+			return w.count("SELECT count(*) FROM jobs WHERE kind = 'dns.settle' AND state = 'ready'") == 0
+		})
+		if left := w.get(fresh+"/dns-records?limit=100").OK(t, 200).String(); strings.Contains(left, "203.0.113.66") {
+			t.Errorf("the former holder wrote into the zone: %s", left)
+		}
+	}, func(c *domain.Config) {
+		d = &watchedAdd{DNS: c.DNS}
+		c.DNS = d
+	})
+}
+
+// watchedAdd does not answer while it is told so.
+type watchedAdd struct {
+	domain.DNS
+	fail atomic.Bool
+}
+
+func (d *watchedAdd) Add(ctx context.Context, zone string, r domain.Record) error {
+	if d.fail.Load() {
+		return errors.New("test: connection reset")
+	}
+	return d.DNS.Add(ctx, zone, r)
+}
+
+// With a DNS server that lets the nearest zone answer, a child of another
+// organization's domain has no zone unless the parent's delegates it.
+func TestAttackChildAtProvider(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t := w.t
+		thief := w.NewTenant(t, "enterprise")
+		early, _, _ := w.proved(thief, "early.victim.com")
+		w.record(thief, early, "A", "@", "203.0.113.66")
+		parent, _, _ := w.proved(w.Tenant, "victim.com")
+		w.eventually("the earlier child has no zone", func() bool {
+			_, err := w.dns.Records(t.Context(), "early.victim.com")
+			return domain.StatusOf(err) == 404
+		})
+		w.told(thief, "The DNS records of early.victim.com were removed")
+		w.as(thief, "GET", early, "").OK(t, 200).Same("status", "active")
+		w.proved(thief, "login.victim.com")
+		if _, err := w.dns.Records(t.Context(), "login.victim.com"); domain.StatusOf(err) != 404 {
+			t.Errorf("the child has a zone: %v", err)
+		}
+		w.record(w.Tenant, parent, "NS", "web", "ns1.frontdesk.example")
+		w.proved(thief, "web.victim.com")
+		if _, err := w.dns.Records(t.Context(), "web.victim.com"); err != nil {
+			t.Errorf("delegated: %v", err)
+		}
+	}, func(c *domain.Config) { c.Delegates = false })
+}

@@ -43,7 +43,7 @@ func (in *registration) Prepare(context.Context, *op.Call) error {
 	case in.Contact != nil && in.ContactID != nil:
 		tree = tree.At([]any{"contactId"}, "Give contact or contactId, not both")
 	case in.Contact != nil:
-		tree = tree.Set("contact", in.Contact.issues())
+		tree = tree.Set("contact", in.Contact.readPhone(in.Contact.issues()))
 	}
 	return tree.Fault(fault.Invalid)
 }
