@@ -157,5 +157,6 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 // concerns the whole of it.
 func OwnerEmails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
-		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active' ORDER BY m.seq`, org)
+		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
+		ORDER BY m.seq`, org)
 }

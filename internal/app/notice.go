@@ -48,7 +48,8 @@ func letter(n domain.Notice, console string) *template.Rendered {
 		b.WriteString("<p>" + html.EscapeString(p) + "</p>\n")
 	}
 	link := html.EscapeString(console)
-	b.WriteString(`<p>The console is at <a href="` + link + `">` + link + "</a>. You get this mail because you are an owner of the organization.</p>\n")
+	b.WriteString(`<p>The console is at <a href="` + link + `">` + link + "</a>. " +
+		"You get this mail because you are an owner of the organization.</p>\n")
 	out := template.Clean(b.String())
 	out.Subject = n.Subject
 	return out

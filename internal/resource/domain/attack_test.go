@@ -623,7 +623,7 @@ func TestAttackWriteAfterEviction(t *testing.T) {
 		w.post(fresh+"/verify", "").OK(t, 200)
 		w.eventually("the open write is settled", func() bool {
 			w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'dns.settle' AND state = 'ready' AND run_at > 0")
-			return w.count("SELECT count(*) FROM jobs WHERE kind = 'dns.settle' AND state = 'ready'") == 0
+			return w.count("SELECT count(*) FROM jobs WHERE kind = 'dns.settle' AND state <> 'done'") == 0
 		})
 		if left := w.get(fresh+"/dns-records?limit=100").OK(t, 200).String(); strings.Contains(left, "203.0.113.66") {
 			t.Errorf("the former holder wrote into the zone: %s", left)
@@ -672,4 +672,37 @@ func TestAttackChildAtProvider(t *testing.T) {
 			t.Errorf("delegated: %v", err)
 		}
 	}, func(c *domain.Config) { c.Delegates = false })
+}
+
+// Who proves a name that another organization has as a subdomain gets that
+// name, once the proof of the domain above it is gone, and nothing else.
+func TestAttackSubdomainProof(t *testing.T) {
+	eachWild(t, func(w *wild) {
+		t := w.t
+		other := w.NewTenant(t, "enterprise")
+		apex, record, value := w.proved(w.Tenant, "victim.com")
+		w.record(w.Tenant, apex, "A", "www", "192.0.2.1")
+		sub := w.post(apex+"/subdomains", `{"name": "desk.victim.com"}`).OK(t, 201).Text("id")
+		path, lower, proof := w.claim(other, "desk.victim.com")
+		w.net.publish(lower, proof)
+		w.as(other, "POST", path+"/verify", "").Refused(t, 409, "DOMAIN_UNAVAILABLE")
+		w.net.fail(record, dns.RcodeServerFailure)
+		w.as(other, "POST", path+"/verify", "").Refused(t, 409, "DOMAIN_UNAVAILABLE")
+		w.net.publish(record)
+		w.as(other, "POST", path+"/verify", "").OK(t, 200).Same("status", "active")
+		w.get("/v1/domains/"+sub).OK(t, 200).Same("status", "pending_verification")
+		w.post("/v1/domains/"+sub+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
+		w.get(apex).OK(t, 200).Same("status", "active")
+		if got := w.mailRecords("victim.com"); got != "A www 192.0.2.1" {
+			t.Errorf("the zone of the domain above it has %s", got)
+		}
+		w.post("/v1/messages", letterFrom("x@desk.victim.com", "")).Refused(t, 400, "VALIDATION_ERROR")
+		w.told(w.Tenant, "desk.victim.com")
+		// The proof of the domain above comes back: what was lost stays lost.
+		w.exec("UPDATE domains SET status = 'pending_verification' WHERE name = 'victim.com' AND kind = 'apex'")
+		w.net.publish(record, value)
+		w.post(apex+"/verify", "").OK(t, 200)
+		w.get("/v1/domains/"+sub).OK(t, 200).Same("status", "pending_verification")
+		w.as(other, "GET", path, "").OK(t, 200).Same("status", "active")
+	})
 }

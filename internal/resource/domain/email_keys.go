@@ -70,7 +70,8 @@ const alive = ` JOIN domains p ON p.organization_id = d.organization_id AND p.id
 	JOIN domain_holds h ON h.organization_id = d.organization_id AND h.domain_id = d.id AND h.name = d.name`
 
 // hosting is the hosted email of a domain that alive found.
-const hosting = `domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id AND e.enabled AND e.wanted`
+const hosting = `domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
+		AND e.enabled AND e.wanted`
 
 const living = ` WHERE d.deleted_at IS NULL AND d.status = 'active'`
 
@@ -97,8 +98,8 @@ func (e *Email) Receiver(ctx context.Context, tx *db.Tx, name string) (org id.ID
 		Organization id.ID  `db:"organization_id"`
 		Purpose      string `db:"purpose"`
 	}
-	f, err := db.One[found](ctx, tx, "SELECT d.organization_id, d.purpose FROM domains d"+alive+" JOIN "+hosting+living+
-		" AND h.name = $1", name)
+	f, err := db.One[found](ctx, tx, "SELECT d.organization_id, d.purpose FROM domains d"+
+		alive+" JOIN "+hosting+living+" AND h.name = $1", name)
 	if errors.Is(err, db.ErrNone) {
 		return "", false, nil
 	}
@@ -124,8 +125,8 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 	}
 	var row sealed
 	err := e.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		row, err = db.One[sealed](ctx, tx, "SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed FROM domains d"+alive+" LEFT JOIN "+hosting+living+
-			" AND d.organization_id = $1 AND d.name = $2", org, name)
+		row, err = db.One[sealed](ctx, tx, "SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed FROM domains d"+
+			alive+" LEFT JOIN "+hosting+living+" AND d.organization_id = $1 AND d.name = $2", org, name)
 		return err
 	})
 	if errors.Is(err, db.ErrNone) {

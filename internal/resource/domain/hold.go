@@ -23,7 +23,8 @@ type holdRow struct {
 
 // heldNow is the hold on a name, or nil.
 func heldNow(ctx context.Context, tx *db.Tx, name string) (*holdRow, error) {
-	h, err := db.One[holdRow](ctx, tx, "SELECT organization_id, domain_id, zone_ready FROM domain_holds WHERE name = $1", name)
+	h, err := db.One[holdRow](ctx, tx,
+		"SELECT organization_id, domain_id, zone_ready FROM domain_holds WHERE name = $1", name)
 	if errors.Is(err, db.ErrNone) {
 		return nil, nil
 	}

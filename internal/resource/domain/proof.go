@@ -67,6 +67,7 @@ func (d *Domains) lookFor(ctx context.Context, name string) look {
 type rival struct {
 	org, apex, domain id.ID       // the domain that has the name is the apex or a subdomain of it
 	seenAt            *clock.Time // the last proof that the judgement knows of
+	ordered           bool        // the name is being registered
 }
 
 // rivalOf judges whoever has a name that is proven by somebody else now: nil
@@ -74,19 +75,22 @@ type rival struct {
 // has at the name itself.
 func (d *Domains) rivalOf(ctx context.Context, org id.ID, name string, seen []string) (*rival, error) {
 	type row struct {
-		Org      id.ID       `db:"organization_id"`
-		Domain   id.ID       `db:"domain_id"`
-		Apex     *id.ID      `db:"apex"`
-		Name     *string     `db:"name"`
-		Value    *string     `db:"verification_value"`
-		SeenAt   *clock.Time `db:"proof_seen_at"`
-		Source   *string     `db:"source"`
+		Org    id.ID       `db:"organization_id"`
+		Domain id.ID       `db:"domain_id"`
+		Apex   *id.ID      `db:"apex"`
+		Name   *string     `db:"name"`
+		Value  *string     `db:"verification_value"`
+		SeenAt *clock.Time `db:"proof_seen_at"`
+		Source *string     `db:"source"`
 	}
 	var h *row
 	err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[row](ctx, tx, `SELECT h.organization_id, h.domain_id, p.id AS apex, p.name, p.verification_value, p.proof_seen_at, p.source
-			FROM domain_holds h LEFT JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id AND d.deleted_at IS NULL
-			LEFT JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id) AND p.deleted_at IS NULL
+		rows, err := db.All[row](ctx, tx, `
+			SELECT h.organization_id, h.domain_id, p.id AS apex, p.name, p.verification_value, p.proof_seen_at, p.source
+			FROM domain_holds h
+			LEFT JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id AND d.deleted_at IS NULL
+			LEFT JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id)
+				AND p.deleted_at IS NULL
 			WHERE h.name = $1 AND h.organization_id <> $2`, name, org)
 		if h = nil; len(rows) > 0 {
 			h = &rows[0]
@@ -138,7 +142,31 @@ func (d *Domains) evict(ctx context.Context, tx *db.Tx, r *rival, name string) e
 	if v.ProofSeenAt != nil && (r.seenAt == nil || *v.ProofSeenAt != *r.seenAt) {
 		return held(name)
 	}
-	return d.unverify(ctx, tx, v, lostToProof(v, name, d.Clock.Now()))
+	n := lostToProof(v, name, d.Clock.Now(), r.ordered)
+	if r.domain != r.apex {
+		return d.loseSubdomain(ctx, tx, r, n)
+	}
+	return d.unverify(ctx, tx, v, n)
+}
+
+// loseSubdomain takes the name of a subdomain alone. Nothing was proven about
+// the domain above it, which is locked.
+func (d *Domains) loseSubdomain(ctx context.Context, tx *db.Tx, r *rival, n Notice) error {
+	v, err := d.lock(ctx, tx, r.org, r.domain)
+	if err != nil {
+		return err
+	}
+	if err := release(ctx, tx, r.org, r.domain); err != nil {
+		return err
+	}
+	v.Status, v.UpdatedAt = "pending_verification", d.Clock.Now()
+	if err := d.save(ctx, tx, v); err != nil {
+		return err
+	}
+	if err := d.emit(ctx, tx, r.org, "domain.unverified", v.ID, v); err != nil {
+		return err
+	}
+	return d.tell(ctx, tx, r.org, n)
 }
 
 // outrank takes the names below one that was registered from the other
@@ -218,7 +246,8 @@ func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) 
 func revive(ctx context.Context, tx *db.Tx, v *Domain, now clock.Time) error {
 	_, err := db.Exec(ctx, tx, `INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
 		SELECT organization_id, CAST($3 AS BIGINT), name, id, FALSE FROM domains
-		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL ON CONFLICT (name) DO NOTHING`, v.OrganizationID, v.ID, now)
+		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
+		ON CONFLICT (name) DO NOTHING`, v.OrganizationID, v.ID, now)
 	if err != nil {
 		return err
 	}
@@ -241,7 +270,9 @@ func (d *Domains) lookDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{})
 	}
 	for i, r := range rows {
 		at := now.Add(lookSweep * time.Duration(i) / time.Duration(len(rows)))
-		if _, err := d.Jobs.Enqueue(ctx, tx, lookAgain, r, job.For(r.Organization), job.Key(string(r.Domain)), job.At(at)); err != nil {
+		_, err := d.Jobs.Enqueue(ctx, tx, lookAgain, r,
+			job.For(r.Organization), job.Key(string(r.Domain)), job.At(at))
+		if err != nil {
 			return err
 		}
 	}
@@ -281,6 +312,11 @@ func (d *Domains) judge(ctx context.Context, tx *db.Tx, v *Domain, l look) error
 	switch {
 	case slices.Contains(l.seen, *v.VerificationValue):
 		v.ProofSeenAt, v.ProofGoneAt = &now, nil
+		if !d.Delegates { // the parent's zone may delegate it by now
+			if _, err := d.Jobs.Enqueue(ctx, tx, raiseZone, zoneArgs{v.Name}, job.For(v.OrganizationID)); err != nil {
+				return err
+			}
+		}
 	case l.answered() && v.ProofGoneAt == nil:
 		v.ProofGoneAt = &now
 	case l.answered() && now.Sub(*v.ProofGoneAt) >= goneFor, !l.answered() && now.Sub(*v.ProofSeenAt) >= unseenFor:

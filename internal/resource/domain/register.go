@@ -71,7 +71,8 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 		case offer.Premium:
 			return nil, PremiumUnsupported.New()
 		}
-		if err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return unowned(ctx, tx, c.Org, in.ascii) }); err != nil {
+		err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return unowned(ctx, tx, c.Org, in.ascii) })
+		if err != nil {
 			return nil, err
 		}
 		if former, err = d.formerHolder(ctx, c.Org, in.ascii); err != nil {
@@ -117,7 +118,11 @@ func (d *Domains) formerHolder(ctx context.Context, org id.ID, name string) (*ri
 	if !l.answered() {
 		return nil, held(name)
 	}
-	return d.rivalOf(ctx, org, name, l.seen)
+	r, err := d.rivalOf(ctx, org, name, l.seen)
+	if r != nil {
+		r.ordered = true
+	}
+	return r, err
 }
 
 // unowned refuses a name that the organization has already.

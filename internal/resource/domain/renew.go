@@ -76,7 +76,8 @@ const maxYears = 10
 func (d *Domains) within(v *Domain, years int) error {
 	limit := d.Clock.Now().Std().AddDate(maxYears, 0, 0)
 	if end := v.ExpiresAt.Std().AddDate(years, 0, 0); end.After(limit) {
-		return fault.Field("periodYears", fmt.Sprintf("Too many: the registration would end on %s, and it may end at most %d years from today",
+		return fault.Field("periodYears", fmt.Sprintf(
+			"Too many: the registration would end on %s, and it may end at most %d years from today",
 			end.Format(time.DateOnly), maxYears))
 	}
 	return nil

@@ -152,7 +152,8 @@ type Standing struct {
 // noSubdomains refuses what a domain with subdomains cannot do.
 func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
 	rows, err := db.All[Standing](ctx, tx, `SELECT id, name FROM domains
-		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT 100`, org, parent)
+		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
+		ORDER BY name LIMIT 100`, org, parent)
 	if err != nil || len(rows) == 0 {
 		return err
 	}

@@ -37,10 +37,12 @@ type NotSeen struct {
 // unproven refuses a domain whose record the DNS did not show.
 func unproven(v *Domain, l look) error {
 	said := NotSeen{v.Verification.RecordName, *v.VerificationValue, append([]string{}, l.seen...), nil}
-	f := NotVerified.Say("There is no TXT record at %s with the wanted value. A new record may take some minutes to be seen.", said.RecordName)
+	f := NotVerified.Say("There is no TXT record at %s with the wanted value. "+
+		"A new record may take some minutes to be seen.", said.RecordName)
 	if l.problem != "" {
 		said.Problem = &l.problem
-		f = NotVerified.Say("The DNS answered %s when it was asked for %s. Check the name servers of %s, then try again.", l.problem, said.RecordName, v.Name)
+		f = NotVerified.Say("The DNS answered %s when it was asked for %s. "+
+			"Check the name servers of %s, then try again.", l.problem, said.RecordName, v.Name)
 	}
 	f.Details = said
 	return f
@@ -146,7 +148,8 @@ func (d *Domains) openZone(ctx context.Context, v *Domain) error {
 	if err != nil || v.VerificationValue == nil {
 		return err
 	}
-	return d.DNS.Add(ctx, v.Name, Record{Type: "TXT", Name: verificationLabel, Content: *v.VerificationValue, TTL: DefaultTTL})
+	proof := Record{Type: "TXT", Name: verificationLabel, Content: *v.VerificationValue, TTL: DefaultTTL}
+	return d.DNS.Add(ctx, v.Name, proof)
 }
 
 // emptyFor empties the zone of a name for the domain that has it now.
@@ -169,7 +172,8 @@ func (d *Domains) quiet(ctx context.Context, name string, domain id.ID) error {
 			}
 			open, err = db.One[int](ctx, tx, `SELECT count(*) FROM domains d
 				JOIN dns_records r ON r.organization_id = d.organization_id AND r.domain_id = d.id
-				WHERE d.name = $1 AND d.id <> $2 AND r.intent_id IS NOT NULL AND r.intent_until > $3`, name, domain, now)
+				WHERE d.name = $1 AND d.id <> $2 AND r.intent_id IS NOT NULL AND r.intent_until > $3`,
+				name, domain, now)
 			return err
 		})
 		if err != nil || open == 0 {
@@ -211,7 +215,8 @@ func (d *Domains) mayHaveZone(ctx context.Context, org id.ID, name string) (bool
 		if err != nil {
 			return false, err
 		}
-		return slices.ContainsFunc(records, func(r Record) bool { return r.Type == "NS" && r.Full(parent) == name }), nil
+		cut := func(r Record) bool { return r.Type == "NS" && r.Full(parent) == name }
+		return slices.ContainsFunc(records, cut), nil
 	}
 	return true, nil
 }

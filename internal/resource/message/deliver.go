@@ -108,7 +108,9 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 }
 
 // failAll ends a message that may not leave any more for those who wait for it.
-func (m *Messages) failAll(ctx context.Context, j job.Job, args delivery, letters []*envelope, reason string) (job.Outcome, error) {
+func (m *Messages) failAll(
+	ctx context.Context, j job.Job, args delivery, letters []*envelope, reason string,
+) (job.Outcome, error) {
 	for _, l := range letters {
 		if err := m.record(ctx, j, l.all(Failed, reason, m.clock.Now())); err != nil {
 			return nil, err

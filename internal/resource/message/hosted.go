@@ -57,7 +57,8 @@ func (h *Hosted) Keys(ctx context.Context, org id.ID, address string) ([]Key, er
 	signers, err := h.email.Signers(ctx, org, name)
 	switch {
 	case errors.Is(err, domain.ErrNotSending):
-		return nil, &Refusal{Reason: fmt.Sprintf("%s is not active, so nothing is sent from it. Verify or renew the domain, and send the message again.", name)}
+		return nil, &Refusal{Reason: fmt.Sprintf("%s is not active, so nothing is sent from it. "+
+			"Verify or renew the domain, and send the message again.", name)}
 	case err == nil && len(signers) == 0:
 		return h.Home.Keys(ctx, org, address)
 	}

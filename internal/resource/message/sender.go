@@ -42,7 +42,8 @@ func (m *Messages) maySend(ctx context.Context, tx *db.Tx, v *Message) error {
 	}
 	ok, err := m.senders.MaySend(ctx, tx, v.OrganizationID, v.From)
 	if err == nil && !ok {
-		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; use one on an active domain of its own, or %s", m.senders.Default()))
+		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; "+
+			"use one on an active domain of its own, or %s", m.senders.Default()))
 	}
 	return err
 }
