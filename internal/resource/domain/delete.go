@@ -50,6 +50,10 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 		if _, err := domains.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 			return op.Nothing{}, err
 		}
+		h, err := heldNow(ctx, c.Tx, v.Name)
+		if err != nil {
+			return op.Nothing{}, err
+		}
 		if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
 			return op.Nothing{}, err
 		}
@@ -58,7 +62,8 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 				return op.Nothing{}, err
 			}
 		}
-		if v.Kind == "apex" && v.Status != "pending_verification" {
+		// One that never was verified has no zone; that of its name is another's.
+		if v.Kind == "apex" && (v.Status != "pending_verification" || h != nil && h.Domain == v.ID) {
 			if _, err := d.Jobs.Enqueue(ctx, c.Tx, dropZone, zoneArgs{v.Name}, job.For(c.Org)); err != nil {
 				return op.Nothing{}, err
 			}
