@@ -212,6 +212,7 @@ var (
 		"domain_holds_name": "a name belongs to one organization of all",
 		"domains_expiring":  "the sweep of expired and renewable domains is nobody's",
 		"domains_leaving":   "the watch over transfers is nobody's",
+		"domains_proof":     "the daily look at proofs is nobody's",
 
 		"oauth_clients_idle":     "the purge of clients is nobody's",
 		"oauth_requests_expired": "the purge of requests is nobody's",

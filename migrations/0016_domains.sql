@@ -45,6 +45,11 @@ CREATE TABLE domains (
   source TEXT NOT NULL,
   verification_value TEXT,
   verified_at TIME,
+-- of an external domain: when its TXT record was last looked for, when it was
+-- last seen, and since when it is gone
+  proof_looked_at TIME,
+  proof_seen_at TIME,
+  proof_gone_at TIME,
   registrar TEXT,
   registered_at TIME,
   expires_at TIME,
@@ -54,7 +59,9 @@ CREATE TABLE domains (
   contact_verification TEXT,
   transfer_requested_at TIME,
 -- when an automatic renewal was last tried in vain
-  renewal_failed_at TIME
+  renewal_failed_at TIME,
+-- how many days before the end the owners were last told that it ends
+  expiry_told INT
 );
 CREATE UNIQUE INDEX domains_name ON domains (organization_id, name) WHERE deleted_at IS NULL;
 CREATE INDEX domains_list ON domains (organization_id, kind, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
@@ -63,6 +70,7 @@ CREATE INDEX domains_contact ON domains (organization_id, contact_id) WHERE dele
 CREATE INDEX domains_parent ON domains (parent_domain_id) WHERE parent_domain_id IS NOT NULL;
 CREATE INDEX domains_deleted ON domains (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX domains_expiring ON domains (expires_at) WHERE deleted_at IS NULL AND status = 'active' AND expires_at IS NOT NULL;
+CREATE INDEX domains_proof ON domains (proof_looked_at) WHERE deleted_at IS NULL AND status = 'active' AND proof_looked_at IS NOT NULL;
 CREATE INDEX domains_leaving ON domains (transfer_requested_at) WHERE deleted_at IS NULL AND transfer_requested_at IS NOT NULL;
 
 -- Who has a name in the whole service: one row per name that is verified, is a
@@ -73,7 +81,9 @@ CREATE TABLE domain_holds (
   created_at TIME NOT NULL,
   name TEXT NOT NULL,
 -- the domain, which a registration has named before there is one
-  domain_id ID NOT NULL
+  domain_id ID NOT NULL,
+-- whether the zone was emptied for this holder
+  zone_ready BOOL NOT NULL
 );
 CREATE UNIQUE INDEX domain_holds_name ON domain_holds (name);
 CREATE INDEX domain_holds_domain ON domain_holds (organization_id, domain_id);

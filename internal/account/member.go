@@ -152,3 +152,11 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 		return m, c.Emit("user.password_changed", m.ID, m)
 	})
 }
+
+// OwnerEmails are the addresses of an organization's owners, who are told what
+// concerns the whole of it.
+func OwnerEmails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
+		ORDER BY m.seq`, org)
+}

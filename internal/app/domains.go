@@ -16,7 +16,9 @@ import (
 // answer for them.
 func (a *App) openDomains(extra []Extra) *domain.Domains {
 	c := domain.Config{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs,
-		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(), LookupTXT: texts(a.Settings.DNSResolver)}
+		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(),
+		LookupTXT: texts(a.Settings.DNSResolver), Tell: a.tellOwners}
+	c.Delegates = a.DNS != nil // the embedded server asks the parent's zone
 	for _, e := range extra {
 		if e.Domains != nil {
 			e.Domains(&c)

@@ -56,6 +56,8 @@ var happenings = []op.Happening{
 	{Type: "domain.expired", When: "expiresAt passes"},
 	{Type: "domain.renewal_failed", When: "a domain could not renew itself; the data has errorCode and errorMessage too"},
 	{Type: "domain.renewed", When: "a renewal succeeds"},
+	{Type: "domain.unverified",
+		When: "the proof of a domain is gone, another organization proved it, or registered the name above it"},
 	{Type: "domain.transferred", When: "a domain has left for another registrar"},
 	{Type: "domain_contact.created", Resource: "domains", When: "a registration succeeds that brought its own contact"},
 	{Type: "operation.created", Resource: "domains", When: "a registration or renewal is paid for, also one that a domain orders itself"},

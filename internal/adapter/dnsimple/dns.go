@@ -74,6 +74,29 @@ func (d *DNS) CreateZone(ctx context.Context, zone string) error {
 	return d.call(ctx, http.MethodPost, "/domains", map[string]string{"name": zone}, nil)
 }
 
+// EmptyZone takes the records out one by one: a domain that is taken out of
+// the account would take its registration with it. Those that DNSimple manages
+// cannot be removed.
+func (d *DNS) EmptyZone(ctx context.Context, zone string) error {
+	if err := d.CreateZone(ctx, zone); err != nil {
+		return err
+	}
+	rows, err := d.list(ctx, zone, url.Values{})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.System {
+			continue
+		}
+		err := d.call(ctx, http.MethodDelete, records(zone)+"/"+fmt.Sprint(r.ID), nil, nil)
+		if err != nil && domain.StatusOf(err) != http.StatusNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
 // DeleteZone removes the domain from the account, and with it the zone.
 func (d *DNS) DeleteZone(ctx context.Context, zone string) error {
 	err := d.call(ctx, http.MethodDelete, "/domains/"+url.PathEscape(zone), nil, nil)

@@ -71,12 +71,41 @@ func priorityOf(r domain.Record) int {
 
 // CreateZone makes a zone; one that is there stays as it is.
 func (s *Store) CreateZone(ctx context.Context, zone string) error {
+	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return s.create(ctx, tx, zone) })
+}
+
+func (s *Store) create(ctx context.Context, tx *db.Tx, zone string) error {
+	now := s.Clock.Now()
+	_, err := db.Exec(ctx, tx, `INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (name) DO NOTHING`, id.New(), now, zone, now.Std().Unix())
+	return err
+}
+
+// EmptyZone makes a zone without records.
+func (s *Store) EmptyZone(ctx context.Context, zone string) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		now := s.Clock.Now()
-		_, err := db.Exec(ctx, tx, "INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
-			id.New(), now, zone, now.Std().Unix())
-		return err
+		if err := s.create(ctx, tx, zone); err != nil {
+			return err
+		}
+		z, err := lockZone(ctx, tx, zone)
+		if err != nil {
+			return err
+		}
+		n, err := db.Exec(ctx, tx, "DELETE FROM dnsserver_records WHERE zone_id = $1", z.ID)
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.grow(ctx, tx, z)
 	})
+}
+
+// grow lets the serial of a zone that is held grow: by the clock where that is
+// ahead, as people read serials.
+func (s *Store) grow(ctx context.Context, tx *db.Tx, z zoneRow) error {
+	_, err := db.Exec(ctx, tx, `UPDATE dnsserver_zones
+		SET soa_serial = CASE WHEN soa_serial < $2 THEN $2 ELSE soa_serial + 1 END WHERE id = $1`,
+		z.ID, s.Clock.Now().Std().Unix())
+	return err
 }
 
 // DeleteZone removes a zone with its records.
@@ -139,8 +168,7 @@ func (s *Store) Remove(ctx context.Context, zone string, r domain.Record) error 
 	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return take(ctx, tx, z, r) })
 }
 
-// change runs fn on a zone that is held, and lets its serial grow: by the
-// clock where that is ahead, as people read serials.
+// change runs fn on a zone that is held, and lets its serial grow.
 func (s *Store) change(ctx context.Context, zone string, fn func(context.Context, *db.Tx, zoneRow) error) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		z, err := lockZone(ctx, tx, zone)
@@ -150,8 +178,7 @@ func (s *Store) change(ctx context.Context, zone string, fn func(context.Context
 		if err := fn(ctx, tx, z); err != nil {
 			return err
 		}
-		_, err = db.Exec(ctx, tx, "UPDATE dnsserver_zones SET soa_serial = CASE WHEN soa_serial < $2 THEN $2 ELSE soa_serial + 1 END WHERE id = $1", z.ID, s.Clock.Now().Std().Unix())
-		return err
+		return s.grow(ctx, tx, z)
 	})
 }
 

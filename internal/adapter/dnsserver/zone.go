@@ -3,11 +3,13 @@ package dnsserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/domain"
 
 	"github.com/miekg/dns"
 )
@@ -37,8 +39,10 @@ type cached struct {
 	zone   *zone
 }
 
-// find returns the zone that a name belongs to: the nearest one above it, or
-// nil when it is none of ours.
+// find returns the zone that answers for a name, or nil when it is none of
+// ours. That is the nearest one above the name, except that a zone of another
+// organization below an active domain answers only where the zone of that
+// domain delegates it: whoever has the parent decides about the child.
 func (s *Server) find(ctx context.Context, name string) (z *zone, err error) {
 	names := enclosing(name)
 	err = s.Store.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -46,14 +50,26 @@ func (s *Server) find(ctx context.Context, name string) (z *zone, err error) {
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		nearest := rows[0]
-		for _, r := range rows[1:] {
-			if len(r.Name) > len(nearest.Name) {
-				nearest = r
+		slices.SortFunc(rows, func(a, b zoneRow) int { return len(a.Name) - len(b.Name) })
+		var holders map[string]id.ID
+		if len(rows) > 1 {
+			if holders, err = domain.Holders(ctx, tx, names); err != nil {
+				return err
 			}
 		}
-		z, err = s.load(ctx, tx, nearest)
-		return err
+		z = nil
+		for _, r := range rows {
+			if z != nil {
+				above := holders[strings.TrimSuffix(z.name, ".")]
+				if above != "" && above != holders[r.Name] && !z.delegates(dns.Fqdn(r.Name)) {
+					continue
+				}
+			}
+			if z, err = s.load(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return z, err
 }
@@ -144,6 +160,12 @@ func (z *zone) delegated(name string) []dns.RR {
 		at = parent(at)
 	}
 	return cut
+}
+
+// delegates reports whether the zone hands exactly this name to other servers.
+func (z *zone) delegates(name string) bool {
+	cut := z.delegated(name)
+	return cut != nil && cut[0].Header().Name == name
 }
 
 // at finds what stands at a name, by itself or through a wildcard (RFC 4592

@@ -69,6 +69,14 @@ func (c *Client) CreateZone(ctx context.Context, zone string) error {
 	return err
 }
 
+// EmptyZone makes a zone anew.
+func (c *Client) EmptyZone(ctx context.Context, zone string) error {
+	if err := c.DeleteZone(ctx, zone); err != nil {
+		return err
+	}
+	return c.CreateZone(ctx, zone)
+}
+
 // DeleteZone removes a zone with its records.
 func (c *Client) DeleteZone(ctx context.Context, zone string) error {
 	err := c.call(ctx, http.MethodDelete, path(zone), nil, nil)

@@ -111,6 +111,16 @@ func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
 	return parsedNumber{phonenumbers.Format(n, phonenumbers.E164), strconv.Itoa(int(n.GetCountryCode())), phonenumbers.GetNationalSignificantNumber(n)}, true
 }
 
+// E164 is a number as it is stored, or false for one that cannot be. Without +
+// it is read as it is dialed in a country, two letters of ISO 3166.
+func E164(s, country string) (string, bool) {
+	n, err := phonenumbers.Parse(s, country)
+	if err != nil || !phonenumbers.IsPossibleNumber(n) {
+		return "", false
+	}
+	return phonenumbers.Format(n, phonenumbers.E164), true
+}
+
 // canonicalPhone is a number as it is stored, for filters; what does not parse
 // is compared as it is.
 func canonicalPhone(s string) string {

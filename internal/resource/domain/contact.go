@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/contact"
 )
 
 // DomainContact is a registrant that registrations can share.
@@ -58,6 +59,16 @@ func (r *Registrant) issues() *fault.Tree {
 	return nil
 }
 
+// readPhone brings the registrant's number into the form of E.164.
+func (r *Registrant) readPhone(tree *fault.Tree) *fault.Tree {
+	number, ok := contact.E164(r.Phone, r.Country)
+	if !ok {
+		return tree.At([]any{"phone"}, "Not a phone number; write it like +14155550100")
+	}
+	r.Phone = number
+	return tree
+}
+
 type contactList struct{ op.Page }
 
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[DomainContact], error) {
@@ -66,7 +77,7 @@ func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Dom
 }
 
 func (in *registrantInput) Prepare(context.Context, *op.Call) error {
-	return in.issues().Fault(fault.Invalid)
+	return in.readPhone(in.issues()).Fault(fault.Invalid)
 }
 
 func createContact(ctx context.Context, c *op.Call, in registrantInput) (*DomainContact, error) {
@@ -202,6 +213,11 @@ func (d *Domains) change(ctx context.Context, c *op.Call, ref id.ID, in *contact
 		}
 		if !op.Apply(&t.v, in) {
 			return &t.v, nil
+		}
+		if in.Phone.Set {
+			if err := t.v.readPhone(nil).Fault(fault.Invalid); err != nil {
+				return nil, err
+			}
 		}
 		t.v.UpdatedAt = c.Now
 		if err := t.allowed(); err != nil {

@@ -13,6 +13,9 @@ import (
 type DNS interface {
 	// CreateZone makes a zone with its built-in SOA and apex NS records.
 	CreateZone(ctx context.Context, zone string) error
+	// EmptyZone is CreateZone for a new holder: a zone that is there loses
+	// every record but the built-in ones.
+	EmptyZone(ctx context.Context, zone string) error
 	// DeleteZone removes a zone and everything in it.
 	DeleteZone(ctx context.Context, zone string) error
 	// Records lists a zone, its built-in records among them.

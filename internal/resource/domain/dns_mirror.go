@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
@@ -86,10 +87,16 @@ var errMoved = errors.New("domain: the rows moved")
 // it has no row yet, and only its registration writes.
 func holdZone(ctx context.Context, tx *db.Tx, at zoneRef) error {
 	err := db.Lock(ctx, tx, "domains", at.Org, at.ID)
-	if errors.Is(err, db.ErrNone) && at.Kind == unborn {
-		return nil
+	if err != nil && (!errors.Is(err, db.ErrNone) || at.Kind != unborn) {
+		return db.Missing(err, "domain")
 	}
-	return db.Missing(err, "domain")
+	// A zone is known by its name alone: what a former holder began must not
+	// end in the zone of whoever has the name now.
+	h, err := heldNow(ctx, tx, at.Name)
+	if err == nil && h != nil && h.Domain != at.ID {
+		err = fault.NotFound.Say("Somebody else has %s now.", at.Name)
+	}
+	return err
 }
 
 func rowsOf(ctx context.Context, tx *db.Tx, at zoneRef) ([]DNSRecord, error) {

@@ -56,17 +56,25 @@ type zoneRef struct {
 	Kind   string `db:"kind"`
 	Status string `db:"status"`
 	Parent *id.ID `db:"parent_domain_id"`
+	Held   bool   `db:"held"` // it has its name
 	Lost   bool   `db:"lost"` // to whoever has the name now
+}
+
+// zoneOf looks a domain up, whether or not it has a zone.
+func zoneOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneRef, error) {
+	at, err := db.One[zoneRef](ctx, tx, `SELECT organization_id, id, name, kind, status, parent_domain_id,
+		EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id = domains.id) AS held,
+		EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id <> domains.id) AS lost
+		FROM domains WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, org, domain)
+	return at, db.Missing(err, "domain")
 }
 
 // findZone looks a domain up, and refuses one without a zone.
 func findZone(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneRef, error) {
-	at, err := db.One[zoneRef](ctx, tx, `SELECT organization_id, id, name, kind, status, parent_domain_id,
-		EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id <> domains.id) AS lost
-		FROM domains WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, org, domain)
+	at, err := zoneOf(ctx, tx, org, domain)
 	switch {
 	case err != nil:
-		return at, db.Missing(err, "domain")
+		return at, err
 	case at.Kind == "subdomain":
 		f := ZoneMissing.Say("The records of %s are in the zone of the domain above it. Use that domain's id.", at.Name)
 		f.Details = map[string]*id.ID{"parentDomainId": at.Parent}

@@ -37,6 +37,13 @@ type Config struct {
 	DNS       DNS
 	Email     *Email
 	LookupTXT func(ctx context.Context, name string) ([]string, error)
+	// Delegates says that the DNS server lets a child zone of another
+	// organization answer only where the parent's zone delegates it. With one
+	// that does not, such a zone is not made.
+	Delegates bool
+	// Tell mails a notice to the owners of an organization, once the
+	// transaction is committed.
+	Tell func(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error
 
 	// Pause is called between the steps of an order, so that a test can end
 	// the process there.
@@ -86,6 +93,9 @@ type Domain struct {
 
 	VerificationValue   *string     `json:"-" db:"verification_value"`
 	VerifiedAt          *clock.Time `json:"-" db:"verified_at"`
+	ProofLookedAt       *clock.Time `json:"-" db:"proof_looked_at"`
+	ProofSeenAt         *clock.Time `json:"-" db:"proof_seen_at"`
+	ProofGoneAt         *clock.Time `json:"-" db:"proof_gone_at"`
 	Registrar           *string     `json:"-" db:"registrar"`
 	RegisteredAt        *clock.Time `json:"-" db:"registered_at"`
 	ExpiresAt           *clock.Time `json:"-" db:"expires_at"`
@@ -95,6 +105,7 @@ type Domain struct {
 	ContactVerification *string     `json:"-" db:"contact_verification"`
 	TransferRequestedAt *clock.Time `json:"-" db:"transfer_requested_at"`
 	RenewalFailedAt     *clock.Time `json:"-" db:"renewal_failed_at"`
+	ExpiryTold          *int        `json:"-" db:"expiry_told"`
 }
 
 // Verification is the TXT record that proves an external domain.
@@ -122,7 +133,7 @@ var (
 	ParentExists       = fault.Define("DOMAIN_PARENT_EXISTS", 409, "The organization has the domain above this name. Add it as a subdomain of that.")
 	NestingUnsupported = fault.Define("DOMAIN_NESTING_UNSUPPORTED", 409, "The name lies more than one label below a domain of the organization.")
 	SubdomainsExist    = fault.Define("DOMAIN_SUBDOMAINS_EXIST", 409, "The domain has subdomains. Remove them first.")
-	Unavailable        = fault.Define("DOMAIN_UNAVAILABLE", 409, "This domain cannot be had.")
+	Unavailable        = fault.Define("DOMAIN_UNAVAILABLE", 409, "This domain is not available.")
 	NotVerified        = fault.Define("DOMAIN_NOT_VERIFIED", 409, "The TXT record was not found.")
 	NotExpired         = fault.Define("REGISTERED_DOMAIN_NOT_EXPIRED", 409, "A registered domain can be deleted once it has expired.")
 	RenewalInFlight    = fault.Define("REGISTERED_DOMAIN_RENEWAL_IN_FLIGHT", 409, "A renewal of this domain is queued or running.")

@@ -124,7 +124,8 @@ func (d *Domains) turnEmail(ctx context.Context, c *op.Call, domain id.ID, on bo
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Email.publish(ctx, c.Org, domain, ""); err != nil {
+	// A domain that lost its zone has no records that could be removed.
+	if err := d.Email.publish(ctx, c.Org, domain, ""); err != nil && (on || !fault.Has(err, fault.NotFound)) {
 		return nil, err
 	}
 	d.pause("email-published")

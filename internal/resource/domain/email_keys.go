@@ -63,20 +63,32 @@ func (e *Email) makeKeys(ctx context.Context, org, domain id.ID) error {
 	})
 }
 
-// working joins a domain, or a subdomain with the one above it, to its email
-// while that works.
-const working = ` JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id) AND p.deleted_at IS NULL AND p.status = 'active'
-	JOIN domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id AND e.enabled AND e.wanted
-	WHERE d.deleted_at IS NULL AND d.status = 'active'`
+// alive joins a domain, or a subdomain with the one above it, to its hold while
+// both are active.
+const alive = ` JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id)
+		AND p.deleted_at IS NULL AND p.status = 'active'
+	JOIN domain_holds h ON h.organization_id = d.organization_id AND h.domain_id = d.id AND h.name = d.name`
 
-// Sends reports whether an organization sends mail from a domain of this
-// name, and whether the domain takes mail too.
+// hosting is the hosted email of a domain that alive found.
+const hosting = `domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
+		AND e.enabled AND e.wanted`
+
+const living = ` WHERE d.deleted_at IS NULL AND d.status = 'active'`
+
+// Sends reports whether an organization sends mail from a domain of this name:
+// an active one, whether or not its email is hosted here. receives is whether
+// the domain takes mail too.
 func (e *Email) Sends(ctx context.Context, tx *db.Tx, org id.ID, name string) (sends, receives bool, err error) {
-	purpose, err := db.One[string](ctx, tx, "SELECT d.purpose FROM domains d"+working+" AND d.organization_id = $1 AND d.name = $2", org, name)
+	type found struct {
+		Purpose string `db:"purpose"`
+		Hosted  *id.ID `db:"domain_id"`
+	}
+	f, err := db.One[found](ctx, tx, "SELECT d.purpose, e.domain_id FROM domains d"+alive+" LEFT JOIN "+hosting+living+
+		" AND d.organization_id = $1 AND d.name = $2", org, name)
 	if errors.Is(err, db.ErrNone) {
 		return false, false, nil
 	}
-	return err == nil, purpose == "general", err
+	return err == nil, f.Purpose == "general" && f.Hosted != nil, err
 }
 
 // Receiver is the organization that a domain of this name belongs to, and
@@ -86,8 +98,8 @@ func (e *Email) Receiver(ctx context.Context, tx *db.Tx, name string) (org id.ID
 		Organization id.ID  `db:"organization_id"`
 		Purpose      string `db:"purpose"`
 	}
-	f, err := db.One[found](ctx, tx, "SELECT d.organization_id, d.purpose FROM domain_holds h JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id"+
-		working+" AND h.name = $1", name)
+	f, err := db.One[found](ctx, tx, "SELECT d.organization_id, d.purpose FROM domains d"+
+		alive+" JOIN "+hosting+living+" AND h.name = $1", name)
 	if errors.Is(err, db.ErrNone) {
 		return "", false, nil
 	}
@@ -100,26 +112,27 @@ type Signer struct {
 	Key      crypto.Signer
 }
 
-// ErrEmailOff says that a domain does not send: its hosted email is off, or it
-// is not active.
-var ErrEmailOff = errors.New("domain: no hosted email")
+// ErrNotSending says that a domain is not the organization's, or not active.
+var ErrNotSending = errors.New("domain: not an active domain of the organization")
 
-// Signers are the keys that sign for a domain that the organization sends from.
+// Signers are the keys that sign for a domain that the organization sends
+// from. Without hosted email there are none: nobody could find their records.
 func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, error) {
 	type sealed struct {
-		DomainID id.ID  `db:"domain_id"`
+		DomainID *id.ID `db:"domain_id"`
 		RSA      []byte `db:"rsa_sealed"`
 		Ed25519  []byte `db:"ed25519_sealed"`
 	}
 	var row sealed
 	err := e.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		row, err = db.One[sealed](ctx, tx, "SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed FROM domains d"+working+" AND d.organization_id = $1 AND d.name = $2", org, name)
+		row, err = db.One[sealed](ctx, tx, "SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed FROM domains d"+
+			alive+" LEFT JOIN "+hosting+living+" AND d.organization_id = $1 AND d.name = $2", org, name)
 		return err
 	})
 	if errors.Is(err, db.ErrNone) {
-		return nil, fmt.Errorf("%w: %s", ErrEmailOff, name)
+		return nil, fmt.Errorf("%w: %s", ErrNotSending, name)
 	}
-	if err != nil {
+	if err != nil || row.DomainID == nil {
 		return nil, err
 	}
 	var out []Signer
@@ -128,7 +141,7 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 		sealed   []byte
 	}{{dkimkey.Ed25519, row.Ed25519}, {dkimkey.RSA, row.RSA}} {
 		var signer crypto.Signer
-		plain, err := e.Seal.Open(k.sealed, keyPlace(row.DomainID, k.selector))
+		plain, err := e.Seal.Open(k.sealed, keyPlace(*row.DomainID, k.selector))
 		if err == nil {
 			signer, err = dkimkey.Parse(plain)
 		}

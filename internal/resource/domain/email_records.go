@@ -42,7 +42,16 @@ func (e *Email) look(ctx context.Context, org, domain id.ID, unbornZone string) 
 	names := []emailName{{unbornZone, "general"}}
 	if unbornZone == "" {
 		err := e.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			at, err = findZone(ctx, tx, org, domain)
+			if at, err = zoneOf(ctx, tx, org, domain); err != nil {
+				return err
+			}
+			// One whose proof has lapsed keeps its zone, and loses the records of email.
+			if at.Status == "pending_verification" && !at.Held {
+				return fault.NotFound.Say("%s has no zone.", at.Name)
+			}
+			if at.Status != "pending_verification" {
+				_, err = findZone(ctx, tx, org, domain)
+			}
 			return err
 		})
 		if err != nil {

@@ -146,9 +146,20 @@ func (d *Domains) renewalFailed(ctx context.Context, tx *db.Tx, org, ref id.ID, 
 		return err
 	}
 	now := d.Clock.Now()
+	first := v.RenewalFailedAt == nil
 	v.RenewalFailedAt, v.UpdatedAt = &now, now
+	if v.ExpiryTold == nil { // this tells of it too
+		told := firstNotice
+		v.ExpiryTold = &told
+	}
 	if err := d.save(ctx, tx, v); err != nil {
 		return err
+	}
+	// Further failures are told by the notices of what expires.
+	if first {
+		if err := d.tell(ctx, tx, org, renewalFailed(v, reason)); err != nil {
+			return err
+		}
 	}
 	return d.emit(ctx, tx, org, "domain.renewal_failed", v.ID, NotRenewed{v, code, reason})
 }

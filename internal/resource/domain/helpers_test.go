@@ -69,7 +69,9 @@ func begin(t *testing.T, e db.Engine, change ...func(*domain.Config)) *world {
 
 func (w *world) extra(change ...func(*domain.Config)) app.Extra {
 	return app.Extra{Domains: func(c *domain.Config) {
-		c.LookupTXT = w.txt.lookup
+		if w.txt != nil {
+			c.LookupTXT = w.txt.lookup
+		}
 		for _, f := range change {
 			f(c)
 		}

@@ -31,15 +31,17 @@ func ParseName(s string) (ascii, issue string) {
 	return ascii, ""
 }
 
-// parseHost reads a host name of one label or more.
+// parseHost reads a host name of one label or more. The dot of the root, with
+// which a name is complete in the DNS, is dropped.
 func parseHost(s string) (ascii, issue string) {
+	if !strings.HasSuffix(s, "..") && s != "." {
+		s = strings.TrimSuffix(s, ".")
+	}
 	switch {
 	case s == "":
 		return "", "Required"
 	case strings.IndexFunc(s, unicode.IsSpace) >= 0:
 		return "", "Must not contain spaces"
-	case strings.HasSuffix(s, "."):
-		return "", "Must not end with a dot"
 	case strings.HasPrefix(s, ".") || strings.Contains(s, ".."):
 		return "", "Has an empty label: two dots follow each other, or it begins with one"
 	case strings.ContainsAny(s, "/:@?#"):
@@ -62,6 +64,7 @@ func parseHost(s string) (ascii, issue string) {
 	if err != nil {
 		return "", refusedName(s)
 	}
+	ascii = strings.TrimSuffix(ascii, ".") // what stood for a dot in another script
 	shown, err := names.ToUnicode(ascii)
 	if err != nil {
 		return "", refusedName(s)

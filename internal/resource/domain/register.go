@@ -43,14 +43,15 @@ func (in *registration) Prepare(context.Context, *op.Call) error {
 	case in.Contact != nil && in.ContactID != nil:
 		tree = tree.At([]any{"contactId"}, "Give contact or contactId, not both")
 	case in.Contact != nil:
-		tree = tree.Set("contact", in.Contact.issues())
+		tree = tree.Set("contact", in.Contact.readPhone(in.Contact.issues()))
 	}
 	return tree.Fault(fault.Invalid)
 }
 
 // register orders a name. Its checks are in the order that callers rely on.
 func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*Accepted, error) {
-	fresh := func(ctx context.Context) (*Operation, error) {
+	var former *rival
+	fresh := func(ctx context.Context) (_ *Operation, err error) {
 		w := Order{Years: in.PeriodYears, AutoRenew: in.AutoRenew, ContactID: in.ContactID}
 		if in.Contact != nil {
 			w.Registrant, w.Label = &in.Contact.Registrant, in.Contact.Label
@@ -70,7 +71,11 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 		case offer.Premium:
 			return nil, PremiumUnsupported.New()
 		}
-		if err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return unheld(ctx, tx, c.Org, in.ascii) }); err != nil {
+		err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return unowned(ctx, tx, c.Org, in.ascii) })
+		if err != nil {
+			return nil, err
+		}
+		if former, err = d.formerHolder(ctx, c.Org, in.ascii); err != nil {
 			return nil, err
 		}
 		if w.AmountCents > in.MaxAmountCents {
@@ -88,15 +93,40 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		if err := unheld(ctx, tx, c.Org, o.ResourceName); err != nil {
+		if err := unowned(ctx, tx, c.Org, o.ResourceName); err != nil {
 			return err
 		}
-		return hold(ctx, tx, c.Org, o.ResourceName, o.DomainID, o.CreatedAt)
+		return d.take(ctx, tx, c.Org, o.ResourceName, o.DomainID, former)
 	})
 }
 
-// unheld refuses a name that the organization or somebody else has here.
-func unheld(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
+// formerHolder is who proved a name here that can be registered now, and whose
+// proof is gone with its registration elsewhere.
+func (d *Domains) formerHolder(ctx context.Context, org id.ID, name string) (*rival, error) {
+	var h *holdRow
+	err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		h, err = heldNow(ctx, tx, name)
+		return err
+	})
+	if err != nil || h == nil {
+		return nil, err
+	}
+	if h.Org == org {
+		return nil, held(name)
+	}
+	l := d.lookFor(ctx, name)
+	if !l.answered() {
+		return nil, held(name)
+	}
+	r, err := d.rivalOf(ctx, org, name, l.seen)
+	if r != nil {
+		r.ordered = true
+	}
+	return r, err
+}
+
+// unowned refuses a name that the organization has already.
+func unowned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
 	rows, err := db.All[id.ID](ctx, tx, "SELECT id FROM domains WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL", org, name)
 	if err != nil {
 		return err
@@ -106,11 +136,7 @@ func unheld(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
 		f.Details = map[string]id.ID{"domainId": rows[0]}
 		return f
 	}
-	holder, err := heldBy(ctx, tx, name)
-	if err == nil && holder != "" {
-		err = held(name)
-	}
-	return err
+	return nil
 }
 
 func exceeds(amount, limit int64) error {
@@ -155,7 +181,7 @@ func (d *Domains) provision(ctx context.Context, j job.Job, a work) (job.Outcome
 		case stepRegistering:
 			err = w.register(ctx)
 		case stepRegistered:
-			if err = d.DNS.CreateZone(ctx, o.ResourceName); err == nil {
+			if err = d.emptyFor(ctx, o.ResourceName, o.DomainID); err == nil {
 				err = w.step(ctx, stepZone)
 			}
 		case stepZone:
@@ -247,6 +273,12 @@ func (w *carry) add(ctx context.Context, tx *db.Tx) error {
 		Registrar: &registrar, RegisteredAt: &held.RegisteredAt, ExpiresAt: &held.ExpiresAt, AutoRenew: &o.Wanted.AutoRenew,
 		TransferLock: &o.Wanted.Locked, ContactID: contact, ContactVerification: &verification}
 	if err := domains.Insert(ctx, tx, v); err != nil {
+		return err
+	}
+	if err := ready(ctx, tx, v.OrganizationID, v.Name, v.ID); err != nil {
+		return err
+	}
+	if err := d.outrank(ctx, tx, v.OrganizationID, v.Name); err != nil {
 		return err
 	}
 	if err := d.show(ctx, tx, v.OrganizationID, v); err != nil {

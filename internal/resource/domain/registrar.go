@@ -99,5 +99,5 @@ type Registrant struct {
 	PostalCode       string  `json:"postalCode" min:"1" max:"20"`
 	Country          string  `json:"country" format:"country" doc:"two letters of ISO 3166"`
 	Email            string  `json:"email" format:"email"`
-	Phone            string  `json:"phone" min:"3" max:"32" doc:"E.164 recommended"`
+	Phone            string  `json:"phone" min:"3" max:"32" doc:"kept as E.164; without + it is a number of the country"`
 }

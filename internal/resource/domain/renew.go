@@ -3,8 +3,11 @@ package domain
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
@@ -25,6 +28,9 @@ func (d *Domains) renew(ctx context.Context, c *op.Call, in renewal) (*Accepted,
 			return nil, err
 		}
 		if err := renewable(v); err != nil {
+			return nil, err
+		}
+		if err := d.within(v, in.PeriodYears); err != nil {
 			return nil, err
 		}
 		o, err := d.orderRenewal(ctx, v, in.PeriodYears)
@@ -59,6 +65,20 @@ func renewable(v *Domain) error {
 		return unsupported("renew", v)
 	case v.TransferRequestedAt != nil:
 		return TransferInFlight.New()
+	}
+	return nil
+}
+
+// maxYears is how far ahead registries let a registration end.
+const maxYears = 10
+
+// within refuses a renewal that no registry takes, before anything is charged.
+func (d *Domains) within(v *Domain, years int) error {
+	limit := d.Clock.Now().Std().AddDate(maxYears, 0, 0)
+	if end := v.ExpiresAt.Std().AddDate(years, 0, 0); end.After(limit) {
+		return fault.Field("periodYears", fmt.Sprintf(
+			"Too many: the registration would end on %s, and it may end at most %d years from today",
+			end.Format(time.DateOnly), maxYears))
 	}
 	return nil
 }
@@ -154,7 +174,7 @@ func (w *carry) extend(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	now := d.Clock.Now()
-	v.ExpiresAt, v.RenewalFailedAt, v.UpdatedAt = &o.Wanted.Held.ExpiresAt, nil, now
+	v.ExpiresAt, v.RenewalFailedAt, v.ExpiryTold, v.UpdatedAt = &o.Wanted.Held.ExpiresAt, nil, nil, now
 	if v.Status == "expired" && *v.ExpiresAt > now {
 		v.Status = "active"
 	}

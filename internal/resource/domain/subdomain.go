@@ -81,7 +81,7 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	if err := added(domains.TryInsert(ctx, c.Tx, v)); err != nil {
 		return nil, err
 	}
-	if err := hold(ctx, c.Tx, c.Org, v.Name, v.ID, c.Now); err != nil {
+	if err := d.takeBelow(ctx, c, v); err != nil {
 		return nil, err
 	}
 	if err := d.subdomainsChanged(ctx, c, parent.ID); err != nil {
@@ -91,6 +91,26 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 		return nil, err
 	}
 	return v, c.Emit("domain.subdomain.created", v.ID, v)
+}
+
+// takeBelow gives a subdomain its name. Another organization that has it keeps
+// it for as long as its own proof stands.
+func (d *Domains) takeBelow(ctx context.Context, c *op.Call, v *Domain) error {
+	h, err := heldNow(ctx, c.Tx, v.Name)
+	if err != nil {
+		return err
+	}
+	var r *rival
+	if h != nil && h.Org != c.Org {
+		holder, err := domains.Get(ctx, c.Tx, h.Org, h.Domain)
+		if err != nil && !fault.Has(err, fault.NotFound) {
+			return err
+		}
+		if err == nil && holder.Kind == "apex" && holder.Status == "pending_verification" {
+			r = &rival{org: h.Org, apex: h.Domain, domain: h.Domain, seenAt: holder.ProofSeenAt}
+		}
+	}
+	return d.take(ctx, c.Tx, c.Org, v.Name, v.ID, r)
 }
 
 type subdomainRef struct {
@@ -123,18 +143,25 @@ func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainR
 	return op.Nothing{}, c.Emit("domain.subdomain.deleted", v.ID, v)
 }
 
-// subdomainNames lists what stands under a domain, for a refusal.
-func subdomainNames(ctx context.Context, tx *db.Tx, org, parent id.ID) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT name FROM domains WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT 100", org, parent)
+// Standing is a subdomain that keeps its domain from something.
+type Standing struct {
+	ID   id.ID  `json:"id" db:"id"`
+	Name string `json:"name" db:"name"`
 }
 
 // noSubdomains refuses what a domain with subdomains cannot do.
 func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
-	names, err := subdomainNames(ctx, tx, org, parent)
-	if err != nil || len(names) == 0 {
+	rows, err := db.All[Standing](ctx, tx, `SELECT id, name FROM domains
+		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
+		ORDER BY name LIMIT 100`, org, parent)
+	if err != nil || len(rows) == 0 {
 		return err
 	}
-	f := SubdomainsExist.Say("The domain has subdomains: %s. Remove them first.", strings.Join(names[:min(len(names), 5)], ", "))
-	f.Details = map[string][]string{"subdomains": names}
+	var names []string
+	for _, r := range rows[:min(len(rows), 5)] {
+		names = append(names, r.Name)
+	}
+	f := SubdomainsExist.Say("The domain has subdomains: %s. Remove them first.", strings.Join(names, ", "))
+	f.Details = map[string][]Standing{"subdomains": rows}
 	return f
 }

@@ -75,6 +75,10 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 		return nil, err
 	}
 	keys, err := m.senders.Keys(ctx, args.Organization, v.From)
+	var no *Refusal
+	if errors.As(err, &no) && !no.Temporary {
+		return m.failAll(ctx, j, args, letters, no.Reason)
+	}
 	if err != nil {
 		return m.outcome(args, j.Last(), reason(err)), err
 	}
@@ -101,6 +105,18 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 		return m.outcome(args, false, reason(last)), last
 	}
 	return m.outcome(args, j.Last(), reason(last)), nil
+}
+
+// failAll ends a message that may not leave any more for those who wait for it.
+func (m *Messages) failAll(
+	ctx context.Context, j job.Job, args delivery, letters []*envelope, reason string,
+) (job.Outcome, error) {
+	for _, l := range letters {
+		if err := m.record(ctx, j, l.all(Failed, reason, m.clock.Now())); err != nil {
+			return nil, err
+		}
+	}
+	return m.outcome(args, false, ""), nil
 }
 
 // inTurn begins each attempt with another letter, so that those who hold a

@@ -10,8 +10,9 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// Hosted knows the domains of organizations that have hosted email. Whatever
-// it does not know, the service's own domain may.
+// Hosted knows the domains of organizations: they send from the active ones,
+// and take mail for those with hosted email. Whatever it does not know, the
+// service's own domain may.
 type Hosted struct {
 	*Home
 	email *domain.Email
@@ -25,8 +26,8 @@ var (
 // NewHosted knows the organizations' domains beside the service's own.
 func NewHosted(home *Home, email *domain.Email) *Hosted { return &Hosted{home, email} }
 
-// MaySend reports whether the address is on a domain of the organization's
-// with email, or everybody's.
+// MaySend reports whether the address is on an active domain of the
+// organization's, or everybody's.
 func (h *Hosted) MaySend(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error) {
 	sends, _, err := h.email.Sends(ctx, tx, org, DomainOf(onTheWire(address)))
 	if err != nil || sends {
@@ -45,15 +46,21 @@ func (h *Hosted) Answers(ctx context.Context, tx *db.Tx, org id.ID, from, intern
 	return h.Home.Answers(ctx, tx, org, from, internetID)
 }
 
-// Keys are those of the domain that the address is on.
+// Keys are those of the domain that the address is on, or the service's own
+// where its email is not hosted here. A domain that is not active any more
+// sends nothing, not even what was written before.
 func (h *Hosted) Keys(ctx context.Context, org id.ID, address string) ([]Key, error) {
 	name := DomainOf(onTheWire(address))
 	if name == DomainOf(h.Default()) {
 		return h.Home.Keys(ctx, org, address)
 	}
 	signers, err := h.email.Signers(ctx, org, name)
-	if errors.Is(err, domain.ErrEmailOff) {
-		return nil, &Refusal{Temporary: true, Reason: fmt.Sprintf("The hosted email of %s is off, or the domain is not active.", name)}
+	switch {
+	case errors.Is(err, domain.ErrNotSending):
+		return nil, &Refusal{Reason: fmt.Sprintf("%s is not active, so nothing is sent from it. "+
+			"Verify or renew the domain, and send the message again.", name)}
+	case err == nil && len(signers) == 0:
+		return h.Home.Keys(ctx, org, address)
 	}
 	var keys []Key
 	for _, s := range signers {

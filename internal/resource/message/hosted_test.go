@@ -188,7 +188,14 @@ func TestHostedEmail(t *testing.T) {
 		}
 		dig.want(name, dns.TypeMX)
 		d.refused(550, "anybody@"+name, "Subject: x", "", "x")
-		d.call(t, "messages.create", `{"from": "ada@engines.com", "to": "b@example.com", "subject": "x", "text": "x"}`).Refused(t, 400, "VALIDATION_ERROR")
+		// It sends all the same, under the service's own signature.
+		_, m, sender = d.letter("ada@engines.com")
+		if got := m.Header["Dkim-Signature"]; len(got) != 2 || !strings.Contains(got[0], "d=frontdesk.example;") || !strings.Contains(got[1], "d=frontdesk.example;") {
+			t.Errorf("signed by %q", got)
+		}
+		if answers := m.Header.Get("Reply-To"); !strings.HasSuffix(answers, "@frontdesk.example>") || !strings.HasSuffix(sender, "@frontdesk.example") {
+			t.Errorf("answers go to %q, reports to %q", answers, sender)
+		}
 		d.call(t, "domains.email.enable", fmt.Sprintf(`{"id": %q}`, domain)).OK(t, 200).Same("email.enabled", true)
 		dig.want(name, dns.TypeMX, "10 frontdesk.example.")
 		content, _, _ = d.letter("ada@engines.com")
@@ -199,29 +206,41 @@ func TestHostedEmail(t *testing.T) {
 	})
 }
 
-// A message that waits while email is turned off stays, says why, and leaves
-// once it is on again.
-func TestHostedEmailOff(t *testing.T) {
+// A message that waits leaves although email is turned off meanwhile, and fails
+// once its domain is not active any more.
+func TestHostedEmailLater(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		domain := d.registered("engines.com")
-		v := d.call(t, "messages.create", fmt.Sprintf(`{"from": "ada@engines.com", "to": "b@example.com", "subject": "x", "text": "x", "scheduledAt": %q}`, time.Now().Add(2*time.Second).UTC().Format(time.RFC3339))).OK(t, 201)
-		d.call(t, "domains.email.disable", fmt.Sprintf(`{"id": %q}`, domain)).OK(t, 204)
-		until := func(what string, ok func(apptest.Value) bool) {
+		later := func() apptest.Value {
+			at := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)
+			return d.call(t, "messages.create", fmt.Sprintf(`{"from": "ada@engines.com", "to": ["b@example.com", "c@example.com"], "subject": "x", "text": "x", "scheduledAt": %q}`, at)).OK(t, 201)
+		}
+		until := func(v apptest.Value, status string) apptest.Value {
 			t.Helper()
 			for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 				now := d.call(t, "messages.get", ref(v)).OK(t, 200)
-				if ok(now) {
-					return
+				if now.Text("status") == status {
+					return now
 				}
 				if time.Now().After(end) {
-					t.Fatalf("%s: %s", what, now)
+					t.Fatalf("never %s: %s", status, now)
 				}
 			}
 		}
-		until("it says nothing", func(v apptest.Value) bool {
-			return strings.Contains(v.Text("errorMessage"), "hosted email of engines.com is off")
+		first := later()
+		d.call(t, "domains.email.disable", fmt.Sprintf(`{"id": %q}`, domain)).OK(t, 204)
+		until(first, "sent")
+		second := later()
+		err := d.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE domains SET status = 'expired' WHERE name = 'engines.com'")
+			return err
 		})
-		d.call(t, "domains.email.enable", fmt.Sprintf(`{"id": %q}`, domain)).OK(t, 200)
-		until("it never left", func(v apptest.Value) bool { return v.Text("status") == "sent" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := until(second, "failed").Text("errorMessage")
+		if !strings.HasPrefix(why, "b@example.com: engines.com is not active") || strings.Contains(why, "too long") {
+			t.Errorf("it says %q", why)
+		}
 	})
 }

@@ -22,8 +22,9 @@ type Senders interface {
 	// domain where reports come back to that it did not arrive, or empty when
 	// nobody takes any.
 	Answers(ctx context.Context, tx *db.Tx, org id.ID, from, internetID string) (address, returns string, err error)
-	// Keys are what signs for the domain of an address that the organization
-	// may send from. It is called outside of every transaction.
+	// Keys are what signs the mail of an address. A *Refusal says that the
+	// organization may not send from it, or no longer. It is called outside of
+	// every transaction.
 	Keys(ctx context.Context, org id.ID, address string) ([]Key, error)
 }
 
@@ -41,7 +42,8 @@ func (m *Messages) maySend(ctx context.Context, tx *db.Tx, v *Message) error {
 	}
 	ok, err := m.senders.MaySend(ctx, tx, v.OrganizationID, v.From)
 	if err == nil && !ok {
-		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; use one on an active domain of its own with hosted email, or %s", m.senders.Default()))
+		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; "+
+			"use one on an active domain of its own, or %s", m.senders.Default()))
 	}
 	return err
 }

@@ -118,6 +118,13 @@ func zones(t *testing.T, z *zone) {
 		t.Errorf("a second time: %v", err)
 	}
 	z.holds(t, a)
+	z.add(t, Record(t, z.name, "MX", "@", "mail.example.net", 300, 10))
+	for range 2 {
+		if err := z.EmptyZone(ctx, z.name); err != nil {
+			t.Errorf("empty it: %v", err)
+		}
+		z.holds(t)
+	}
 	for range 2 {
 		if err := z.DeleteZone(ctx, z.name); err != nil {
 			t.Error(err)
@@ -126,6 +133,10 @@ func zones(t *testing.T, z *zone) {
 	_, err := z.Records(ctx, z.name)
 	refused(t, "records of a zone that is gone", err, 404)
 	refused(t, "add to a zone that is gone", z.Add(ctx, z.name, a), 404)
+	if err := z.EmptyZone(ctx, z.name); err != nil {
+		t.Errorf("empty a zone that is not there: %v", err)
+	}
+	z.holds(t)
 }
 
 // everyType writes each type and reads it back as it was.

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"html"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/template"
+)
+
+// noticeOwners bounds how many addresses one mail has.
+const noticeOwners = 50
+
+// tellOwners mails a notice to the owners of an organization. It is one of the
+// organization's messages, written with the change that it tells of and
+// delivered by the same job as any other.
+func (a *App) tellOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
+	owners, err := account.OwnerEmails(ctx, tx, org)
+	if err != nil {
+		return err
+	}
+	owners = slices.DeleteFunc(owners, func(address string) bool { return !op.IsEmail(address) })
+	if len(owners) == 0 {
+		a.Log.WarnContext(ctx, "no owner could be told", "organization", org, "domain", n.Domain, "subject", n.Subject)
+	}
+	content := letter(n, a.Settings.BaseURL)
+	for some := range slices.Chunk(owners, noticeOwners) {
+		cause := event.Event{Organization: org, At: a.Clock.Now()}.BySystem()
+		if _, err := a.Messages.Post(ctx, tx, cause, message.Outgoing{To: some, Content: content}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letter is a notice as a mail.
+func letter(n domain.Notice, console string) *template.Rendered {
+	var b strings.Builder
+	for _, p := range append([]string{"Hello,"}, n.Text...) {
+		b.WriteString("<p>" + html.EscapeString(p) + "</p>\n")
+	}
+	link := html.EscapeString(console)
+	b.WriteString(`<p>The console is at <a href="` + link + `">` + link + "</a>. " +
+		"You get this mail because you are an owner of the organization.</p>\n")
+	out := template.Clean(b.String())
+	out.Subject = n.Subject
+	return out
+}
