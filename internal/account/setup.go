@@ -16,25 +16,44 @@ const SetupPrefix = "fdu_"
 
 // SetupLink is where the first owner sets the service up, on an empty
 // database; otherwise it is empty. A new link replaces the one before: the
-// one that somebody reads is the one that the last start printed.
-func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
-	token := secret.NewToken(SetupPrefix)
-	hash := secret.Hash(token)
-	empty := false
-	err := a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if empty, err = noOrganization(ctx, tx); err != nil {
-			return err
-		}
-		if _, err := db.Exec(ctx, tx, "DELETE FROM setup_links"); err != nil || !empty {
-			return err
-		}
-		_, err = db.Exec(ctx, tx, "INSERT INTO setup_links (hash, created_at) VALUES ($1, $2)", hash[:], a.clock.Now())
+// one that somebody reads is the last that was printed.
+func (a *Accounts) SetupLink(ctx context.Context) (link string, err error) {
+	err = a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		link, err = a.newSetupLink(ctx, tx)
 		return err
 	})
-	if err != nil || !empty {
+	return link, err
+}
+
+func (a *Accounts) newSetupLink(ctx context.Context, tx *db.Tx) (string, error) {
+	empty, err := noOrganization(ctx, tx)
+	if err != nil {
 		return "", err
 	}
-	return a.config.BaseURL + "/setup/" + token, nil
+	if _, err := db.Exec(ctx, tx, "DELETE FROM setup_links"); err != nil || !empty {
+		return "", err
+	}
+	token := secret.NewToken(SetupPrefix)
+	hash := secret.Hash(token)
+	_, err = db.Exec(ctx, tx, "INSERT INTO setup_links (hash, created_at) VALUES ($1, $2)", hash[:], a.clock.Now())
+	return a.config.BaseURL + "/setup/" + token, err
+}
+
+// SetupURL is the first-run link at the one moment it can be read.
+type SetupURL struct {
+	URL string `json:"url" doc:"shown once; works once"`
+}
+
+// SetUp refuses a first-run link for a server that is set up.
+var SetUp = fault.Define("SET_UP_ALREADY", 409, "This server is set up already. Add people with an invitation, in the "+
+	"console, or with frontdesk admin user create.")
+
+func (a *Accounts) linkSetup(ctx context.Context, c *op.Call, _ struct{}) (*SetupURL, error) {
+	link, err := a.newSetupLink(ctx, c.Tx)
+	if err == nil && link == "" {
+		return nil, SetUp.New()
+	}
+	return &SetupURL{link}, err
 }
 
 func noOrganization(ctx context.Context, tx *db.Tx) (bool, error) {
@@ -50,7 +69,8 @@ func (a *Accounts) SetupOpen(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, token) })
 }
 
-var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. The server prints a new one at its start, as long as there is nothing in its database.")
+var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as there is nothing in its " +
+	"database, the server prints a new one at its start, and so does frontdesk admin setup-link.")
 
 func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 	hash := secret.Hash(token)
@@ -63,6 +83,16 @@ func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 
 func (a *Accounts) setupOperations() []*op.Op {
 	return []*op.Op{
+		op.Write(op.Spec{
+			Name:     "organizations.link_set_up",
+			Summary:  "Make a first-run link, as long as there is no organization; one made before stops working.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Status:   201,
+			Secret:   true,
+			Errors:   []*fault.Kind{SetUp},
+			Example:  `{}`,
+		}, a.linkSetup),
 		op.Flow(op.Spec{Name: "organizations.set_up", Summary: "Make the first organization, its business and its owner, who is then signed in.",
 			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true,
 			Events:  []string{"organization.created", "business.created", "user.created", "session.created"},
@@ -74,7 +104,7 @@ type organizationSetUp struct {
 	Token            string  `json:"token"`
 	OrganizationName string  `json:"organizationName" min:"1"`
 	BusinessName     *string `json:"businessName" min:"1" doc:"by default the organization's name"`
-	Plan             string  `json:"plan" default:"free" enum:"free,starter,professional,enterprise"`
+	Browser          string  `json:"browser" default:""`
 	Name             string  `json:"name" min:"1"`
 	Email            string  `json:"email" format:"email"`
 	Password         string  `json:"password" max:"1000"`
@@ -88,7 +118,7 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 	if err != nil {
 		return nil, err
 	}
-	password, err := newPassword(ctx, in.Password)
+	password, err := a.choosePassword(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +138,18 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		}
 		user := id.New()
 		c.Caller = &op.Caller{Kind: op.User, ID: user}
-		if _, err := a.createOrganization(ctx, c, organizationCreate{Name: in.OrganizationName, BusinessName: in.BusinessName, Plan: in.Plan}); err != nil {
+		// Plans are for those who host others. Whoever sets a server up is not
+		// held back by one.
+		org := organizationCreate{Name: in.OrganizationName, BusinessName: in.BusinessName, Plan: "enterprise"}
+		if _, err := a.createOrganization(ctx, c, org); err != nil {
 			return nil, err
 		}
-		if err := insertUser(ctx, c, user, in.Email, in.Name, password); err != nil {
+		if err := insertUser(ctx, c, user, in.Email, in.Name, password, nil); err != nil {
 			return nil, err
 		}
 		if _, err := a.join(ctx, c, user, "owner"); err != nil {
 			return nil, err
 		}
-		return a.begin(ctx, c, user)
+		return a.begin(ctx, c, user, in.Browser)
 	})
 }
