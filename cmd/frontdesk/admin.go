@@ -21,7 +21,7 @@ import (
 type adminCommand struct {
 	JSON bool `help:"Print JSON." name:"json"`
 
-	SetupLink setupLink `cmd:"" help:"Print a new link to create the first organization and its owner, as long as there is none."`
+	SetupLink setupLink `cmd:"" help:"Print a new link to create the first organization, as long as there is none."`
 
 	Org struct {
 		Create orgCreate `cmd:"" help:"Create an organization with its first business."`
@@ -29,7 +29,7 @@ type adminCommand struct {
 		Export orgExport `cmd:"" help:"Write everything of an organization into a new folder, as JSON Lines."`
 	} `cmd:"" help:"Organizations."`
 	User struct {
-		Create  userCreate  `cmd:"" help:"Add a new user to an organization. For an address that has a user, print a link with which that person joins."`
+		Create  userCreate  `cmd:"" help:"Add a new user to an organization, or print a link for one who exists."`
 		List    userList    `cmd:"" help:"List an organization's users."`
 		Disable userDisable `cmd:"" help:"Disable a user."`
 		Enable  userEnable  `cmd:"" help:"Enable a user again."`
@@ -325,12 +325,13 @@ type keyCreate struct {
 	Name        string   `required:"" help:"What the key is for."`
 	Permissions []string `required:"" help:"Like contacts:read,contacts:write, or * for everything."`
 	ExpiresAt   string   `help:"When it ends, like 2027-01-31T00:00:00Z."`
-	By          string   `help:"The email of the owner or admin whose key it is. By default the oldest owner's." placeholder:"EMAIL"`
+	By          string   `help:"Whose key it is: an owner's or admin's. By default the oldest owner's." placeholder:"EMAIL"`
 }
 
 func (c *keyCreate) Run(s *config.Settings, out *streams) error {
 	return do(s, out, admin.Request{Operation: "api_keys.create", Noun: "business", Ref: c.Business},
-		map[string]any{"businessId": c.Business, "name": c.Name, "permissions": c.Permissions, "expiresAt": c.ExpiresAt, "by": c.By})
+		map[string]any{"businessId": c.Business, "name": c.Name, "permissions": c.Permissions, "expiresAt": c.ExpiresAt,
+			"by": c.By})
 }
 
 type keyRevoke struct {

@@ -43,7 +43,8 @@ func TestDeletedDefaultCard(t *testing.T) {
 		if standard() != middle {
 			t.Error("deleting another card changed the default")
 		}
-		if got := a.Events(t, "payment_method.deleted", "payment_method.updated"); got != "payment_method.deleted payment_method.updated payment_method.deleted" {
+		const want = "payment_method.deleted payment_method.updated payment_method.deleted"
+		if got := a.Events(t, "payment_method.deleted", "payment_method.updated"); got != want {
 			t.Errorf("events: %s", got)
 		}
 		remove(middle)
@@ -63,7 +64,8 @@ func TestKeyOfOperator(t *testing.T) {
 		add := func(email, role string) id.ID {
 			t.Helper()
 			return a.Operate(t, "users.create", "organization", a.Org,
-				fmt.Sprintf(`{"email": %q, "name": "X", "role": %q, "password": "a long password"}`, email, role)).ID("id")
+				fmt.Sprintf(`{"email": %q, "name": "X", "role": %q, "password": "a long password"}`, email, role)).
+				ID("id")
 		}
 		add("second@example.com", "owner")
 		grace := add("grace@example.com", "admin")
@@ -76,10 +78,12 @@ func TestKeyOfOperator(t *testing.T) {
 		key("").Same("createdByUserId", a.OwnerID)
 		hers := key(`, "by": "GRACE@example.com"`)
 		hers.Same("createdByUserId", grace)
-		made := a.Send(t, hers.Text("key"), "POST", "/v1/email-templates", `{"name": "N", "subject": "S", "body": "B"}`).OK(t, 201)
+		made := a.Send(t, hers.Text("key"), "POST", "/v1/email-templates", `{"name": "N", "subject": "S", "body": "B"}`).
+			OK(t, 201)
 		made.Same("createdBy", grace)
 		for _, by := range []string{"member@example.com", "nobody@example.com"} {
-			_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "api_keys.create", Noun: "business", Ref: string(a.Business),
+			_, err := a.Admin.Do(t.Context(), admin.Request{
+				Operation: "api_keys.create", Noun: "business", Ref: string(a.Business),
 				Input: fmt.Appendf(nil, `{"businessId": %q, "name": "K", "permissions": ["*"], "by": %q}`, a.Business, by)})
 			if !fault.Has(err, fault.Invalid) {
 				t.Errorf("by %s: %v", by, err)
@@ -90,7 +94,8 @@ func TestKeyOfOperator(t *testing.T) {
 		a.Send(t, hers.Text("key"), "GET", "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
 		// Only owners take over what somebody made: the operator is none.
 		second := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
-		_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "users.remove", Noun: "organization", Ref: string(a.Org),
+		_, err := a.Admin.Do(t.Context(), admin.Request{
+			Operation: "users.remove", Noun: "organization", Ref: string(a.Org),
 			Input: fmt.Appendf(nil, `{"id": %q, "takeOver": [%q]}`, second, id.New())})
 		if !fault.Has(err, fault.Forbidden) {
 			t.Errorf("taken over by the operator: %v", err)
@@ -104,7 +109,8 @@ func TestUserOfAnotherOrganization(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		for _, password := range []string{"", `, "password": "a new password"`} {
-			v := a.Operate(t, "users.create", "organization", a.Org, fmt.Sprintf(`{"email": %q, "name": "X", "role": "admin"%s}`, other.Owner, password))
+			v := a.Operate(t, "users.create", "organization", a.Org,
+				fmt.Sprintf(`{"email": %q, "name": "X", "role": "admin"%s}`, other.Owner, password))
 			v.Same("added", false)
 			v.Same("id", other.OwnerID)
 			if v.At("url").Null() || v.At("next").Null() {
@@ -114,7 +120,8 @@ func TestUserOfAnotherOrganization(t *testing.T) {
 		if n := a.Operate(t, "users.list", "organization", a.Org, `{}`).Len(); n != 1 {
 			t.Errorf("%d members", n)
 		}
-		_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "users.create", Noun: "organization", Ref: string(a.Org),
+		_, err := a.Admin.Do(t.Context(), admin.Request{
+			Operation: "users.create", Noun: "organization", Ref: string(a.Org),
 			Input: fmt.Appendf(nil, `{"email": %q, "name": "X"}`, a.Owner)})
 		if !fault.Has(err, fault.Invalid) {
 			t.Errorf("who belongs to it already: %v", err)

@@ -144,8 +144,8 @@ func (a *Accounts) invitation(ctx context.Context, tx *db.Tx, token string) (*In
 		WHERE i.hash = $1 AND i.deleted_at IS NULL AND i.expires_at > $2
 			AND (i.invited_by_user_id IS NULL OR EXISTS (
 				SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-				WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id AND m.deleted_at IS NULL
-					AND m.role IN ('owner', 'admin') AND u.status = 'active'))`, hash[:], a.clock.Now())
+				WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id
+					AND m.deleted_at IS NULL AND m.role IN ('owner', 'admin') AND u.status = 'active'))`, hash[:], a.clock.Now())
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.NotFound.Say("This invitation was used, revoked or has expired. Ask for a new one.")
 	}

@@ -56,7 +56,7 @@ type keyCreate struct {
 	Name        string      `json:"name" min:"1"`
 	Permissions []string    `json:"permissions" min:"1"`
 	ExpiresAt   *clock.Time `json:"expiresAt"`
-	By          *string     `json:"by" doc:"the operator's: the email of the owner or admin whose key it is; by default the oldest owner's"`
+	By          *string     `json:"by" doc:"for the operator: whose key it is; by default the oldest owner's"`
 }
 
 func (in *keyCreate) Prepare(_ context.Context, c *op.Call) error {

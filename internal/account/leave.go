@@ -50,8 +50,8 @@ func (a *Accounts) leaveOperations() []*op.Op {
 		}, a.listHoldings),
 		op.Write(op.Spec{
 			Name: "users.remove",
-			Summary: "Remove a member from the organization. Their API keys, connected clients and invitations end for good; " +
-				"their webhooks and automations stop, but for those that the caller, an owner, takes over.",
+			Summary: "Remove a member from the organization. Their API keys, connected clients and invitations end " +
+				"for good; their webhooks and automations stop, but for those that the caller, an owner, takes over.",
 			Resource: op.Account,
 			Doors:    doors,
 			Status:   204,
@@ -97,10 +97,11 @@ func (a *Accounts) removeMember(ctx context.Context, c *op.Call, in memberRemove
 		kept = *in.TakeOver
 	}
 	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == m.ID) {
-		return op.Nothing{}, fault.Forbidden.Say("Only another owner of the organization can take over what a member made.")
+		return op.Nothing{}, fault.Forbidden.Say("Only another owner can take over what a member made.")
 	}
 	for _, statement := range []string{
-		"UPDATE memberships SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL",
+		`UPDATE memberships SET deleted_at = $3, updated_at = $3
+			WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
 		// A later invitation must not bring the sessions back.
 		"DELETE FROM sessions WHERE organization_id = $1 AND user_id = $2 AND created_at <= $3",
 	} {
@@ -148,8 +149,8 @@ func (a *Accounts) endAccess(ctx context.Context, c *op.Call, user id.ID, kept [
 // revokeKeysOf ends the API keys that a user made in the organization.
 func (a *Accounts) revokeKeysOf(ctx context.Context, c *op.Call, user id.ID) error {
 	rows, err := db.All[id.ID](ctx, c.Tx, `SELECT id FROM api_keys
-		WHERE organization_id = $1 AND created_by_user_id = $2 AND revoked_at IS NULL AND deleted_at IS NULL ORDER BY seq`,
-		c.Org, user)
+		WHERE organization_id = $1 AND created_by_user_id = $2 AND revoked_at IS NULL AND deleted_at IS NULL
+		ORDER BY seq`, c.Org, user)
 	if err != nil {
 		return err
 	}

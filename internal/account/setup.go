@@ -69,8 +69,8 @@ func (a *Accounts) SetupOpen(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, token) })
 }
 
-var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as there is nothing in its " +
-	"database, the server prints a new one at its start, and so does frontdesk admin setup-link.")
+var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as there is nothing " +
+	"in its database, the server prints a new one at its start, and so does frontdesk admin setup-link.")
 
 func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 	hash := secret.Hash(token)

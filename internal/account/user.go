@@ -26,8 +26,8 @@ var UserExists = fault.Define("USER_EXISTS", 409, "There is a user with this ema
 // (password_link.go), who answers for every organization and passes it on to
 // the person; and from the beginning where the operator, or the first-run
 // link, made the user. See docs/adr/0012.
-var Unproven = fault.Define("ADDRESS_NOT_PROVEN", 409, "This address has not been proven to be yours, so it works in one "+
-	"organization only. Ask whoever runs this server for a link (frontdesk admin user password-link), "+
+var Unproven = fault.Define("ADDRESS_NOT_PROVEN", 409, "This address has not been proven to be yours, so it works "+
+	"in one organization only. Ask whoever runs this server for a link (frontdesk admin user password-link), "+
 	"set a new password with it, and open the invitation again.")
 
 // Member is a user with a role in an organization.

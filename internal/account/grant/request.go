@@ -75,7 +75,8 @@ func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 		r.State = &state
 	}
 	if refused := g.checkAsked(r, q); refused != nil {
-		return &Direction{To: g.backWith(redirect, r.State, refused), Refused: refused, Host: host(redirect), Own: ownMachine(redirect)}, nil
+		return &Direction{To: g.backWith(redirect, r.State, refused), Refused: refused, Host: host(redirect),
+			Own: ownMachine(redirect)}, nil
 	}
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `INSERT INTO oauth_requests (`+requestColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`,

@@ -41,11 +41,13 @@ func TestAttackUnprovenAddress(t *testing.T) {
 		const victim, known = "ceo@other.test", "the attacker knows it"
 		mallory := owner(t, a)
 		squatter := visit(t, a.URL)
-		squatter.post(invited(t, a, mallory, victim, "member"), "name", "Not the CEO", "password", known).at("/", "Welcome")
+		squatter.post(invited(t, a, mallory, victim, "member"), "name", "Not the CEO", "password", known).
+			at("/", "Welcome")
 
 		// The operator's command prints a link and adds nobody.
 		other := a.NewTenant(t, "free")
-		answer, err := a.Admin.Do(t.Context(), admin.Request{Operation: "users.create", Noun: "organization", Ref: string(other.Org),
+		answer, err := a.Admin.Do(t.Context(), admin.Request{
+			Operation: "users.create", Noun: "organization", Ref: string(other.Org),
 			Input: []byte(`{"email": "` + victim + `", "name": "CEO", "role": "owner"}`)})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +72,8 @@ func TestAttackUnprovenAddress(t *testing.T) {
 		// attacker told them, and the attacker would come along.
 		console := invited(t, a, ownerOf(t, a, other), victim, "admin")
 		for _, join := range []string{link, console} {
-			visit(t, a.URL).post(join, "name", "CEO", "password", known).refused(409, "frontdesk admin user password-link")
+			visit(t, a.URL).post(join, "name", "CEO", "password", known).
+				refused(409, "frontdesk admin user password-link")
 			squatter.post(join).refused(409)
 		}
 		into()
@@ -87,8 +90,10 @@ func TestAttackUnprovenAddress(t *testing.T) {
 
 		// The other way round it is the same: nobody takes a user over by an invitation.
 		alice := visit(t, a.URL)
-		alice.post(invited(t, a, ownerOf(t, a, other), "alice@other.test", "owner"), "name", "Alice", "password", "only Alice knows").at("/", "Welcome")
-		visit(t, a.URL).post(invited(t, a, mallory, "alice@other.test", "member"), "name", "A", "password", "chosen by Mallory").refused(401)
+		alice.post(invited(t, a, ownerOf(t, a, other), "alice@other.test", "owner"), "name", "Alice", "password", "only Alice knows").
+			at("/", "Welcome")
+		visit(t, a.URL).post(invited(t, a, mallory, "alice@other.test", "member"), "name", "A", "password", "chosen by Mallory").
+			refused(401)
 		alice.post(invited(t, a, mallory, "alice@other.test", "member")).refused(409, "has not been proven")
 	})
 }
@@ -96,7 +101,8 @@ func TestAttackUnprovenAddress(t *testing.T) {
 // from sends a sign-in from an address, as a proxy reports it.
 func (b *browser) from(address, email, password string) page {
 	b.t.Helper()
-	return b.do(http.MethodPost, "/sign-in", url.Values{"email": {email}, "password": {password}}, "X-Forwarded-For", address)
+	form := url.Values{"email": {email}, "password": {password}}
+	return b.do(http.MethodPost, "/sign-in", form, "X-Forwarded-For", address)
 }
 
 func behindProxy(t *testing.T) *apptest.App {
@@ -232,7 +238,8 @@ func TestAttackLeavingMember(t *testing.T) {
 		})
 		b := owner(t, a)
 		eve := visit(t, a.URL)
-		eve.post(invited(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").at("/", "Welcome")
+		eve.post(invited(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").
+			at("/", "Welcome")
 		page := eve.post("/settings/keys/new", "name", "Eve's", "business_id", string(a.Business), "permissions", "*")
 		key := page.find(`(fd_[0-9A-Za-z]{40})`)
 		mine, kept, moved := newHears(t), newHears(t), newHears(t)
@@ -246,8 +253,8 @@ func TestAttackLeavingMember(t *testing.T) {
 		// Whoever points an endpoint elsewhere has made it theirs.
 		turned := hook(a.Key, kept.URL+"/before")
 		a.Send(t, key, "PATCH", "/v1/webhooks/"+string(turned), `{"url": "`+moved.URL+`"}`).OK(t, 200)
-		robot := a.Send(t, key, "POST", "/v1/automations", `{"name": "Eve's robot", "trigger": {"kind": "event", "event": "contact.created"},
-			"steps": [{"operation": "tasks.create", "input": {"title": "for Eve"}}]}`).OK(t, 201).ID("id")
+		robot := a.Send(t, key, "POST", "/v1/automations", `{"name": "Eve's robot",
+			"trigger": {"kind": "event", "event": "contact.created"}, "steps": [{"operation": "tasks.create", "input": {"title": "for Eve"}}]}`).OK(t, 201).ID("id")
 		agent := a.NewAgent(t, a.Tenant, "all")
 		eveID := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
 		client := a.NewClient(t)
@@ -291,10 +298,11 @@ func TestAttackLeavingMember(t *testing.T) {
 			}
 		}
 		gone("Removed")
-		eve.post(invited(t, a, b, "eve@example.com", "member"), "name", "Eve", "password", "eve's password").at("/", "Welcome")
+		eve.post(invited(t, a, b, "eve@example.com", "member"), "name", "Eve", "password", "eve's password").
+			at("/", "Welcome")
 		gone("Returned")
-		if got := a.Events(t, "api_key.revoked", "agent.disconnected", "user.removed", "webhook.updated", "automation.updated"); strings.Count(got, "api_key.revoked") != 1 ||
-			!strings.Contains(got, "agent.disconnected") || !strings.Contains(got, "automation.updated") {
+		got := a.Events(t, "api_key.revoked", "agent.disconnected", "webhook.updated", "automation.updated")
+		if strings.Count(got, "api_key.revoked") != 1 || !strings.Contains(got, "agent.disconnected") || !strings.Contains(got, "automation.updated") {
 			t.Errorf("events: %s", got)
 		}
 	})
@@ -314,8 +322,10 @@ func TestAttackDisabledMember(t *testing.T) {
 		})
 		b := owner(t, a)
 		eve := visit(t, a.URL)
-		eve.post(invited(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").at("/", "Welcome")
-		key := eve.post("/settings/keys/new", "name", "Eve's", "business_id", string(a.Business), "permissions", "*").find(`(fd_[0-9A-Za-z]{40})`)
+		eve.post(invited(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").
+			at("/", "Welcome")
+		key := eve.post("/settings/keys/new", "name", "Eve's", "business_id", string(a.Business), "permissions", "*").
+			find(`(fd_[0-9A-Za-z]{40})`)
 		mine, ours := newHears(t), newHears(t)
 		for k, h := range map[string]*hears{key: mine, a.Key: ours} {
 			a.Send(t, k, "POST", "/v1/webhooks", `{"url": "`+h.URL+`", "events": ["contact.created"]}`).OK(t, 201)
@@ -337,7 +347,8 @@ func TestAttackDisabledMember(t *testing.T) {
 		}
 		// An invitation counts for as much as its maker may still do.
 		list := b.get("/settings/members")
-		b.post(list.find(`href="(/settings/members/[^"]*)"><bdi>Eve`), "role", "member").at("/settings/members", "Role changed.")
+		b.post(list.find(`href="(/settings/members/[^"]*)"><bdi>Eve`), "role", "member").
+			at("/settings/members", "Role changed.")
 		visit(t, a.URL).post(back, "name", "Eve", "password", "another password").refused(404)
 	})
 }
@@ -354,17 +365,20 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 		}
 		_, access, _ := a.Connect(t, a.Tenant, agent)
 		b.get("/settings/password").at("/settings/password", "Also disconnect")
-		b.post("/settings/password", "current", "a long password", "password", "another password").at("/settings/password", "Password changed")
+		b.post("/settings/password", "current", "a long password", "password", "another password").
+			at("/settings/password", "Password changed")
 		if !works(access) {
 			t.Error("it ended, and nobody asked for it")
 		}
-		b.post("/settings/password", "current", "another password", "password", "a long password", "disconnect", "yes").at("/settings/password", "Password changed")
+		b.post("/settings/password", "current", "another password", "password", "a long password", "disconnect", "yes").
+			at("/settings/password", "Password changed")
 		if works(access) {
 			t.Error("the connection outlives the password")
 		}
 		_, access, _ = a.Connect(t, a.Tenant, agent)
 		link := a.Operate(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
-		visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a third password", "disconnect", "yes").at("/sign-in")
+		visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a third password", "disconnect", "yes").
+			at("/sign-in")
 		if works(access) {
 			t.Error("the connection outlives a password that was set by a link")
 		}
