@@ -189,7 +189,15 @@ func printFields(w io.Writer, data json.RawMessage) error {
 type setupLink struct{}
 
 func (setupLink) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "organizations.link_set_up"}, map[string]any{})
+	var data json.RawMessage
+	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
+		data, err = doer.Run(ctx, "setup.link", struct{}{}, out.say)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return print(out, data)
 }
 
 type orgCreate struct {

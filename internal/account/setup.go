@@ -17,43 +17,24 @@ const SetupPrefix = "fdu_"
 // SetupLink is where the first owner sets the service up, on an empty
 // database; otherwise it is empty. A new link replaces the one before: the
 // one that somebody reads is the last that was printed.
-func (a *Accounts) SetupLink(ctx context.Context) (link string, err error) {
-	err = a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		link, err = a.newSetupLink(ctx, tx)
-		return err
-	})
-	return link, err
-}
-
-func (a *Accounts) newSetupLink(ctx context.Context, tx *db.Tx) (string, error) {
-	empty, err := noOrganization(ctx, tx)
-	if err != nil {
-		return "", err
-	}
-	if _, err := db.Exec(ctx, tx, "DELETE FROM setup_links"); err != nil || !empty {
-		return "", err
-	}
+func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
 	token := secret.NewToken(SetupPrefix)
 	hash := secret.Hash(token)
-	_, err = db.Exec(ctx, tx, "INSERT INTO setup_links (hash, created_at) VALUES ($1, $2)", hash[:], a.clock.Now())
-	return a.config.BaseURL + "/setup/" + token, err
-}
-
-// SetupURL is the first-run link at the one moment it can be read.
-type SetupURL struct {
-	URL string `json:"url" doc:"shown once; works once"`
-}
-
-// SetUp refuses a first-run link for a server that is set up.
-var SetUp = fault.Define("SET_UP_ALREADY", 409, "This server is set up already. Add people with an invitation, in the "+
-	"console, or with frontdesk admin user create.")
-
-func (a *Accounts) linkSetup(ctx context.Context, c *op.Call, _ struct{}) (*SetupURL, error) {
-	link, err := a.newSetupLink(ctx, c.Tx)
-	if err == nil && link == "" {
-		return nil, SetUp.New()
+	empty := false
+	err := a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if empty, err = noOrganization(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, tx, "DELETE FROM setup_links"); err != nil || !empty {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, "INSERT INTO setup_links (hash, created_at) VALUES ($1, $2)", hash[:], a.clock.Now())
+		return err
+	})
+	if err != nil || !empty {
+		return "", err
 	}
-	return &SetupURL{link}, err
+	return a.config.BaseURL + "/setup/" + token, nil
 }
 
 func noOrganization(ctx context.Context, tx *db.Tx) (bool, error) {
@@ -83,16 +64,6 @@ func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 
 func (a *Accounts) setupOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{
-			Name:     "organizations.link_set_up",
-			Summary:  "Make a first-run link, as long as there is no organization; one made before stops working.",
-			Resource: op.Account,
-			Doors:    op.Admin,
-			Status:   201,
-			Secret:   true,
-			Errors:   []*fault.Kind{SetUp},
-			Example:  `{}`,
-		}, a.linkSetup),
 		op.Flow(op.Spec{Name: "organizations.set_up", Summary: "Make the first organization, its business and its owner, who is then signed in.",
 			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true,
 			Events:  []string{"organization.created", "business.created", "user.created", "session.created"},

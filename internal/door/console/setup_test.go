@@ -7,12 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"frontdesk/internal/account"
 	"frontdesk/internal/apptest"
-	"frontdesk/internal/door/admin"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
-	"frontdesk/internal/kernel/fault"
 )
 
 // The first owner comes by a link that works once, and is then signed in to an
@@ -30,7 +27,7 @@ func TestSetup(t *testing.T) {
 		}
 		replaced := link()
 		// The operator can have it printed again.
-		data, err := a.Admin.Do(t.Context(), admin.Request{Operation: "organizations.link_set_up", Input: []byte(`{}`)})
+		data, err := a.Admin.Run(t.Context(), "setup.link", struct{}{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +74,8 @@ func TestSetup(t *testing.T) {
 		if s := link(); s != "" {
 			t.Errorf("a link although there is an organization: %s", s)
 		}
-		_, err = a.Admin.Do(t.Context(), admin.Request{Operation: "organizations.link_set_up", Input: []byte(`{}`)})
-		if !fault.Has(err, account.SetUp) {
+		_, err = a.Admin.Run(t.Context(), "setup.link", struct{}{}, nil)
+		if err == nil || !strings.Contains(err.Error(), "is set up already") {
 			t.Errorf("a link for a server that is set up: %v", err)
 		}
 		b.signIn("ADA@example.com", "a long password").at("/", "Ada <Lovelace>")
