@@ -183,6 +183,7 @@ var (
 		"sealing_keys":      "the key file is the server's",
 		"setup_links":       "there is no organization yet",
 		"password_links":    "a user may belong to several organizations",
+		"known_browsers":    "a user may belong to several organizations",
 		"link_signing_keys": "the links are the server's",
 		"mail_keys":         "the domain is the server's",
 		"oauth_clients":     "a client registers before it knows any user",
@@ -209,6 +210,10 @@ var (
 
 		"password_links_user": "a user has one, in whatever organizations",
 
+		"known_browsers_hash":    "a browser belongs to the users who signed in with it",
+		"known_browsers_user":    "a user's browsers are forgotten with the password, in every organization",
+		"known_browsers_expired": "the purge of browsers is nobody's",
+
 		"domain_holds_name": "a name belongs to one organization of all",
 		"domains_expiring":  "the sweep of expired and renewable domains is nobody's",
 		"domains_leaving":   "the watch over transfers is nobody's",
@@ -216,6 +221,7 @@ var (
 
 		"oauth_clients_idle":     "the purge of clients is nobody's",
 		"oauth_requests_expired": "the purge of requests is nobody's",
+		"agent_grants_user":      "a user's grants end with the password, in every organization",
 		"agent_grants_expired":   "the purge of grants is nobody's",
 		"agent_grants_client":    "the purge asks whether any organization uses a client",
 		"grant_tokens_expired":   "the purge of tokens is nobody's",

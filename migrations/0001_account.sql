@@ -23,7 +23,9 @@ CREATE TABLE users (
   email_folded TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   password_hash TEXT,
-  status TEXT NOT NULL
+  status TEXT NOT NULL,
+-- the one organization of a user whose address nobody has proven; else null
+  confined_to ID REFERENCES organizations (id)
 );
 
 CREATE TABLE memberships (

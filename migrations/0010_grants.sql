@@ -53,6 +53,7 @@ CREATE TABLE agent_grants (
   end_reason TEXT
 );
 CREATE INDEX agent_grants_live ON agent_grants (organization_id, agent_id, seq) WHERE ended_at IS NULL;
+CREATE INDEX agent_grants_user ON agent_grants (user_id) WHERE ended_at IS NULL;
 CREATE INDEX agent_grants_expired ON agent_grants (expires_at);
 CREATE INDEX agent_grants_client ON agent_grants (client_id);
 

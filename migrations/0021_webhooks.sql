@@ -27,7 +27,9 @@ CREATE TABLE webhooks (
   send_turn INT NOT NULL,
   send_at TIME,
   retry_turn INT NOT NULL,
-  retry_at TIME
+  retry_at TIME,
+-- for whom it is told: who last set its URL or enabled it; null when nobody is known
+  maker_user_id ID
 );
 CREATE INDEX webhooks_list ON webhooks (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX webhooks_deleted ON webhooks (deleted_at) WHERE deleted_at IS NOT NULL;

@@ -21,18 +21,20 @@ import (
 type adminCommand struct {
 	JSON bool `help:"Print JSON." name:"json"`
 
+	SetupLink setupLink `cmd:"" help:"Print a new link to create the first organization, as long as there is none."`
+
 	Org struct {
 		Create orgCreate `cmd:"" help:"Create an organization with its first business."`
 		Update orgUpdate `cmd:"" help:"Change an organization's name, plan or status."`
 		Export orgExport `cmd:"" help:"Write everything of an organization into a new folder, as JSON Lines."`
 	} `cmd:"" help:"Organizations."`
 	User struct {
-		Create  userCreate  `cmd:"" help:"Add a user to an organization."`
+		Create  userCreate  `cmd:"" help:"Add a new user to an organization, or print a link for one who exists."`
 		List    userList    `cmd:"" help:"List an organization's users."`
 		Disable userDisable `cmd:"" help:"Disable a user."`
 		Enable  userEnable  `cmd:"" help:"Enable a user again."`
 
-		PasswordLink userPasswordLink `cmd:"" help:"Print a link with which a user who forgot the password sets a new one. It works once, within 30 minutes."`
+		PasswordLink userPasswordLink `cmd:"" help:"Print a link with which a user sets a new password. It works once, within 30 minutes, ends all sessions and proves the address: pass it on to nobody but the person."`
 	} `cmd:"" help:"Users."`
 	Agreement struct {
 		Accept agreementAccept `cmd:"" help:"Accept an agreement on behalf of an owner or admin."`
@@ -184,6 +186,20 @@ func printFields(w io.Writer, data json.RawMessage) error {
 	return nil
 }
 
+type setupLink struct{}
+
+func (setupLink) Run(s *config.Settings, out *streams) error {
+	var data json.RawMessage
+	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
+		data, err = doer.Run(ctx, "setup.link", struct{}{}, out.say)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return print(out, data)
+}
+
 type orgCreate struct {
 	Name string `required:"" help:"Its name."`
 	Plan string `default:"free" enum:"free,starter,professional,enterprise" help:"free, starter, professional or enterprise."`
@@ -213,7 +229,7 @@ type userCreate struct {
 	Email         string `required:"" help:"The email to sign in with."`
 	Name          string `required:"" help:"The person's name."`
 	Role          string `default:"member" enum:"owner,admin,member" help:"owner, admin or member."`
-	PasswordStdin bool   `help:"Read the password from the first line of standard input."`
+	PasswordStdin bool   `help:"Read the password of a new user from the first line of standard input."`
 }
 
 func (c *userCreate) Run(s *config.Settings, out *streams) error {
@@ -317,11 +333,13 @@ type keyCreate struct {
 	Name        string   `required:"" help:"What the key is for."`
 	Permissions []string `required:"" help:"Like contacts:read,contacts:write, or * for everything."`
 	ExpiresAt   string   `help:"When it ends, like 2027-01-31T00:00:00Z."`
+	By          string   `help:"Whose key it is: an owner's or admin's. By default the oldest owner's." placeholder:"EMAIL"`
 }
 
 func (c *keyCreate) Run(s *config.Settings, out *streams) error {
 	return do(s, out, admin.Request{Operation: "api_keys.create", Noun: "business", Ref: c.Business},
-		map[string]any{"businessId": c.Business, "name": c.Name, "permissions": c.Permissions, "expiresAt": c.ExpiresAt})
+		map[string]any{"businessId": c.Business, "name": c.Name, "permissions": c.Permissions, "expiresAt": c.ExpiresAt,
+			"by": c.By})
 }
 
 type keyRevoke struct {

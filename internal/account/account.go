@@ -42,12 +42,15 @@ type Accounts struct {
 	setups  limit.Limiter[id.ID]
 	jobs    *job.Queue
 
+	strangers  *queue
+	keepers    []Keeper
 	agentEnded func(ctx context.Context, c *op.Call, agent id.ID, reason string) error
+	userEnded  func(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
 }
 
 // New joins accounts to a database.
 func New(d *db.DB, c *clock.Clock, cfg Config) *Accounts {
-	return &Accounts{db: d, clock: c, config: cfg}
+	return &Accounts{db: d, clock: c, config: cfg, strangers: newQueue()}
 }
 
 // OnAgentEnd asks to be called, in the same transaction, when an agent is
@@ -62,6 +65,8 @@ const (
 	AgentDeleted     = "Agent deleted"
 	AgentDeactivated = "Agent deactivated"
 	AgentMoved       = "Agent moved to another organization"
+	MemberLeft       = "The user who connected it left the organization"
+	PasswordChanged  = "Disconnected with a change of password"
 )
 
 func (a *Accounts) endAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
@@ -71,14 +76,32 @@ func (a *Accounts) endAgent(ctx context.Context, c *op.Call, agent id.ID, reason
 	return a.agentEnded(ctx, c, agent, reason)
 }
 
+// OnUserEnd asks to be called, in the same transaction, when whatever acts on
+// behalf of a user ends, and does not come back: in the call's organization,
+// or in all of them.
+func (a *Accounts) OnUserEnd(fn func(ctx context.Context, c *op.Call, user id.ID, everywhere bool, why string) error) {
+	a.userEnded = fn
+}
+
+func (a *Accounts) endUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error {
+	if a.userEnded == nil {
+		return nil
+	}
+	return a.userEnded(ctx, c, user, everywhere, reason)
+}
+
 // doors of everything that manages the account.
 const doors = op.Console | op.Admin
 
 // Operations lists everything that can be done with accounts.
 func (a *Accounts) Operations() []*op.Op {
 	var all []*op.Op
-	for _, part := range [][]*op.Op{a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(), a.passwordLinkOperations(), a.inviteOperations(),
-		a.agreementOperations(), a.keyOperations(), a.agentOperations(), a.cardOperations(), a.cardSetupOperations(), a.meOperations(), a.sessionOperations(), a.setupOperations()} {
+	for _, part := range [][]*op.Op{
+		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
+		a.leaveOperations(), a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
+		a.keyOperations(), a.agentOperations(), a.cardOperations(), a.cardSetupOperations(), a.meOperations(),
+		a.sessionOperations(), a.setupOperations(),
+	} {
 		all = append(all, part...)
 	}
 	return all

@@ -61,7 +61,7 @@ func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (
 		if in.By == nil {
 			return nil, fault.Field("by", "Required: the email of the owner or admin who accepts")
 		}
-		who, err := manager(ctx, c, *in.By)
+		who, err := manager(ctx, c, *in.By, "accept an agreement")
 		if err != nil {
 			return nil, err
 		}

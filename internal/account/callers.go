@@ -70,7 +70,7 @@ type keyRow struct {
 	ExpiresAt   *clock.Time `db:"expires_at"`
 	Plan        string      `db:"plan"`
 	Status      string      `db:"status"`
-	Orphaned    bool        `db:"orphaned"`
+	Role        *string     `db:"role"` // of who made it, as long as they are an active member
 	Agreed      bool        `db:"agreed"`
 	Domains     bool        `db:"domains"`
 }
@@ -86,8 +86,9 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[keyRow](ctx, tx, `
 			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at, o.plan, o.status,
-				k.created_by_user_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id AND m.deleted_at IS NULL AND u.status = 'active'),
+				(SELECT m.role FROM memberships m JOIN users u ON u.id = m.user_id
+					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id
+						AND m.deleted_at IS NULL AND u.status = 'active'),
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
 					AND g.kind = 'business' AND g.version = $1 AND g.deleted_at IS NULL),
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
@@ -110,12 +111,15 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 	l := &Login{
 		Caller: &op.Caller{Kind: op.API, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan, Permissions: grants,
 			DomainAgreement: row.Domains, AgreementURL: a.config.BaseURL + "/agreements"},
-		Disabled:  row.Status != "active" || row.Orphaned,
+		Disabled:  row.Status != "active" || row.CreatedBy != nil && row.Role == nil,
 		Agreed:    row.Agreed,
 		expiresAt: row.ExpiresAt,
 	}
 	if row.CreatedBy != nil {
 		l.Caller.User = *row.CreatedBy
+	}
+	if row.Role != nil { // never more than who made it may do now
+		l.Caller.Permissions &= RolePermissions(*row.Role)
 	}
 	return l, nil
 }

@@ -72,8 +72,10 @@ func (a *Accounts) cardOperations() []*op.Op {
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listCards),
 		op.Write(op.Spec{Name: "payment_methods.set_default", Summary: "Make a saved card the one that is charged.",
 			Resource: op.Account, Doors: doors, Events: []string{"payment_method.updated"}, Example: one}, a.setDefaultCard),
-		op.Write(op.Spec{Name: "payment_methods.delete", Summary: "Delete a saved card. No other card becomes the default by itself.",
-			Resource: op.Account, Doors: doors, Status: 204, Events: []string{"payment_method.deleted"}, Example: one}, a.deleteCard),
+		op.Write(op.Spec{Name: "payment_methods.delete",
+			Summary:  "Delete a saved card. When it was the default, the newest of the others becomes it.",
+			Resource: op.Account, Doors: doors, Status: 204,
+			Events: []string{"payment_method.deleted", "payment_method.updated"}, Example: one}, a.deleteCard),
 	}
 }
 
@@ -162,6 +164,9 @@ func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Ca
 }
 
 func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return op.Nothing{}, db.Missing(err, "organization")
+	}
 	card, err := cards.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
@@ -169,7 +174,24 @@ func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Noth
 	if err := a.detachLater(ctx, c.Tx, card); err != nil {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, c.Emit("payment_method.deleted", card.ID, card)
+	if err := c.Emit("payment_method.deleted", card.ID, card); err != nil || !card.IsDefault {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, nextDefaultCard(ctx, c)
+}
+
+// nextDefaultCard makes the newest card the default, when there is one.
+func nextDefaultCard(ctx context.Context, c *op.Call) error {
+	rows, err := cards.List(ctx, c.Tx, db.In(c.Org), db.Page{Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	next := &rows[0]
+	next.IsDefault, next.UpdatedAt = true, c.Now
+	if err := cards.Save(ctx, c.Tx, next); err != nil {
+		return err
+	}
+	return c.Emit("payment_method.updated", next.ID, next)
 }
 
 // DefaultCard is the card that is charged, or nil.

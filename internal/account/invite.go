@@ -22,7 +22,12 @@ import (
 //   - nobody is added silently: whoever has the link joins, and must know the
 //     password of the address if it is somebody's already. The page asks both
 //     cases the same question, and a wrong password is counted and refused in
-//     the words of a sign-in.
+//     the words of a sign-in;
+//   - a link proves nothing about the address, because whoever made it can open
+//     it: the user it makes stays in this organization (Unproven, in user.go).
+//
+// An invitation counts for as long as its maker may make it: one of somebody
+// who was removed, disabled or made a member opens nothing.
 //
 // What remains: who holds a link and tries to set a password for an address
 // learns from the refusal that it is taken. Only mail to that address could
@@ -63,7 +68,7 @@ func (a *Accounts) inviteOperations() []*op.Op {
 			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, a.revokeInvite),
 		op.Flow(op.Spec{Name: "invites.accept", Summary: "Join an organization with an invitation, and sign in.",
 			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true, Events: []string{"invite.accepted", "user.created", "session.created"},
-			Errors:  []*fault.Kind{UserExists},
+			Errors:  []*fault.Kind{UserExists, Unproven},
 			Example: `{"token": "fdi_0000000000000000000000000000000000000000", "name": "Grace Hopper", "password": "a long sentence", "address": "192.0.2.7"}`}, a.acceptInvite),
 	}
 }
@@ -81,6 +86,9 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 	}
 	if len(members) > 0 {
 		return nil, fault.Field("email", "This user belongs to the organization already")
+	}
+	if err := stillManager(ctx, c); err != nil {
+		return nil, err
 	}
 	// Whoever invites sweeps: those that expired wait for nobody, and hold an address.
 	if _, err := db.Exec(ctx, c.Tx, "UPDATE invites SET deleted_at = $2, updated_at = $2 WHERE organization_id = $1 AND expires_at <= $2 AND deleted_at IS NULL", c.Org, c.Now); err != nil {
@@ -133,7 +141,11 @@ func (a *Accounts) invitation(ctx context.Context, tx *db.Tx, token string) (*In
 	hash := secret.Hash(token)
 	v, err := db.One[Invitation](ctx, tx, `SELECT i.id, i.organization_id, o.name, i.email, i.role
 		FROM invites i JOIN organizations o ON o.id = i.organization_id
-		WHERE i.hash = $1 AND i.deleted_at IS NULL AND i.expires_at > $2`, hash[:], a.clock.Now())
+		WHERE i.hash = $1 AND i.deleted_at IS NULL AND i.expires_at > $2
+			AND (i.invited_by_user_id IS NULL OR EXISTS (
+				SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
+				WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id
+					AND m.deleted_at IS NULL AND m.role IN ('owner', 'admin') AND u.status = 'active'))`, hash[:], a.clock.Now())
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.NotFound.Say("This invitation was used, revoked or has expired. Ask for a new one.")
 	}
@@ -146,6 +158,7 @@ type inviteAccept struct {
 	Name     *string `json:"name" min:"1" doc:"of a new user"`
 	Password *string `json:"password" max:"1000" doc:"of the user with this address, or chosen now"`
 	Address  string  `json:"address"`
+	Browser  string  `json:"browser" default:""`
 }
 
 func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept) (*NewSession, error) {
@@ -153,7 +166,7 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 	if err != nil {
 		return nil, err
 	}
-	user, hash, err := a.invited(ctx, c, v, in)
+	who, err := a.invited(ctx, c, v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -161,37 +174,65 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 		if err := db.LockOrganization(ctx, c.Tx, v.Org); err != nil {
 			return nil, db.Missing(err, "organization")
 		}
+		// The maker may have been removed meanwhile.
+		if _, err := a.invitation(ctx, c.Tx, in.Token); err != nil {
+			return nil, err
+		}
 		// Whoever removes the row has taken the invitation up.
 		row, err := invites.Remove(ctx, c.Tx, v.Org, v.ID, c.Now)
 		if err != nil {
 			return nil, err
 		}
-		c.Org, c.Caller = v.Org, &op.Caller{Kind: op.User, ID: user, Organization: v.Org}
-		if hash != "" {
-			if err := insertUser(ctx, c, user, v.Email, *in.Name, hash); err != nil {
-				return nil, err
-			}
+		c.Org, c.Caller = v.Org, &op.Caller{Kind: op.User, ID: who.user, Organization: v.Org}
+		if err := who.enter(ctx, c, v, in); err != nil {
+			return nil, err
 		}
 		if err := c.Emit("invite.accepted", row.ID, row); err != nil {
 			return nil, err
 		}
-		if _, err := a.join(ctx, c, user, v.Role); err != nil {
+		if _, err := a.join(ctx, c, who.user, v.Role); err != nil {
 			return nil, err
 		}
-		return a.begin(ctx, c, user)
+		return a.begin(ctx, c, who.user, in.Browser)
 	})
 }
 
+// guest is who takes an invitation up.
+type guest struct {
+	user    id.ID
+	known   *credentials // who proved their password
+	session bool         // who is signed in already
+	hash    string       // of the password that a new user chose
+}
+
+// enter makes a new user, or insists that what the guest proved still counts:
+// who set another password meanwhile has taken the account back.
+func (g *guest) enter(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
+	switch {
+	case g.known != nil:
+		return g.known.still(ctx, c.Tx)
+	case g.session:
+		hash := secret.Hash(*in.Session)
+		_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM sessions WHERE hash = $1 AND user_id = $2 AND expires_at > $3",
+			hash[:], g.user, c.Now)
+		if errors.Is(err, db.ErrNone) {
+			return fault.Unauthorized.New()
+		}
+		return err
+	}
+	return insertUser(ctx, c, g.user, v.Email, *in.Name, g.hash, &v.Org)
+}
+
 // invited finds who takes an invitation up: the user with its address, proven
-// by a session or a password, or a new one, whose password comes back hashed.
-func (a *Accounts) invited(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) (user id.ID, hash string, err error) {
+// by a session or a password, or a new one.
+func (a *Accounts) invited(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) (*guest, error) {
 	if in.Session != nil {
 		s, err := a.BySession(ctx, *in.Session)
 		if err == nil && db.Fold(s.Email) == db.Fold(v.Email) {
-			return s.User, "", nil
+			return &guest{user: s.User, session: true}, nil
 		}
 		if err != nil && !fault.Has(err, fault.Unauthorized) {
-			return "", "", err
+			return nil, err
 		}
 	}
 	var tree *fault.Tree
@@ -202,22 +243,41 @@ func (a *Accounts) invited(ctx context.Context, c *op.Call, v *Invitation, in in
 		tree = tree.At([]any{"password"}, "Required")
 	}
 	if tree != nil {
-		return "", "", tree.Fault(fault.Invalid)
+		return nil, tree.Fault(fault.Invalid)
 	}
 	var known *credentials
-	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		known, err = findUser(ctx, tx, v.Email)
 		return err
 	})
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	if known != nil {
-		if known, err = a.verify(ctx, c, v.Email, *in.Password, in.Address); err != nil {
-			return "", "", err
+		if known, err = a.verify(ctx, c, v.Email, *in.Password, sender{in.Address, in.Browser}); err != nil {
+			return nil, err
 		}
-		return known.ID, "", nil
+		return &guest{user: known.ID, known: known}, nil
 	}
-	hash, err = newPassword(ctx, *in.Password)
-	return id.New(), hash, err
+	hash, err := a.choosePassword(ctx, *in.Password)
+	return &guest{user: id.New(), hash: hash}, err
+}
+
+// revokeInvitesOf ends the invitations that a user made in the organization.
+func revokeInvitesOf(ctx context.Context, c *op.Call, user id.ID) error {
+	rows, err := db.All[id.ID](ctx, c.Tx, `SELECT id FROM invites
+		WHERE organization_id = $1 AND invited_by_user_id = $2 AND deleted_at IS NULL ORDER BY seq`, c.Org, user)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		v, err := invites.Remove(ctx, c.Tx, c.Org, row, c.Now)
+		if err != nil {
+			return err
+		}
+		if err := c.Emit("invite.revoked", v.ID, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }

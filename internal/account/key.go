@@ -56,6 +56,7 @@ type keyCreate struct {
 	Name        string      `json:"name" min:"1"`
 	Permissions []string    `json:"permissions" min:"1"`
 	ExpiresAt   *clock.Time `json:"expiresAt"`
+	By          *string     `json:"by" doc:"for the operator: whose key it is; by default the oldest owner's"`
 }
 
 func (in *keyCreate) Prepare(_ context.Context, c *op.Call) error {
@@ -76,14 +77,40 @@ func (a *Accounts) createKey(ctx context.Context, c *op.Call, in keyCreate) (*Ne
 	hash := secret.Hash(token)
 	k := &NewKey{Key{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Permissions: in.Permissions,
 		Hint: token[:len(KeyPrefix)+6], Hash: hash[:], ExpiresAt: in.ExpiresAt}, token}
-	if c.Caller.Kind == op.User {
-		k.CreatedByUserID = &c.Caller.ID
+	var err error
+	if k.CreatedByUserID, err = keyOwner(ctx, c, in.By); err != nil {
+		return nil, err
 	}
 	if err := keys.Insert(ctx, c.Tx, &k.Key); err != nil {
 		return nil, err
 	}
 	// The event shows the key as a list does, without its secret.
 	return k, c.Emit("api_key.created", k.ID, &k.Key)
+}
+
+// keyOwner is whose key a new one is: what is made with it is theirs, and it
+// ends with their membership. The operator names them; an organization without
+// an owner has keys of nobody's.
+func keyOwner(ctx context.Context, c *op.Call, by *string) (*id.ID, error) {
+	switch {
+	case c.Caller.Kind == op.User && by != nil:
+		return nil, fault.Field("by", "Only the operator names whose key it is")
+	case c.Caller.Kind == op.User:
+		return &c.Caller.ID, stillManager(ctx, c)
+	case by != nil:
+		m, err := manager(ctx, c, *by, "have an API key")
+		if err != nil {
+			return nil, err
+		}
+		return &m.ID, nil
+	}
+	owners, err := db.All[id.ID](ctx, c.Tx, `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
+		ORDER BY m.seq LIMIT 1`, c.Org)
+	if err != nil || len(owners) == 0 {
+		return nil, err
+	}
+	return &owners[0], nil
 }
 
 type keyList struct{ op.Page }

@@ -120,7 +120,7 @@ func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, 
 	if kind == op.SystemActor {
 		return row.login(a, org, maker, kind, op.Everything().With(op.Account, op.See)), nil
 	}
-	l := row.login(a, org, maker, kind, UserCaller(&Session{User: maker, Org: org, Role: row.Role}).Permissions)
+	l := row.login(a, org, maker, kind, RolePermissions(row.Role))
 	l.Caller.User = maker
 	return l, nil
 }

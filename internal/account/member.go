@@ -19,10 +19,8 @@ func (a *Accounts) memberOperations() []*op.Op {
 		op.Read(op.Spec{Name: "users.get", Summary: "Show a member of the organization.",
 			Resource: op.Account, Doors: doors, Example: one}, a.getMember),
 		op.Write(op.Spec{Name: "users.set_role", Summary: "Change a member's role.",
-			Resource: op.Account, Doors: doors, Events: []string{"user.role_changed"}, Errors: []*fault.Kind{OwnerLast},
+			Resource: op.Account, Doors: doors, Events: []string{"user.role_changed", "invite.revoked"}, Errors: []*fault.Kind{OwnerLast},
 			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`}, a.setRole),
-		op.Write(op.Spec{Name: "users.remove", Summary: "Remove a member from the organization; the API keys that they made stop working.",
-			Resource: op.Account, Doors: doors, Status: 204, Events: []string{"user.removed"}, Errors: []*fault.Kind{OwnerLast}, Example: one}, a.removeMember),
 		op.Flow(op.Spec{Name: "users.change_password", Summary: "Change one's own password; other sessions end.",
 			Resource: op.Free, Doors: op.Console, Events: []string{"user.password_changed"},
 			Example: `{"token": "fds_0000000000000000000000000000000000000000", "current": "a long sentence", "password": "a longer sentence", "address": "192.0.2.7"}`}, a.changePassword),
@@ -62,29 +60,13 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 	if err := keepOwner(ctx, c); err != nil {
 		return nil, err
 	}
-	a.Changed(c)
-	return m, c.Emit("user.role_changed", m.ID, m)
-}
-
-func (a *Accounts) removeMember(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
-	m, err := lockMember(ctx, c, in.ID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	for _, statement := range []string{
-		"UPDATE memberships SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL",
-		// A later invitation must not bring the sessions back.
-		"DELETE FROM sessions WHERE organization_id = $1 AND user_id = $2 AND created_at <= $3",
-	} {
-		if _, err := db.Exec(ctx, c.Tx, statement, c.Org, m.ID, c.Now); err != nil {
-			return op.Nothing{}, err
+	if m.Role == "member" {
+		if err := revokeInvitesOf(ctx, c, m.ID); err != nil {
+			return nil, err
 		}
 	}
-	if err := keepOwner(ctx, c); err != nil {
-		return op.Nothing{}, err
-	}
 	a.Changed(c)
-	return op.Nothing{}, c.Emit("user.removed", m.ID, m)
+	return m, c.Emit("user.role_changed", m.ID, m)
 }
 
 // lockMember holds the organization, the root of the rule about its last
@@ -106,10 +88,12 @@ func keepOwner(ctx context.Context, c *op.Call) error {
 }
 
 type passwordChange struct {
-	Token    string `json:"token" doc:"the session that stays"`
-	Current  string `json:"current" max:"1000"`
-	Password string `json:"password" max:"1000"`
-	Address  string `json:"address"`
+	Token      string `json:"token" doc:"the session that stays"`
+	Current    string `json:"current" max:"1000"`
+	Password   string `json:"password" max:"1000"`
+	Address    string `json:"address"`
+	Browser    string `json:"browser" default:"" doc:"the one that stays known"`
+	Disconnect bool   `json:"disconnect" default:"false" doc:"also end the connections of agents that the user made"`
 }
 
 // changePassword wants the current password once more: an open screen must not
@@ -129,7 +113,7 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 		}
 		return err
 	}
-	known, err := a.verify(ctx, c, m.Email, in.Current, in.Address)
+	known, err := a.verify(ctx, c, m.Email, in.Current, sender{in.Address, in.Browser})
 	if err != nil {
 		return nil, wrong(err)
 	}
@@ -148,6 +132,14 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 		}
 		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", m.ID, keep[:]); err != nil {
 			return nil, err
+		}
+		if err := forgetBrowsers(ctx, c.Tx, m.ID, in.Browser); err != nil {
+			return nil, err
+		}
+		if in.Disconnect {
+			if err := a.endUser(ctx, c, m.ID, true, PasswordChanged); err != nil {
+				return nil, err
+			}
 		}
 		return m, c.Emit("user.password_changed", m.ID, m)
 	})

@@ -16,7 +16,8 @@ import (
 // Who forgot their password asks whoever runs the server, who knows them and
 // passes a link on. No mail goes out: what the service mails can be read by
 // everybody who may see an organization's messages. Nor can an owner make the
-// link: the same user may belong to other organizations as well.
+// link: the same user may belong to other organizations as well. For the same
+// reason it proves the address: whoever opens it got it from the operator.
 
 // PasswordPrefix begins the token of a link that sets a new password.
 const PasswordPrefix = "fdp_"
@@ -88,8 +89,9 @@ func passwordLinkOpen(ctx context.Context, tx *db.Tx, token string, now clock.Ti
 }
 
 type passwordReset struct {
-	Token    string `json:"token"`
-	Password string `json:"password" max:"1000"`
+	Token      string `json:"token"`
+	Password   string `json:"password" max:"1000"`
+	Disconnect bool   `json:"disconnect" default:"false" doc:"also end the connections of agents that the user made"`
 }
 
 // resetPassword signs nobody in: who has the link may have found it open
@@ -100,7 +102,7 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	password, err := newPassword(ctx, in.Password)
+	password, err := a.choosePassword(ctx, in.Password)
 	if err != nil {
 		return op.Nothing{}, err
 	}
@@ -114,7 +116,8 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 		if err != nil {
 			return op.Nothing{}, err
 		}
-		n, err := db.Exec(ctx, c.Tx, "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1 AND status = 'active'", user, password, c.Now)
+		n, err := db.Exec(ctx, c.Tx, `UPDATE users SET password_hash = $2, updated_at = $3, confined_to = NULL
+			WHERE id = $1 AND status = 'active'`, user, password, c.Now)
 		if err != nil {
 			return op.Nothing{}, err
 		}
@@ -124,7 +127,15 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1", user); err != nil {
 			return op.Nothing{}, err
 		}
+		if err := forgetBrowsers(ctx, c.Tx, user, ""); err != nil {
+			return op.Nothing{}, err
+		}
 		c.Caller = &op.Caller{Kind: op.User, ID: user}
+		if in.Disconnect {
+			if err := a.endUser(ctx, c, user, true, PasswordChanged); err != nil {
+				return op.Nothing{}, err
+			}
+		}
 		_, err = emitEverywhere(ctx, c, "user.password_reset", user)
 		return op.Nothing{}, err
 	})

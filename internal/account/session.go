@@ -44,17 +44,22 @@ type Session struct {
 // Manager reports whether the user may manage the account.
 func (s *Session) Manager() bool { return s.Role == "owner" || s.Role == "admin" }
 
-// UserCaller is who acts in a session. Owners and admins may do everything,
-// members everything but manage the account.
-func UserCaller(s *Session) *op.Caller {
+// RolePermissions is what a member with a role may do. Owners and admins may
+// do everything, members everything but manage the account.
+func RolePermissions(role string) op.Permissions {
 	p := op.Everything()
-	if s.Manager() {
+	if role == "owner" || role == "admin" {
 		for _, a := range []op.Action{op.See, op.Create, op.Change, op.Delete} {
 			p = p.With(op.Account, a)
 		}
 	}
-	return &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan, Role: s.Role, Permissions: p,
-		DomainAgreement: s.Domains, AgreementURL: s.agreements}
+	return p
+}
+
+// UserCaller is who acts in a session.
+func UserCaller(s *Session) *op.Caller {
+	return &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
+		Role: s.Role, Permissions: RolePermissions(s.Role), DomainAgreement: s.Domains, AgreementURL: s.agreements}
 }
 
 // BySession finds who a session's token belongs to. One that is unknown, has
@@ -105,20 +110,25 @@ type SignedIn struct {
 // NewSession is a session at the one moment its token can be read.
 type NewSession struct {
 	SignedIn
-	Token string `json:"token" doc:"for the cookie"`
+	Token   string `json:"token" doc:"for the cookie"`
+	Browser string `json:"browser" doc:"for the cookie by which the browser is known later"`
 }
 
 // begin makes a session for a user in the call's organization, and says so on
 // the user's behalf: until now the call was nobody's.
-func (a *Accounts) begin(ctx context.Context, c *op.Call, user id.ID) (*NewSession, error) {
+func (a *Accounts) begin(ctx context.Context, c *op.Call, user id.ID, browser string) (*NewSession, error) {
 	token := secret.NewToken(SessionPrefix)
 	hash := secret.Hash(token)
-	s := &NewSession{SignedIn{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, UserID: user}, token}
+	browser, err := knowBrowser(ctx, c, user, browser)
+	if err != nil {
+		return nil, err
+	}
+	s := &NewSession{SignedIn{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, UserID: user}, token, browser}
 	// Whoever signs in sweeps: there is no other reason to keep these rows.
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
-	_, err := db.Exec(ctx, c.Tx, `INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+	_, err = db.Exec(ctx, c.Tx, `INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5, $6)`,
 		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdle))
 	if err != nil {
 		return nil, err

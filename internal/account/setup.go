@@ -16,7 +16,7 @@ const SetupPrefix = "fdu_"
 
 // SetupLink is where the first owner sets the service up, on an empty
 // database; otherwise it is empty. A new link replaces the one before: the
-// one that somebody reads is the one that the last start printed.
+// one that somebody reads is the last that was printed.
 func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
 	token := secret.NewToken(SetupPrefix)
 	hash := secret.Hash(token)
@@ -50,7 +50,8 @@ func (a *Accounts) SetupOpen(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, token) })
 }
 
-var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. The server prints a new one at its start, as long as there is nothing in its database.")
+var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as there is nothing " +
+	"in its database, the server prints a new one at its start, and so does frontdesk admin setup-link.")
 
 func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 	hash := secret.Hash(token)
@@ -74,7 +75,7 @@ type organizationSetUp struct {
 	Token            string  `json:"token"`
 	OrganizationName string  `json:"organizationName" min:"1"`
 	BusinessName     *string `json:"businessName" min:"1" doc:"by default the organization's name"`
-	Plan             string  `json:"plan" default:"free" enum:"free,starter,professional,enterprise"`
+	Browser          string  `json:"browser" default:""`
 	Name             string  `json:"name" min:"1"`
 	Email            string  `json:"email" format:"email"`
 	Password         string  `json:"password" max:"1000"`
@@ -88,7 +89,7 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 	if err != nil {
 		return nil, err
 	}
-	password, err := newPassword(ctx, in.Password)
+	password, err := a.choosePassword(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +109,18 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		}
 		user := id.New()
 		c.Caller = &op.Caller{Kind: op.User, ID: user}
-		if _, err := a.createOrganization(ctx, c, organizationCreate{Name: in.OrganizationName, BusinessName: in.BusinessName, Plan: in.Plan}); err != nil {
+		// Plans are for those who host others. Whoever sets a server up is not
+		// held back by one.
+		org := organizationCreate{Name: in.OrganizationName, BusinessName: in.BusinessName, Plan: "enterprise"}
+		if _, err := a.createOrganization(ctx, c, org); err != nil {
 			return nil, err
 		}
-		if err := insertUser(ctx, c, user, in.Email, in.Name, password); err != nil {
+		if err := insertUser(ctx, c, user, in.Email, in.Name, password, nil); err != nil {
 			return nil, err
 		}
 		if _, err := a.join(ctx, c, user, "owner"); err != nil {
 			return nil, err
 		}
-		return a.begin(ctx, c, user)
+		return a.begin(ctx, c, user, in.Browser)
 	})
 }

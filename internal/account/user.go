@@ -17,6 +17,19 @@ import (
 // UserExists refuses a second user with the same address.
 var UserExists = fault.Define("USER_EXISTS", 409, "There is a user with this email already.")
 
+// Unproven refuses to let a user join a further organization.
+//
+// An invitation is handed over by an organization's owner or admin, who may
+// open it themselves: it says nothing about who has the address. A user whom
+// an invitation made is therefore confined to that organization. The address
+// is proven once its user has set a password with a link of the operator's
+// (password_link.go), who answers for every organization and passes it on to
+// the person; and from the beginning where the operator, or the first-run
+// link, made the user. See docs/adr/0012.
+var Unproven = fault.Define("ADDRESS_NOT_PROVEN", 409, "This address has not been proven to be yours, so it works "+
+	"in one organization only. Ask whoever runs this server for a link (frontdesk admin user password-link), "+
+	"set a new password with it, and open the invitation again.")
+
 // Member is a user with a role in an organization.
 type Member struct {
 	ID             id.ID      `json:"id" doc:"the user"`
@@ -33,8 +46,10 @@ const memberQuery = `SELECT u.id, m.created_at, m.organization_id, u.email, u.na
 
 func (a *Accounts) userOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "users.create", Summary: "Add a user to the organization.",
-			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"user.created"}, Errors: []*fault.Kind{UserExists},
+		op.Write(op.Spec{Name: "users.create",
+			Summary:  "Add a new user to the organization; for an address that has a user, make a link instead.",
+			Resource: op.Account, Doors: op.Admin, Status: 201, Secret: true,
+			Events: []string{"user.created", "invite.created"}, Errors: []*fault.Kind{UserExists},
 			Example: `{"email": "ada@example.com", "name": "Ada Lovelace", "role": "owner", "password": "a long sentence"}`}, a.createUser),
 		op.Read(op.Spec{Name: "users.list", Summary: "List the organization's users.",
 			Resource: op.Account, Doors: doors, Example: `{}`}, a.listUsers),
@@ -49,7 +64,7 @@ type userCreate struct {
 	Email    string  `json:"email" format:"email"`
 	Name     string  `json:"name" min:"1"`
 	Role     string  `json:"role" default:"member" enum:"owner,admin,member"`
-	Password *string `json:"password" max:"1000" doc:"at least 8 characters; may be absent for a user who exists in another organization"`
+	Password *string `json:"password" max:"1000" doc:"at least 8 characters; of no use for an address that has a user already"`
 
 	hash *string
 }
@@ -72,49 +87,92 @@ func newPassword(ctx context.Context, text string) (string, error) {
 	return secret.HashPassword(ctx, text)
 }
 
+// choosePassword is newPassword for who is not known yet: they wait among
+// strangers, so that a link in many hands holds up no sign-in.
+func (a *Accounts) choosePassword(ctx context.Context, text string) (string, error) {
+	leave, err := a.strangers.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return newPassword(ctx, text)
+}
+
+// AddedUser is a user whom the operator added, or a link for one who exists.
+type AddedUser struct {
+	Member
+	Added     bool        `json:"added" doc:"false: the address has a user already, who joins with the link"`
+	URL       *string     `json:"url" doc:"the link, shown once; works once"`
+	ExpiresAt *clock.Time `json:"expiresAt"`
+	Next      *string     `json:"next" doc:"what to do with the link"`
+}
+
 // createUser is the operator's way, who may know every user of the server. In
-// the console people are invited (invite.go).
-func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*Member, error) {
+// the console people are invited (invite.go). Whoever has an account already
+// is not added to a further organization without being asked.
+func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*AddedUser, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, db.Missing(err, "organization")
 	}
-	user := id.New()
-	if in.hash != nil {
-		err := insertUser(ctx, c, user, in.Email, in.Name, *in.hash)
-		if fault.Has(err, UserExists) {
-			return nil, UserExists.Say("There is a user with this email already. Leave the password out to add that user to this organization.")
-		}
-		if err != nil {
-			return nil, err
-		}
-	} else {
-		known, err := findUser(ctx, c.Tx, in.Email)
-		if err != nil {
-			return nil, err
-		}
-		if known == nil {
-			return nil, fault.Field("password", "Required for a new user")
-		}
-		user = known.ID
+	exists, err := findUser(ctx, c.Tx, in.Email)
+	if err != nil {
+		return nil, err
 	}
-	return a.join(ctx, c, user, in.Role)
+	if exists != nil {
+		return a.linkUser(ctx, c, exists, in)
+	}
+	if in.hash == nil {
+		return nil, fault.Field("password", "Required for a new user")
+	}
+	user := id.New()
+	if err := insertUser(ctx, c, user, in.Email, in.Name, *in.hash, nil); err != nil {
+		return nil, err
+	}
+	m, err := a.join(ctx, c, user, in.Role)
+	if err != nil {
+		return nil, err
+	}
+	return &AddedUser{Member: *m, Added: true}, nil
 }
 
-// insertUser adds a user. The unique index decides who was first.
-func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name, hash string) error {
+// linkUser makes a link with which a user of the server joins the organization.
+func (a *Accounts) linkUser(ctx context.Context, c *op.Call, u *credentials, in userCreate) (*AddedUser, error) {
+	v, err := a.createInvite(ctx, c, inviteCreate{Email: in.Email, Role: in.Role})
+	if err != nil {
+		return nil, err
+	}
+	next := "Nobody was added, and no password was set: this address has a user already. " +
+		"Pass the link on to that person, who joins with their own password."
+	if u.ConfinedTo != nil && *u.ConfinedTo != c.Org {
+		next += " The address has not been proven, so they first need a link of frontdesk admin user password-link."
+	}
+	return &AddedUser{Member: Member{ID: u.ID, CreatedAt: c.Now, OrganizationID: c.Org, Email: in.Email, Name: in.Name,
+		Status: u.Status, Role: in.Role}, URL: &v.URL, ExpiresAt: &v.ExpiresAt, Next: &next}, nil
+}
+
+// insertUser adds a user, confined to an organization unless their address is
+// proven. The unique index decides who was first.
+func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name, hash string, confinedTo *id.ID) error {
 	n, err := db.Exec(ctx, c.Tx, `
-		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status)
-		VALUES ($1, $2, $2, $3, $4, $5, $6, 'active') ON CONFLICT (email_folded) DO NOTHING`,
-		user, c.Now, email, db.Fold(email), name, hash)
+		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status, confined_to)
+		VALUES ($1, $2, $2, $3, $4, $5, $6, 'active', $7) ON CONFLICT (email_folded) DO NOTHING`,
+		user, c.Now, email, db.Fold(email), name, hash, confinedTo)
 	if err == nil && n == 0 {
 		return UserExists.New()
 	}
 	return err
 }
 
-// join makes a user a member of the call's organization. The caller has
-// locked the organization, or just made it.
+// join makes a user a member of the call's organization, unless the user is
+// confined to another. The caller has locked the organization, or just made it.
 func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string) (*Member, error) {
+	home, err := db.One[*id.ID](ctx, c.Tx, "SELECT confined_to FROM users WHERE id = $1", user)
+	if err != nil {
+		return nil, err
+	}
+	if home != nil && *home != c.Org {
+		return nil, Unproven.New()
+	}
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO memberships (id, organization_id, created_at, updated_at, user_id, role)
 		VALUES ($1, $2, $3, $3, $4, $5) ON CONFLICT (organization_id, user_id) WHERE deleted_at IS NULL DO NOTHING`,
@@ -191,14 +249,15 @@ func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call,
 	}
 }
 
-// manager finds an owner or admin of the organization by email.
-func manager(ctx context.Context, c *op.Call, email string) (*Member, error) {
+// manager finds an owner or admin of the organization by email, to do
+// something that no other may.
+func manager(ctx context.Context, c *op.Call, email, what string) (*Member, error) {
 	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org, db.Fold(email))
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.Field("by", "There is no user with this email in the organization")
 	}
 	if err == nil && (!slices.Contains([]string{"owner", "admin"}, m.Role) || m.Status != "active") {
-		return nil, fault.Field("by", "Only an active owner or admin can accept an agreement")
+		return nil, fault.Field("by", "Only an active owner or admin can "+what)
 	}
 	return &m, err
 }

@@ -128,6 +128,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	}
 	a.Automations = automation.New(a.DB, a.Clock, a.Jobs, a.Events, a.Accounts, log, s.AutomationLimit.ByPlan())
 	a.Automations.Handle(4 * s.Workers) // they wait for commits, which are shared
+	a.Accounts.Keep(a.Webhooks, a.Automations)
 	a.Catalog = a.operations(more)
 	a.Webhooks.Know(a.Catalog)
 	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal, KeyLifetime: s.Retention.Idempotency}

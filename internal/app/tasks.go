@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/kernel/db"
@@ -42,6 +43,14 @@ func (a *App) tasks() map[string]admin.Task {
 		"mail.dns": taking(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
 			records, err := a.Home.Records(ctx)
 			return map[string]any{"domain": a.Settings.Mail.Domain, "records": records}, err
+		}),
+		"setup.link": taking(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
+			link, err := a.Accounts.SetupLink(ctx)
+			if err == nil && link == "" {
+				err = errors.New("this server is set up already; add people by an invitation in the console, or with " +
+					"frontdesk admin user create")
+			}
+			return map[string]string{"url": link}, err
 		}),
 		"secrets.rotate": taking(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
 			return a.rotate(ctx, in.Retire, say)

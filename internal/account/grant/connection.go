@@ -105,16 +105,31 @@ func (g *Grants) log(ctx context.Context, tx *db.Tx, v *row, kind string, by act
 // agent and on behalf of whoever did. Activating the agent again, or moving it
 // back, revives none.
 func (g *Grants) agentEnded(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
-	text := "SELECT " + rowColumns + " FROM agent_grants WHERE organization_id = $1 AND agent_id = $2 AND ended_at IS NULL ORDER BY seq"
+	return g.endAll(ctx, c, reason, "organization_id = $1 AND agent_id = $2", c.Org, agent)
+}
+
+// userEnded ends every grant that a user gave, in the call's organization or
+// in all of them, in the call's transaction.
+func (g *Grants) userEnded(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error {
+	if everywhere {
+		return g.endAll(ctx, c, reason, "user_id = $1", user)
+	}
+	return g.endAll(ctx, c, reason, "organization_id = $1 AND user_id = $2", c.Org, user)
+}
+
+// endAll ends the living grants that match.
+func (g *Grants) endAll(ctx context.Context, c *op.Call, reason, which string, args ...any) error {
+	text := "SELECT " + rowColumns + " FROM agent_grants WHERE " + which + " AND ended_at IS NULL ORDER BY seq"
 	if c.Tx.Engine() == db.Postgres {
 		text += " FOR NO KEY UPDATE"
 	}
-	rows, err := db.All[row](ctx, c.Tx, text, c.Org, agent)
+	rows, err := db.All[row](ctx, c.Tx, text, args...)
 	if err != nil {
 		return err
 	}
+	by := actor{string(c.Caller.Kind), c.Caller.ID, c.Door.String(), c.RequestID}
 	for i := range rows {
-		if err := g.end(ctx, c.Tx, &rows[i], reason, actor{string(c.Caller.Kind), c.Caller.ID, c.Door.String(), c.RequestID}); err != nil {
+		if err := g.end(ctx, c.Tx, &rows[i], reason, by); err != nil {
 			return err
 		}
 	}

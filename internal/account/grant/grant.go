@@ -63,10 +63,11 @@ type Grants struct {
 func New(d *db.DB, c *clock.Clock, events *event.Log, accounts *account.Accounts, documents Documents, cfg Config) *Grants {
 	g := &Grants{db: d, clock: c, events: events, config: cfg, documents: documents}
 	accounts.OnAgentEnd(g.agentEnded)
+	accounts.OnUserEnd(g.userEnded)
 	return g
 }
 
-// The scopes (service.md, rule 7).
+// The scopes.
 const (
 	Transport = "mcp"            // access to the transport
 	Offline   = "offline_access" // also a refresh token
@@ -75,7 +76,7 @@ const (
 // Scopes are all that can be asked for.
 var Scopes = []string{Transport, Offline}
 
-// How long things live (service.md, rule 9; decisions.md 8).
+// How long things live.
 const (
 	requestLifetime = 30 * time.Minute // to sign in, and to accept an agreement first
 	codeLifetime    = 5 * time.Minute

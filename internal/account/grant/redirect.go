@@ -48,6 +48,12 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
+// ownMachine reports whether a redirect URI leads to the person's own machine.
+func ownMachine(redirect string) bool {
+	u, err := url.Parse(redirect)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopback(u.Hostname())
+}
+
 // matches reports whether a redirect URI is one of those registered: as a
 // string (RFC 9700 §2.1), but with any port on the user's own machine, because
 // an app does not know beforehand which one it will get (RFC 8252 §7.3).

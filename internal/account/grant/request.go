@@ -42,21 +42,29 @@ const maxState = 4096
 // s256 is the form of a challenge: the base64url of 32 bytes (RFC 7636 §4.2).
 var s256 = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
+// Direction is where an authorization request leads: to the consent page, or
+// back to the client with a refusal.
+type Direction struct {
+	To      string
+	Refused *Error // nil on the way to the consent page
+	Host    string // of the client's redirect URI, as a person can judge it
+	Own     bool   // the redirect URI is on the person's own machine
+}
+
 // Ask checks an authorization request before anybody is asked to sign in, and
-// keeps it. It returns where the browser goes: to the consent page, or back to
-// the client with a refusal. An error means that there is no client, or no
-// redirect URI of its own, to send anything to (RFC 6749 §4.1.2.1).
-func (g *Grants) Ask(ctx context.Context, q url.Values) (location string, err error) {
+// keeps it. An error means that there is no client, or no redirect URI of its
+// own, to send anything to (RFC 6749 §4.1.2.1).
+func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 	if len(q["client_id"]) != 1 {
-		return "", refuse(InvalidRequest, "client_id must be given once.")
+		return nil, refuse(InvalidRequest, "client_id must be given once.")
 	}
 	c, err := g.client(ctx, q.Get("client_id"))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	redirect := q.Get("redirect_uri")
 	if len(q["redirect_uri"]) != 1 || !matches(c.RedirectURIs, redirect) {
-		return "", refuse(InvalidRequest, "redirect_uri must be one of those the client registered, exactly.")
+		return nil, refuse(InvalidRequest, "redirect_uri must be one of those the client registered, exactly.")
 	}
 	r := &Request{ID: id.New(), ClientID: c.ID, ClientName: c.Name, ClientURI: c.URI, RedirectURI: redirect, CreatedAt: g.clock.Now()}
 	r.ExpiresAt = r.CreatedAt.Add(requestLifetime)
@@ -67,14 +75,15 @@ func (g *Grants) Ask(ctx context.Context, q url.Values) (location string, err er
 		r.State = &state
 	}
 	if refused := g.checkAsked(r, q); refused != nil {
-		return g.backWith(redirect, r.State, refused), nil
+		return &Direction{To: g.backWith(redirect, r.State, refused), Refused: refused, Host: host(redirect),
+			Own: ownMachine(redirect)}, nil
 	}
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `INSERT INTO oauth_requests (`+requestColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`,
 			r.ID, r.ClientID, r.ClientName, r.ClientURI, r.RedirectURI, db.JSON(mustJSON(r.Scopes)), r.ExpiresAt, r.State, r.Challenge, r.CreatedAt)
 		return err
 	})
-	return g.config.BaseURL + "/consent/" + string(r.ID), err
+	return &Direction{To: g.config.BaseURL + "/consent/" + string(r.ID)}, err
 }
 
 // storable reports whether a text can be kept and given back as it is.
@@ -230,9 +239,14 @@ func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) 
 	if org, err = db.One[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL", agent); err != nil {
 		return "", missing(err)
 	}
-	// The agent is held: whoever deactivates it meanwhile finds the grant and ends it.
+	// The agent and the membership are held: whoever deactivates the one, or
+	// ends the other, meanwhile finds the grant and ends it.
 	if err := db.Lock(ctx, tx, "agents", org, agent); err != nil {
 		return "", missing(err)
+	}
+	const membership = "SELECT seq FROM memberships WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL"
+	if _, err := locked[int64](ctx, tx, membership, org, user); err != nil {
+		return "", missing(err) // somebody else's agent answers like none
 	}
 	type row struct {
 		Agent  string `db:"agent"`

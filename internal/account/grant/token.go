@@ -103,6 +103,9 @@ func (g *Grants) Redeem(ctx context.Context, client string, form url.Values) (*T
 	if client == "" {
 		return nil, refuse(InvalidClient, "client_id is required.")
 	}
+	if refused := checkComplete(kind, form); refused != nil {
+		return nil, refused
+	}
 	if kind == "refresh_token" && len(form["resource"]) == 0 && !g.config.RefreshNeedsResource {
 		return g.refresh(ctx, client, form)
 	}
@@ -113,6 +116,22 @@ func (g *Grants) Redeem(ctx context.Context, client string, form url.Values) (*T
 		return g.refresh(ctx, client, form)
 	}
 	return g.exchange(ctx, client, form)
+}
+
+// checkComplete refuses a request that lacks what its grant type needs (RFC
+// 6749 §5.2). It spends nothing: whoever sent it has shown no wrong secret. A
+// missing resource has a code of its own.
+func checkComplete(kind string, form url.Values) *Error {
+	needed := []string{"refresh_token"}
+	if kind == "authorization_code" {
+		needed = []string{"code", "redirect_uri", "code_verifier"}
+	}
+	for _, name := range needed {
+		if form.Get(name) == "" {
+			return refuse(InvalidRequest, name+" is required.")
+		}
+	}
+	return nil
 }
 
 // where names the grant that a secret belongs to.

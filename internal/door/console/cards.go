@@ -132,7 +132,7 @@ func (v *visit) deleteCardPage() error {
 		q := question{Title: "Delete the card ending in " + c.Last4, Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath, crumb{"Delete", ""}),
 			Lead: "It can no longer be charged.", Button: "Delete card", Back: cardsPath}
 		if c.IsDefault {
-			q.Lost = []string{"It is the default card. Registrations and renewals fail until another one is made the default."}
+			q.Lost = []string{"It is the default card. The newest of the others becomes the default; without one, registrations and renewals fail."}
 		}
 		return v.ask(q)
 	}

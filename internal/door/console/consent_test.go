@@ -30,9 +30,9 @@ func asked(t testing.TB, a *apptest.App, name, redirect, scope string) (path, cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, ok := strings.CutPrefix(to, a.Settings.BaseURL)
+	path, ok := strings.CutPrefix(to.To, a.Settings.BaseURL)
 	if !ok || !strings.HasPrefix(path, "/consent/") {
-		t.Fatalf("sent to %s", to)
+		t.Fatalf("sent to %s", to.To)
 	}
 	return path, c.ID
 }

@@ -20,7 +20,8 @@ func (v *visit) showReset(status int, f *form) error {
 }
 
 func (v *visit) reset() error {
-	err := v.do("users.reset_password", fields{"token": v.r.PathValue("token"), "password": v.r.PostFormValue("password")}, nil)
+	err := v.do("users.reset_password", fields{"token": v.r.PathValue("token"), "password": v.r.PostFormValue("password"),
+		"disconnect": v.value("disconnect") == "yes"}, nil)
 	if err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {

@@ -32,7 +32,7 @@ func (v *visit) showJoin(status int, f *form) error {
 }
 
 func (v *visit) join() error {
-	input := fields{"token": v.r.PathValue("token"), "address": v.address()}
+	input := fields{"token": v.r.PathValue("token"), "address": v.address(), "browser": v.browser()}
 	if v.session != nil {
 		input["session"] = v.token
 	}
@@ -52,6 +52,6 @@ func (v *visit) join() error {
 		v.tellRefusal(status)
 		return v.showJoin(status, f)
 	}
-	v.begin(s.Token)
+	v.begin(&s)
 	return v.done("/", "welcome")
 }

@@ -156,10 +156,20 @@ func (v *visit) removeMemberPage() error {
 	if err != nil {
 		return err
 	}
-	return v.ask(question{Title: "Remove " + m.Name, Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{m.Name, memberPath(m.ID)}, crumb{"Remove", ""}),
-		Lead:   m.Name + " (" + m.Email + ") will not be able to sign in to " + v.session.OrgName + " any more.",
-		Lost:   []string{"API keys that they created stop working.", "Clients that they connected are refused.", "What they did stays in the records."},
-		Button: "Remove member", Back: memberPath(m.ID)})
+	var holdings []account.Holding
+	if err := v.do("users.holdings", fields{"id": m.ID}, &holdings); err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "remove", view{Title: "Remove " + m.Name, Section: "settings", Tab: "members",
+		Crumbs: memberCrumbs(crumb{m.Name, memberPath(m.ID)}, crumb{"Remove", ""}),
+		Data:   removeData{m, holdings, v.session.Role == "owner" && m.ID != v.session.User, memberPath(m.ID)}})
+}
+
+type removeData struct {
+	Member   *account.Member
+	Holdings []account.Holding
+	Owner    bool // the visitor can take them over
+	Back     string
 }
 
 func (v *visit) removeMember() error {
@@ -167,7 +177,11 @@ func (v *visit) removeMember() error {
 	if err != nil {
 		return err
 	}
-	if err := v.do("users.remove", fields{"id": m.ID}, nil); err != nil {
+	input := fields{"id": m.ID}
+	if kept := v.r.PostForm["take_over"]; len(kept) > 0 {
+		input["takeOver"] = kept
+	}
+	if err := v.do("users.remove", input, nil); err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {
 			return err

@@ -150,7 +150,10 @@ func TestCards(t *testing.T) {
 	}
 	remove := p.find(`href="(/settings/cards/[^"]*/delete)">Delete<span class="hide"> the card ending in 4242`)
 	b.get(remove).at(remove, "It is the default card")
-	b.post(remove).at("/settings/cards", "Deleted.", "No card is the default").hasNot("4242 <")
+	p = b.post(remove).at("/settings/cards", "Deleted.").hasNot("4242 <", "No card is the default")
+	if strings.Count(p.Body, `badge good">default`) != 1 {
+		t.Error("no other card became the default")
+	}
 }
 
 // A long list is shown in parts.

@@ -27,7 +27,9 @@ func (v *visit) showPassword(status int, f *form) error {
 }
 
 func (v *visit) changePassword() error {
-	err := v.do("users.change_password", fields{"token": v.token, "current": v.r.PostFormValue("current"), "password": v.r.PostFormValue("password"), "address": v.address()}, nil)
+	err := v.do("users.change_password", fields{"token": v.token, "current": v.r.PostFormValue("current"),
+		"password": v.r.PostFormValue("password"), "address": v.address(), "browser": v.browser(),
+		"disconnect": v.value("disconnect") == "yes"}, nil)
 	if err != nil {
 		v.retry(err)
 		f, status, err := v.refused(err, nil)

@@ -10,19 +10,16 @@ func (v *visit) setupPage() error {
 	if err := v.Accounts.SetupOpen(v.r.Context(), v.r.PathValue("token")); err != nil {
 		return err
 	}
-	return v.showSetup(http.StatusOK, blank("plan", "free"))
+	return v.showSetup(http.StatusOK, blank())
 }
 
 func (v *visit) showSetup(status int, f *form) error {
-	return v.show(status, "setup", view{Title: "Set up Frontdesk", Bare: true, Data: struct {
-		Form  *form
-		Plans []option
-	}{f, planOptions}})
+	return v.show(status, "setup", view{Title: "Set up Frontdesk", Bare: true, Data: f})
 }
 
 func (v *visit) setUp() error {
-	input := fields{"token": v.r.PathValue("token"), "organizationName": v.value("organizationName"), "plan": v.value("plan"),
-		"name": v.value("name"), "email": v.value("email"), "password": v.r.PostFormValue("password")}
+	input := fields{"token": v.r.PathValue("token"), "organizationName": v.value("organizationName"),
+		"browser": v.browser(), "name": v.value("name"), "email": v.value("email"), "password": v.r.PostFormValue("password")}
 	if business := v.value("businessName"); business != "" {
 		input["businessName"] = business
 	}
@@ -34,6 +31,6 @@ func (v *visit) setUp() error {
 		}
 		return v.showSetup(status, f)
 	}
-	v.begin(s.Token)
+	v.begin(&s)
 	return v.done("/", "welcome")
 }

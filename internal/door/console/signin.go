@@ -10,8 +10,9 @@ import (
 )
 
 type signInData struct {
-	Form *form
-	Next string
+	Form  *form
+	Next  string
+	Fresh bool // nobody has set the server up
 }
 
 func (v *visit) signInPage() error {
@@ -23,12 +24,17 @@ func (v *visit) signInPage() error {
 }
 
 func (v *visit) showSignIn(status int, f *form) error {
-	return v.show(status, "sign-in", view{Title: "Sign in", Bare: true, Data: signInData{f, v.next()}})
+	fresh, _, err := v.Accounts.Census(v.r.Context())
+	if err != nil {
+		return err
+	}
+	return v.show(status, "sign-in", view{Title: "Sign in", Bare: true, Data: signInData{f, v.next(), fresh}})
 }
 
 func (v *visit) signIn() error {
 	var s account.NewSession
-	err := v.do("sessions.create", fields{"email": v.value("email"), "password": v.r.PostFormValue("password"), "address": v.address()}, &s)
+	err := v.do("sessions.create", fields{"email": v.value("email"), "password": v.r.PostFormValue("password"),
+		"address": v.address(), "browser": v.browser()}, &s)
 	if err != nil {
 		v.retry(err)
 		f, status, err := v.refused(err, nil)
@@ -38,19 +44,19 @@ func (v *visit) signIn() error {
 		v.tellRefusal(status)
 		return v.showSignIn(status, f)
 	}
-	v.begin(s.Token)
+	v.begin(&s)
 	v.redirect(v.next())
 	return nil
 }
 
 // begin puts a new session in place of the one that the browser had.
-func (v *visit) begin(token string) {
+func (v *visit) begin(s *account.NewSession) {
 	if v.session != nil {
 		if err := v.do("sessions.delete", fields{"token": v.token}, nil); err != nil {
 			v.Log.WarnContext(v.r.Context(), "an old session was not ended", "trace_id", v.id, "err", err)
 		}
 	}
-	v.remember(token)
+	v.remember(s)
 }
 
 // tellRefusal notes a refused sign-in for the operator, without the address

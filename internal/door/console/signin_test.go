@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/secret"
 )
 
 func exec(t testing.TB, a *apptest.App, text string, args ...any) {
@@ -143,12 +144,49 @@ func TestAttempts(t *testing.T) {
 	if limited.Load() == 0 {
 		t.Error("sixteen wrong passwords at once pass")
 	}
-	b.signIn(a.Owner, "a long password").refused(429, "Too many wrong passwords")
+	visit(t, a.URL).signIn(a.Owner, "a long password").refused(429, "Too many wrong passwords")
+	// The browser that signed in before is not held up, and stays known when the
+	// session has ended.
+	b.signIn(a.Owner, "a long password").at("/")
+	b.post("/sign-out")
 	// Somebody else at the same address still gets in.
 	c := a.NewTenant(t, "free")
 	b.signIn(c.Owner, "a long password").at("/")
 	// A header that anybody can write is not an address.
-	b.do(http.MethodPost, "/sign-in", url.Values{"email": {a.Owner}, "password": {"a long password"}}, "X-Forwarded-For", "198.51.100.7").refused(429)
+	visit(t, a.URL).from("198.51.100.7", a.Owner, "a long password").refused(429)
+	// A token that somebody planted, or that is another user's, is none.
+	u, _ := url.Parse(a.URL)
+	for _, token := range []string{secret.NewToken("fdb_"), "fdb_x", browserToken(t, ownerOf(t, a, c))} {
+		planted := visit(t, a.URL)
+		planted.http.Jar.SetCookies(u, []*http.Cookie{{Name: "frontdesk_browser", Value: token}})
+		planted.signIn(a.Owner, "a long password").refused(429)
+	}
+	// Its token is new at each sign-in, and a password that is set by a link
+	// makes every browser a stranger.
+	first := browserToken(t, b)
+	b.signIn(a.Owner, "a long password").at("/")
+	copied := visit(t, a.URL)
+	copied.http.Jar.SetCookies(u, []*http.Cookie{{Name: "frontdesk_browser", Value: first}})
+	copied.signIn(a.Owner, "a long password").refused(429)
+	link := a.Operate(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
+	visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a newer password").at("/sign-in")
+	b.signIn(a.Owner, "a newer password").refused(429)
+}
+
+// browserToken is the token by which a browser is known.
+func browserToken(t testing.TB, b *browser) string {
+	t.Helper()
+	u, err := url.Parse(b.site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range b.http.Jar.Cookies(u) {
+		if c.Name == "frontdesk_browser" {
+			return c.Value
+		}
+	}
+	t.Fatal("the browser has no token")
+	return ""
 }
 
 // Where the visitor wanted to go is a path here, or the front page.
@@ -177,11 +215,18 @@ func TestCookies(t *testing.T) {
 		a := apptest.StartWith(t, s)
 		b := visit(t, a.URL)
 		b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		cookie := b.signIn(a.Owner, "a long password").Header.Get("Set-Cookie")
+		cookies := b.signIn(a.Owner, "a long password").Header.Values("Set-Cookie")
 		https := strings.HasPrefix(base, "https")
-		if strings.HasPrefix(cookie, "__Host-frontdesk=fds_") != https || strings.Contains(cookie, "; Secure") != https ||
-			!strings.Contains(cookie, "; HttpOnly") || !strings.Contains(cookie, "; SameSite=Lax") || !strings.Contains(cookie, "; Path=/") || strings.Contains(cookie, "Domain") {
-			t.Errorf("%s: %s", base, cookie)
+		for i, begins := range []string{"__Host-frontdesk=fds_", "__Host-frontdesk_browser=fdb_"} {
+			if len(cookies) != 2 {
+				t.Fatalf("%s: %s", base, cookies)
+			}
+			cookie := cookies[i]
+			if strings.HasPrefix(cookie, begins) != https || strings.Contains(cookie, "; Secure") != https ||
+				!strings.Contains(cookie, "; HttpOnly") || !strings.Contains(cookie, "; SameSite=Lax") ||
+				!strings.Contains(cookie, "; Path=/") || strings.Contains(cookie, "Domain") {
+				t.Errorf("%s: %s", base, cookie)
+			}
 		}
 	}
 }

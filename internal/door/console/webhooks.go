@@ -67,7 +67,8 @@ func (w *webhook) Reason() string {
 		return ""
 	}
 	return map[string]string{"gone": "It was disabled because it answered 410 Gone.",
-		"failing": "It was disabled because nothing came through to it for three days."}[*w.DisabledReason]
+		"failing":    "It was disabled because nothing came through to it for three days.",
+		"maker_left": "It was disabled because the member who last set its URL left the organization. Check the URL before you enable it."}[*w.DisabledReason]
 }
 
 func webhookView(title string, crumbs []crumb, d any) view {

@@ -33,10 +33,11 @@ type Door struct {
 	Log     *slog.Logger
 	Issuer  string // {mcp_url}, from the configuration and never from a request
 	Proxies peer.Proxies
-	// RegisterLimit and TokenLimit are requests per minute and address.
+	// RegisterLimit and TokenLimit are requests per address in any 60 seconds.
 	RegisterLimit, TokenLimit int
 
-	registering, asking, redeeming, revoking limit.Limiter[netip.Prefix]
+	registering, redeeming, revoking limit.Window[netip.Prefix]
+	asking                           limit.Limiter[netip.Prefix]
 }
 
 const (
@@ -151,7 +152,7 @@ func (d *Door) document(v any) http.HandlerFunc {
 }
 
 // spend takes a request from an address's allowance, or answers 429.
-func (d *Door) spend(w http.ResponseWriter, r *http.Request, l *limit.Limiter[netip.Prefix], n int) bool {
+func (d *Door) spend(w http.ResponseWriter, r *http.Request, l *limit.Window[netip.Prefix], n int) bool {
 	v := l.Spend(d.Proxies.Key(r), n, window, time.Now())
 	if v.OK {
 		return true
@@ -266,7 +267,7 @@ func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 		d.page(w, r, http.StatusBadRequest, &refusal{grant.InvalidRequest, "The query is not well formed."})
 		return
 	}
-	location, err := d.Grants.Ask(r.Context(), q)
+	to, err := d.Grants.Ask(r.Context(), q)
 	if err != nil {
 		// RFC 6749 §4.1.2.1: without a known client and a redirect URI of its
 		// own, the browser is sent nowhere.
@@ -277,15 +278,36 @@ func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 		d.page(w, r, status, e)
 		return
 	}
+	// RFC 9700 §4.11.2: anyone may register a client, so a request that is wrong
+	// on purpose would send a person wherever its author likes. A browser asks
+	// the person first; a program, which shows nobody anything, reads the
+	// redirect. See docs/adr/0013.
+	if to.Refused != nil && !to.Own && fromBrowser(r) {
+		d.askToLeave(w, r, to)
+		return
+	}
 	// RFC 9700 §4.12: not 307, which would repeat a body.
-	h.Set("Location", location)
+	h.Set("Location", to.To)
 	w.WriteHeader(http.StatusFound)
 }
 
-var refusalPage = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cannot connect</title></head>
-<body><main><h1>This application cannot be connected</h1><p>{{.Description}}</p><p>Go back to the application and try again. If it happens again, its makers need to know: <code>{{.Code}}</code>.</p></main></body></html>
-`))
+// fromBrowser reports whether a person sees the answer. Browsers say so of
+// every page that they open, and no link can keep them from it.
+func fromBrowser(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html") || r.Header.Get("Sec-Fetch-Mode") == "navigate"
+}
+
+var pages = template.Must(template.New("").Parse(`{{define "head"}}<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.}}</title></head>
+<body><main><h1>{{.}}</h1>{{end}}
+{{define "refusal"}}{{template "head" "This application cannot be connected"}}
+<p>{{.Description}}</p><p>Go back to the application and try again. If it happens again, its makers need to know: <code>{{.Code}}</code>.</p></main></body></html>
+{{end}}
+{{define "leave"}}{{template "head" "This application cannot be connected"}}
+<p>It asked in a way that cannot be answered: {{.Refused.Description}} (<code>{{.Refused.Code}}</code>)</p>
+<p>The answer goes to <strong>{{.Host}}</strong>, which is not part of this server. Go there only if you know it, and type no password there that you use here.</p>
+<p><a href="{{.Link}}" rel="noreferrer">Go on to {{.Host}}</a></p><p>Otherwise close this page. Nothing was connected.</p></main></body></html>
+{{end}}`))
 
 // page tells a person, or a program that asks for JSON, what is wrong.
 func (d *Door) page(w http.ResponseWriter, r *http.Request, status int, e *refusal) {
@@ -293,12 +315,25 @@ func (d *Door) page(w http.ResponseWriter, r *http.Request, status int, e *refus
 		answer(w, status, e)
 		return
 	}
+	d.write(w, r, status, "refusal", e)
+}
+
+// askToLeave names the host that a refusal would be sent to, and leaves it to
+// the person to go there.
+func (d *Door) askToLeave(w http.ResponseWriter, r *http.Request, to *grant.Direction) {
+	d.write(w, r, http.StatusBadRequest, "leave", struct {
+		*grant.Direction
+		Link template.URL
+	}{to, template.URL(to.To)}) // an app's own scheme too; the client's registration was checked
+}
+
+func (d *Door) write(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	if err := refusalPage.Execute(w, e); err != nil {
+	if err := pages.ExecuteTemplate(w, name, data); err != nil {
 		d.Log.WarnContext(r.Context(), "a page was not written", "err", err)
 	}
 }

@@ -1,6 +1,7 @@
 // Package limit spends allowances: so many requests per time for each key, in
 // the memory of one process. A whole allowance may be spent at once, and
-// replenishes continuously (the generic cell rate algorithm).
+// replenishes continuously (the generic cell rate algorithm); or it is counted
+// exactly over the last span of time (Window).
 package limit
 
 import (

@@ -19,8 +19,10 @@ const (
 	argonLanes  = 4
 )
 
-// hashing bounds how many passwords are hashed at once: each takes 64 MiB.
-var hashing = make(chan struct{}, 4)
+// HashesAtOnce bounds how many passwords are hashed at once: each takes 64 MiB.
+const HashesAtOnce = 4
+
+var hashing = make(chan struct{}, HashesAtOnce)
 
 func derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	select {

@@ -399,10 +399,11 @@ func TestMakers(t *testing.T) {
 		a.Operate(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		fails(v, "agent that made it was deleted")
 
-		v = sign("user", a.OwnerID)
+		admin := a.Operate(t, "users.create", "organization", a.Org, `{"email": "admin@example.com", "name": "Admin", "role": "admin", "password": "a long password"}`).ID("id")
+		v = sign("user", admin)
 		run(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "")
-		a.Operate(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
+		a.Operate(t, "users.disable", "", "", `{"email": "admin@example.com"}`)
 		fails(v, "user who made it is disabled")
 		fails(sign("user", id.New()), "no longer a member")
 		system := sign("system", "")

@@ -24,6 +24,9 @@ func (s *Service) hear(ctx context.Context, tx *db.Tx, e event.Event, listener i
 	if err != nil {
 		return err
 	}
+	if suspended, err := w.suspended(ctx, tx); err != nil || suspended {
+		return err
+	}
 	now := s.clock.Now()
 	d := Delivery{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: e.Organization}, WebhookID: w.ID,
 		EventID: e.ID, EventType: e.Type, EventSeq: &e.Seq, Status: pending, Epoch: w.Epoch}

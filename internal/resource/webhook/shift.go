@@ -131,6 +131,11 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, e errand, slow bool, a sh
 	case over:
 		return rest(now)
 	}
+	if suspended, err := w.suspended(ctx, tx); err != nil {
+		return nil, err
+	} else if suspended {
+		return rest(now.Add(suspendedTime))
+	}
 	if e.column == first.column {
 		again, behind, err := event.Behind(ctx, tx, w.OrganizationID, *d.EventSeq)
 		if err != nil {

@@ -29,7 +29,7 @@ type Webhook struct {
 	Events              []string    `json:"events" doc:"the types of events it is told of; * is every type"`
 	Description         *string     `json:"description" max:"1000"`
 	Status              string      `json:"status" enum:"active,disabled" doc:"a disabled endpoint is told of nothing, not even later"`
-	DisabledReason      *string     `json:"disabledReason" enum:"gone,failing" doc:"why the service disabled it: it answered 410, or nothing came through for three days. Null when a caller did"`
+	DisabledReason      *string     `json:"disabledReason" enum:"gone,failing,maker_left" doc:"why the service disabled it: it answered 410, nothing came through for three days, or the member who last set its URL left the organization. Null when a caller did"`
 	PreviousSecretUntil *clock.Time `json:"previousSecretUntil" doc:"until when the secret before the last rotation signs as well"`
 	Secret              *string     `json:"secret" db:"-" doc:"signs what is sent; shown once, in the answer that creates or rotates it"`
 
@@ -42,14 +42,18 @@ type Webhook struct {
 	SendAt    *clock.Time `json:"-" db:"send_at"`
 	RetryTurn int64       `json:"-" db:"retry_turn"`
 	RetryAt   *clock.Time `json:"-" db:"retry_at"`
+
+	// MakerUserID is for whom it is told: who last said where to, or enabled it.
+	MakerUserID *id.ID `json:"-" db:"maker_user_id"`
 }
 
 const (
 	active   = "active"
 	disabled = "disabled"
 
-	gone    = "gone"
-	failing = "failing"
+	gone      = "gone"
+	failing   = "failing"
+	makerLeft = "maker_left"
 )
 
 var webhooks = db.NewTable[Webhook]("webhooks", "webhook")
@@ -115,7 +119,8 @@ type webhookCreate struct {
 func (s *Service) createWebhook(ctx context.Context, c *op.Call, in webhookCreate) (*Webhook, error) {
 	// An endpoint is taken for slow until it has answered: one that never does
 	// never takes a place from those that do.
-	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status, Slow: true}
+	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status, Slow: true,
+		MakerUserID: c.Caller.UserID()}
 	if err := s.check(&v, true, true); err != nil {
 		return nil, err
 	}
@@ -170,9 +175,12 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 	if err != nil {
 		return nil, err
 	}
-	before := v.Status
+	before, url := v.Status, v.URL
 	if !op.Apply(v, &in) {
 		return v, nil
+	}
+	if v.URL != url || v.Status == active && before == disabled {
+		v.MakerUserID = c.Caller.UserID()
 	}
 	if err := s.check(v, in.URL.Set, in.Events.Set); err != nil {
 		return nil, err

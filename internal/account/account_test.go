@@ -1,0 +1,130 @@
+package account_test
+
+import (
+	"fmt"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// Whoever deletes the default card still has one, as long as there is another.
+func TestDeletedDefaultCard(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		add := func(test string) id.ID {
+			t.Helper()
+			return a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "`+test+`"}`).ID("id")
+		}
+		remove := func(card id.ID) {
+			t.Helper()
+			a.Operate(t, "payment_methods.delete", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, card))
+		}
+		standard := func() (out id.ID) {
+			t.Helper()
+			list := a.Operate(t, "payment_methods.list", "organization", a.Org, `{}`)
+			for i := range list.Len() {
+				if row := list.At(fmt.Sprint(i)); row.At("isDefault").String() == "true" {
+					if out != "" {
+						t.Errorf("two default cards: %s", list)
+					}
+					out = row.ID("id")
+				}
+			}
+			return out
+		}
+		oldest, middle, newest := add("visa"), add("slow"), add("visa")
+		remove(newest)
+		if standard() != middle {
+			t.Error("the newest of the others is not the default")
+		}
+		remove(oldest)
+		if standard() != middle {
+			t.Error("deleting another card changed the default")
+		}
+		const want = "payment_method.deleted payment_method.updated payment_method.deleted"
+		if got := a.Events(t, "payment_method.deleted", "payment_method.updated"); got != want {
+			t.Errorf("events: %s", got)
+		}
+		remove(middle)
+		if standard() != "" {
+			t.Error("a deleted card is the default")
+		}
+		if standard() != "" || add("visa") != standard() {
+			t.Error("a new card is not the default")
+		}
+	})
+}
+
+// A key that the operator makes is somebody's: the oldest owner's, or whose it
+// is said to be. What is made with it is theirs.
+func TestKeyOfOperator(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		add := func(email, role string) id.ID {
+			t.Helper()
+			return a.Operate(t, "users.create", "organization", a.Org,
+				fmt.Sprintf(`{"email": %q, "name": "X", "role": %q, "password": "a long password"}`, email, role)).
+				ID("id")
+		}
+		add("second@example.com", "owner")
+		grace := add("grace@example.com", "admin")
+		add("member@example.com", "member")
+		key := func(by string) apptest.Value {
+			t.Helper()
+			return a.Operate(t, "api_keys.create", "business", a.Business,
+				fmt.Sprintf(`{"businessId": %q, "name": "K", "permissions": ["*"]%s}`, a.Business, by))
+		}
+		key("").Same("createdByUserId", a.OwnerID)
+		hers := key(`, "by": "GRACE@example.com"`)
+		hers.Same("createdByUserId", grace)
+		made := a.Send(t, hers.Text("key"), "POST", "/v1/email-templates", `{"name": "N", "subject": "S", "body": "B"}`).
+			OK(t, 201)
+		made.Same("createdBy", grace)
+		for _, by := range []string{"member@example.com", "nobody@example.com"} {
+			_, err := a.Admin.Do(t.Context(), admin.Request{
+				Operation: "api_keys.create", Noun: "business", Ref: string(a.Business),
+				Input: fmt.Appendf(nil, `{"businessId": %q, "name": "K", "permissions": ["*"], "by": %q}`, a.Business, by)})
+			if !fault.Has(err, fault.Invalid) {
+				t.Errorf("by %s: %v", by, err)
+			}
+		}
+		// It stops with her, and does not come back with her.
+		a.Operate(t, "users.remove", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, grace))
+		a.Send(t, hers.Text("key"), "GET", "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
+		// Only owners take over what somebody made: the operator is none.
+		second := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
+		_, err := a.Admin.Do(t.Context(), admin.Request{
+			Operation: "users.remove", Noun: "organization", Ref: string(a.Org),
+			Input: fmt.Appendf(nil, `{"id": %q, "takeOver": [%q]}`, second, id.New())})
+		if !fault.Has(err, fault.Forbidden) {
+			t.Errorf("taken over by the operator: %v", err)
+		}
+	})
+}
+
+// An address that has a user is not added to a further organization, with a
+// password or without: a link is made.
+func TestUserOfAnotherOrganization(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		other := a.NewTenant(t, "free")
+		for _, password := range []string{"", `, "password": "a new password"`} {
+			v := a.Operate(t, "users.create", "organization", a.Org,
+				fmt.Sprintf(`{"email": %q, "name": "X", "role": "admin"%s}`, other.Owner, password))
+			v.Same("added", false)
+			v.Same("id", other.OwnerID)
+			if v.At("url").Null() || v.At("next").Null() {
+				t.Errorf("no link: %s", v)
+			}
+		}
+		if n := a.Operate(t, "users.list", "organization", a.Org, `{}`).Len(); n != 1 {
+			t.Errorf("%d members", n)
+		}
+		_, err := a.Admin.Do(t.Context(), admin.Request{
+			Operation: "users.create", Noun: "organization", Ref: string(a.Org),
+			Input: fmt.Appendf(nil, `{"email": %q, "name": "X"}`, a.Owner)})
+		if !fault.Has(err, fault.Invalid) {
+			t.Errorf("who belongs to it already: %v", err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package limit
+
+import (
+	"sync"
+	"time"
+)
+
+// Window counts exactly: of each key, at most n requests are let through in
+// any span of time, wherever it begins. It remembers the moment of each, so it
+// is for small numbers. The zero value is ready.
+type Window[K comparable] struct {
+	mu    sync.Mutex
+	at    map[K][]int64 // nanoseconds, oldest first
+	count int           // of all moments
+	swept time.Time
+}
+
+// maxMoments bounds the memory: some 10 MB, whoever calls from wherever.
+const maxMoments = 1 << 20
+
+// Spend takes one request from the key's allowance of n in any span. One that
+// is refused does not count.
+func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdict {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.at == nil || now.Sub(w.swept) > span {
+		w.sweep(span, now)
+	}
+	w.forget(key, span, now)
+	at := w.at[key]
+	if len(at) >= n {
+		v := Verdict{Limit: n, Retry: span, Reset: span}
+		if len(at) > 0 {
+			v.Retry = time.Duration(at[len(at)-max(n, 1)] + int64(span) - now.UnixNano())
+			v.Reset = time.Duration(at[len(at)-1] + int64(span) - now.UnixNano())
+		}
+		return v
+	}
+	if w.count >= maxMoments || len(w.at) >= maxKeys && len(at) == 0 {
+		w.makeRoom(span, now)
+		at = w.at[key]
+	}
+	w.at[key] = append(at, now.UnixNano())
+	w.count++
+	return Verdict{Limit: n, Remaining: n - len(at) - 1, Reset: span, OK: true}
+}
+
+// forget drops the moments of a key that have left the span.
+func (w *Window[K]) forget(key K, span time.Duration, now time.Time) {
+	at, gone := w.at[key], 0
+	for gone < len(at) && at[gone] <= now.UnixNano()-int64(span) {
+		gone++
+	}
+	if gone == 0 {
+		return
+	}
+	w.count -= gone
+	if gone == len(at) {
+		delete(w.at, key)
+		return
+	}
+	w.at[key] = append(at[:0], at[gone:]...)
+}
+
+// sweep drops whatever has left the span.
+func (w *Window[K]) sweep(span time.Duration, now time.Time) {
+	if w.at == nil {
+		w.at = map[K][]int64{}
+	}
+	for key := range w.at {
+		w.forget(key, span, now)
+	}
+	w.swept = now
+}
+
+// makeRoom forgets anyone when nobody can be forgotten rightly: whoever calls
+// from so many places is not held up by this limit anyway.
+func (w *Window[K]) makeRoom(span time.Duration, now time.Time) {
+	if now.Sub(w.swept) > time.Second {
+		w.sweep(span, now)
+	}
+	for key, at := range w.at {
+		if w.count < maxMoments && len(w.at) < maxKeys {
+			return
+		}
+		w.count -= len(at)
+		delete(w.at, key)
+	}
+}

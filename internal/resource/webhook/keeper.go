@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// A webhook is told for whoever last set its URL or enabled it. When they
+// leave the organization it stops, or is told for whoever takes it over; while
+// they are disabled it is told nothing.
+
+var _ account.Keeper = (*Service)(nil)
+
+// MadeBy lists the active webhooks that are told for a user.
+func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]account.Holding, error) {
+	return db.All[account.Holding](ctx, tx, `SELECT id, 'webhook' AS kind, url AS name, status FROM webhooks
+		WHERE organization_id = $1 AND maker_user_id = $2 AND status = 'active' AND deleted_at IS NULL
+		ORDER BY created_at, seq`, org, user)
+}
+
+// TakeOver has a webhook told for the caller.
+func (s *Service) TakeOver(ctx context.Context, c *op.Call, webhook id.ID) error {
+	return s.rekeep(ctx, c, webhook, func(v *Webhook) error {
+		v.MakerUserID = c.Caller.UserID()
+		return nil
+	})
+}
+
+// Stop disables a webhook whose maker leaves.
+func (s *Service) Stop(ctx context.Context, c *op.Call, webhook id.ID) error {
+	return s.rekeep(ctx, c, webhook, func(v *Webhook) error {
+		why := makerLeft
+		v.Status, v.DisabledReason = disabled, &why
+		if err := s.retire(ctx, c.Tx, v); err != nil {
+			return err
+		}
+		return v.listen(ctx, c.Tx)
+	})
+}
+
+func (s *Service) rekeep(ctx context.Context, c *op.Call, webhook id.ID, change func(*Webhook) error) error {
+	v, err := webhooks.Lock(ctx, c.Tx, c.Org, webhook)
+	if err != nil {
+		return err
+	}
+	if err := change(v); err != nil {
+		return err
+	}
+	v.UpdatedAt = c.Now
+	if err := webhooks.Save(ctx, c.Tx, v); err != nil {
+		return err
+	}
+	return c.Emit("webhook.updated", v.ID, v)
+}
+
+// suspendedTime is how long to wait before looking again whether the maker of
+// a webhook may be told.
+const suspendedTime = time.Minute
+
+// suspended reports whether the maker of a webhook is disabled or gone.
+func (v *Webhook) suspended(ctx context.Context, tx *db.Tx) (bool, error) {
+	if v.MakerUserID == nil {
+		return false, nil
+	}
+	is, err := account.IsActive(ctx, tx, v.OrganizationID, *v.MakerUserID)
+	return !is, err
+}
