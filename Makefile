@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test race lint generate verify bench check judges
+.PHONY: help run test attacks race lint generate verify bench check judges
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -32,6 +32,9 @@ judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth c
 	scripts/judge-mail
 	scripts/judge-webhooks
 	scripts/judge-domains
+
+attacks: ## Replay the attacks that an earlier version gave way to; all are refused
+	scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

@@ -70,6 +70,20 @@ func TestMalformedQuery(t *testing.T) {
 	}
 }
 
+// A parameter that means nothing is named, so that a misspelt filter is seen.
+func TestIgnoredParameters(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	for query, want := range map[string]string{
+		"limit=1": "", "limit=1&staus=open&b%0d%0aSet-Cookie:x=1": "b%0D%0ASet-Cookie%3Ax, staus", "Status=open": "Status",
+	} {
+		res := a.Send(t, a.Key, "GET", "/v1/tasks?"+query, "")
+		res.OK(t, 200)
+		if got := res.Header.Get("X-Ignored-Parameters"); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
 // A program that asks for a path which nobody serves gets JSON, a browser a page.
 func TestUnknownPaths(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)

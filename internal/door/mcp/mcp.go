@@ -78,7 +78,7 @@ const maxBody = 1<<20 + 64<<10
 // maxBatch bounds the messages of one body (protocol version 2025-03-26).
 const maxBatch = 20
 
-// The codes inside the JSON-RPC envelope (decisions.md 8).
+// The codes inside the JSON-RPC envelope.
 const (
 	codeThrottled       = -32004
 	codeAccountDisabled = -32010

@@ -12,7 +12,7 @@ import (
 	"frontdesk/internal/kernel/outbound"
 )
 
-// Bounds of a client metadata document (decisions.md 8).
+// Bounds of a client metadata document.
 const (
 	documentBytes = 5 << 10
 	documentTime  = 5 * time.Second

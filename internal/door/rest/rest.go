@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,8 +66,7 @@ func (d *Door) Mount(c *op.Catalog) {
 	}
 }
 
-// ServeHTTP answers one request, in the order of checks that decisions.md
-// gives: request id, key, rate limit, account, agreement, route, permission,
+// ServeHTTP answers one request, in this order of checks: request id, key, rate limit, account, agreement, route, permission,
 // content type, and then the Runner.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
@@ -128,6 +128,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return refuse(rt, badQuery(err))
 		}
+		tellIgnored(w.Header(), rt.op, q.Query)
 	}
 	if key, ok := r.Header["Idempotency-Key"]; ok {
 		q.Key, q.HasKey = key[0], true
@@ -144,6 +145,24 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		return refuse(rt, err)
 	}
 	return rt, d.answer(w, r, request, answer)
+}
+
+// maxIgnored bounds how many parameters are named.
+const maxIgnored = 20
+
+// tellIgnored names the parameters that mean nothing here: a misspelt filter
+// would otherwise look like one that finds everything.
+func tellIgnored(h http.Header, o *op.Op, query url.Values) {
+	var names []string
+	for name := range query {
+		if !o.TakesQuery(name) {
+			names = append(names, url.QueryEscape(name))
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		h.Set("X-Ignored-Parameters", strings.Join(names[:min(len(names), maxIgnored)], ", "))
+	}
 }
 
 // badQuery says why a query string cannot be read.

@@ -343,6 +343,12 @@ func lacks(permission, something string, args ...any) error {
 	return f
 }
 
+// TakesQuery reports whether a query parameter means something.
+func (o *Op) TakesQuery(name string) bool {
+	p := o.in.props[name]
+	return p != nil && p.origin == query
+}
+
 // QueryFields names the query's fields.
 func (o *Op) QueryFields() []string {
 	out := make([]string, len(o.queryOf))

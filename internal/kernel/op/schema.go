@@ -16,7 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The bounds of decisions.md where a field says nothing else.
+// The bounds where a field says nothing else.
 const (
 	defaultMaxLength = 255
 	defaultMaxItems  = 100
