@@ -32,7 +32,7 @@ func emailOperations() []*op.Op {
 			Example: `{"id": ` + exampleID + `}`}, listEmails),
 		op.Write(op.Spec{Name: "contacts.emails.create", Route: "POST /v1/contacts/{id}/emails", Summary: "Add an email address to a contact.",
 			Description: "The first address is primary. A new primary address takes the place of the old one.", Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.email.created"},
-			Example: `{"id": ` + exampleID + `, "email": "ada@example.com", "label": "work"}`}, addEmail),
+			Example: `{"id": ` + exampleID + `, "email": "ada@work.example", "label": "work"}`}, addEmail),
 		op.Read(op.Spec{Name: "contacts.emails.get", Route: "GET /v1/contacts/{id}/emails/{emailId}", Summary: "Get an email address of a contact.",
 			Example: `{` + ref + `}`}, getEmail),
 		op.Write(op.Spec{Name: "contacts.emails.update", Route: "PATCH /v1/contacts/{id}/emails/{emailId}", Summary: "Change an email address of a contact.",
