@@ -144,19 +144,19 @@ func deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	used, err := account.UsersOf(ctx, c, v.ID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	if !used.None() {
-		return op.Nothing{}, InUse.With(used)
-	}
 	left, err := businesses.Count(ctx, c.Tx, db.In(c.Org))
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	if left == 0 {
 		return op.Nothing{}, Last.New()
+	}
+	used, err := account.UsersOf(ctx, c, v.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if !used.None() {
+		return op.Nothing{}, InUse.With(used)
 	}
 	return op.Nothing{}, c.Emit("business.deleted", v.ID, v)
 }

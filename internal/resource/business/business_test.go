@@ -83,17 +83,20 @@ func TestBusinessRefusals(t *testing.T) {
 	})
 }
 
-// A key goes with its business, at once: its login is not remembered.
+// A business is not deleted from under its key. Once the key is revoked it is.
 func TestKeyOfDeletedBusiness(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		shop := a.Tenant
 		shop.Business = a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Shop"}`).OK(t, 201).ID("id")
 		a.Operate(t, "agreements.accept", "business", shop.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, shop.Business, shop.Owner))
-		key, _ := a.NewKey(t, shop, "*")
+		key, keyID := a.NewKey(t, shop, "*")
 		for range 3 {
 			a.Send(t, key, "GET", "/v1/businesses", "").OK(t, 200)
 		}
-		a.Send(t, key, "DELETE", "/v1/businesses/"+string(shop.Business), "").OK(t, 204)
+		a.Send(t, key, "DELETE", "/v1/businesses/"+string(shop.Business), "").Refused(t, 409, "BUSINESS_IN_USE")
+		a.Send(t, key, "GET", "/v1/businesses", "").OK(t, 200)
+		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
+		a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(shop.Business), "").OK(t, 204)
 		a.Send(t, key, "GET", "/v1/businesses", "").Refused(t, 401, "UNAUTHORIZED")
 		a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(a.Business), "").Refused(t, 409, "BUSINESS_LAST")
 		a.Send(t, a.Key, "GET", "/v1/businesses", "").OK(t, 200)
@@ -104,6 +107,7 @@ func TestKeyOfDeletedBusiness(t *testing.T) {
 func TestLastBusiness(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
+		a.Operate(t, "api_keys.revoke", "API key", a.KeyID, fmt.Sprintf(`{"id": %q}`, a.KeyID)) // or its business would be in use
 		kept := string(a.Business)
 		for range 10 {
 			all := []string{kept}

@@ -210,7 +210,7 @@ func TestPhoneNumbers(t *testing.T) {
 		for fields, place := range map[string]string{
 			`"phoneNumber": "415"`: "phoneNumber", `"phoneNumber": ""`: "phoneNumber", `"phoneNumber": "+14155550100", "countryCode": "44"`: "countryCode",
 			`"phoneNumber": "+14155550100", "nationalNumber": "5"`: "nationalNumber", `"phoneNumber": "4155550100"`: "phoneNumber",
-			`"phoneNumber": "4155550100", "countryCode": "999"`: "phoneNumber", `"phoneNumber": 5`: "phoneNumber",
+			`"phoneNumber": "4155550100", "countryCode": "999"`: "countryCode", `"phoneNumber": 5`: "phoneNumber",
 		} {
 			e := add(fields).Refused(t, 400, "VALIDATION_ERROR")
 			if e.At("details.properties."+place+".errors").Len() == 0 {
@@ -261,7 +261,11 @@ func TestContactIsFull(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		many := func(one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", 100), ",") + "]" }
-		v := call(t, "contacts.create", `{"firstName": "Ada", "emails": `+many(`{"email": "ada@example.com"}`)+`, "phoneNumbers": `+many(`{"phoneNumber": "+442079460018"}`)+
+		var addresses []string
+		for i := range 100 {
+			addresses = append(addresses, fmt.Sprintf(`{"email": "ada+%d@example.com"}`, i))
+		}
+		v := call(t, "contacts.create", `{"firstName": "Ada", "emails": [`+strings.Join(addresses, ",")+`], "phoneNumbers": `+many(`{"phoneNumber": "+442079460018"}`)+
 			`, "addresses": `+many(`{"line1": "12 St James's Square"}`)+`}`).OK(t, 201)
 		for operation, field := range map[string]string{"emails": `"email": "b@example.com"`, "phone_numbers": `"phoneNumber": "+442079460018"`, "addresses": `"line1": "1 Dorset Street"`} {
 			call(t, "contacts."+operation+".create", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), field)).Refused(t, 400, "VALIDATION_ERROR")
