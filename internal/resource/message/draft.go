@@ -126,7 +126,10 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 		}
 		v.Subject, v.Text, v.HTML = made.Subject, &made.Text, &made.HTML
 	case w.HTML != nil:
-		made := template.Clean(*w.HTML)
+		made, err := template.Clean(*w.HTML)
+		if err != nil {
+			return fault.Field("html", template.Intricate)
+		}
 		v.HTML, v.Text = &made.HTML, &made.Text
 	}
 	if w.Text != nil {
