@@ -25,7 +25,7 @@ const module = "frontdesk"
 // never what is named on its own line or on a later one.
 var layers = [][]string{
 	{"internal/kernel/cputest", "internal/kernel/limit", "internal/kernel/peer", "internal/kernel/placeholder", "internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
-	{"migrations", "internal/kernel/fault", "internal/kernel/config", "internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
+	{"migrations", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
 	{"internal/kernel/job", "internal/kernel/outbound"},
 	{"internal/kernel/event"},

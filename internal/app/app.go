@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
@@ -71,6 +70,7 @@ type App struct {
 	docs     *docs.Door
 	agents   *http.ServeMux // everything on the agents' listener
 	ready    readiness
+	requests requests
 }
 
 // Extra is what only tests add: more operations, and the tables they need.
@@ -140,11 +140,16 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	return a, nil
 }
 
-// Close closes the database. Whoever serves has stopped.
+// Close closes the database. Whoever serves has stopped, or is left behind: a
+// worker that never ends does not keep the process from ending.
 func (a *App) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	return errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close())
+	var err error
+	if within(ctx, func() { err = errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close()) }) != nil {
+		return errors.New("the database is left open, because something still uses it; the next start recovers as after a crash")
+	}
+	return err
 }
 
 // Handler is everything on the API's listener.

@@ -3,54 +3,45 @@ package mailserver
 import (
 	"errors"
 	"io"
+	"maps"
 	"net"
-	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
-	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/kernel/listen"
 )
 
-// listener gives connections their bounds, and turns away those that are too
-// many before anything is spent on them.
+// listener gives connections their times.
 type listener struct {
-	net.Listener
+	*listen.Listener
 	server *Server
 }
 
 func (l *listener) Accept() (net.Conn, error) {
-	for {
-		inner, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if c := l.server.admit(inner); c != nil {
-			return c, nil
-		}
-		l.server.refused.Inc()
-		go turnAway(inner)
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return l.server.remember(inner.(*listen.Conn)), nil
 }
 
-// turnAway tells a peer to come back; RFC 5321 §3.1 and §4.2.3 have 421 for it.
-func turnAway(c net.Conn) {
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(time.Second))                                              //nolint:errcheck // it is closed anyway
-	io.WriteString(c, "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n") //nolint:errcheck // as far as it listens
+// bounds are how many connections there may be. What is too many is turned
+// away before anything is spent on it.
+func (s *Server) bounds() listen.Bounds {
+	return listen.Bounds{Total: s.config.Connections, PerPeer: max(s.config.Connections/peerPortion, 1), Silent: silentTime, Refuse: func(c net.Conn) {
+		s.refused.Inc()
+		// RFC 5321 §3.1 and §4.2.3 have 421 for it.
+		io.WriteString(c, "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n") //nolint:errcheck // as far as it listens
+	}}
 }
 
-// admit counts a connection, or says no.
-func (s *Server) admit(inner net.Conn) *conn {
-	key := keyOf(inner.RemoteAddr())
+func (s *Server) remember(inner *listen.Conn) *conn {
+	c := &conn{Conn: inner, server: s, idle: s.config.Idle, until: time.Now().Add(s.config.Session)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.conns) >= s.config.Connections || s.peers[key] >= max(s.config.Connections/peerPortion, 1) {
-		return nil
-	}
-	c := &conn{Conn: inner, server: s, key: key, idle: s.config.Idle, until: time.Now().Add(s.config.Session)}
 	s.conns[c] = true
-	s.peers[key]++
 	s.open.Inc()
 	return c
 }
@@ -58,31 +49,24 @@ func (s *Server) admit(inner net.Conn) *conn {
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.conns[c] {
-		return
+	if s.conns[c] {
+		delete(s.conns, c)
+		s.open.Dec()
 	}
-	delete(s.conns, c)
-	if s.peers[c.key]--; s.peers[c.key] == 0 {
-		delete(s.peers, c.key)
-	}
-	s.open.Dec()
 }
 
-// keyOf is what limits go by.
-func keyOf(a net.Addr) netip.Prefix {
-	at, err := netip.ParseAddrPort(a.String())
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return peer.Network(at.Addr())
+// all are the connections of now.
+func (s *Server) all() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.conns))
 }
 
 // conn is a connection that ends when nothing comes for a while, and at some
 // time in any case.
 type conn struct {
-	net.Conn
+	*listen.Conn
 	server *Server
-	key    netip.Prefix
 	idle   time.Duration
 
 	mu      sync.Mutex
@@ -118,6 +102,7 @@ func (c *conn) transfer(d time.Duration) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = true
+	c.Busy(true)
 	was := c.until
 	if at := time.Now().Add(d); at.Before(was) {
 		c.until = at
@@ -126,6 +111,7 @@ func (c *conn) transfer(d time.Duration) func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.busy, c.until = false, was
+		c.Busy(false)
 	}
 }
 

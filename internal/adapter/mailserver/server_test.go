@@ -575,3 +575,51 @@ func TestTLS(t *testing.T) {
 		t.Errorf("stored %d", n)
 	}
 }
+
+// Whoever is in the middle of a mail for ever does not hold up a stop.
+func TestAttackShutdown(t *testing.T) {
+	s := &shelf{slow: make(chan struct{})}
+	server, addr := start(t, s, nil)
+	busy := dial(t, addr)
+	busy.begin()
+	busy.ask("DATA", "354")
+	busy.say("x\r\n.")
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- server.Shutdown(ctx) }()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("it does not say whose mail is left: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the server does not stop")
+	}
+	close(s.slow)
+	busy.ended()
+}
+
+// Connections that say nothing make room for those who want to send, whatever
+// addresses they come from.
+func TestAttackConnections(t *testing.T) {
+	_, addr := start(t, &shelf{}, func(c *Config) { c.Connections = 8 })
+	from := func(ip string) *talk {
+		t.Helper()
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+		c, err := d.DialContext(t.Context(), "tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })                 //nolint:errcheck // it may be closed
+		c.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // reads tell
+		return &talk{t, c, bufio.NewReader(c)}
+	}
+	for i := range 8 {
+		from(fmt.Sprintf("127.0.1.%d", 1+i/2)).hear("220")
+	}
+	from("127.0.0.2").hear("421 4.3.2") // none has been silent for long
+	time.Sleep(silentTime + 200*time.Millisecond)
+	from("127.0.0.2").hear("220")
+}

@@ -48,7 +48,7 @@ func refuse(code int, enhanced smtp.EnhancedCode, format string, args ...any) *s
 // Mail begins a mail. The sender is taken as it is said: whoever it is, no
 // answer goes there.
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	v := s.server.spent.Spend(s.conn.key, s.server.config.PerMinute, time.Minute, time.Now())
+	v := s.server.spent.Spend(s.conn.Peer, s.server.config.PerMinute, time.Minute, time.Now())
 	if !v.OK {
 		s.server.count("limited")
 		return refuse(451, smtp.EnhancedCode{4, 7, 1}, "Too many messages from your address. Please retry in %d seconds.", limit.Seconds(v.Retry))
