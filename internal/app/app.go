@@ -115,7 +115,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if a.blobs, err = openBlobs(ctx, &s); err != nil {
 		return nil, errors.Join(fmt.Errorf("the store of files: %w", err), a.DB.Close())
 	}
-	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
+	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL, Limits: s.StorageLimit.ByPlan()})
 	a.Files.Handle(a.Jobs)
 	a.Domains = a.openDomains(extra)
 	a.openMail()

@@ -443,12 +443,11 @@ func (d *doctor) space() {
 		}
 		dir = filepath.Dir(dir) // where it will be made
 	}
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
+	free, total, err := diskSpace(dir)
+	if err != nil {
 		d.note("disk space", warn, "", "It cannot be told: %v.", err)
 		return
 	}
-	free := int64(st.Bavail) * int64(st.Bsize)
 	low := int64(lowBytes)
 	if c := d.database; c != nil && c.Engine == db.SQLite {
 		low = max(low, c.Bytes) // a restore, or a large log, needs as much again
@@ -456,6 +455,8 @@ func (d *doctor) space() {
 	switch {
 	case free < fewBytes:
 		d.note("disk space", fail, "Make room.", "%s are free in %s.", size(free), dir)
+	case free < reserved(&d.settings, total):
+		d.note("disk space", fail, "Make room, or lower --storage-reserve.", "Mail from outside is refused: only %s of %s are free in %s, and %d %% are kept.", size(free), size(total), dir, d.settings.StorageReserve)
 	case free < low:
 		d.note("disk space", warn, "Make room.", "Only %s are free in %s.", size(free), dir)
 	default:

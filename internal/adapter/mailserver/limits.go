@@ -5,12 +5,16 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/listen"
+
+	"github.com/emersion/go-smtp"
 )
 
 // listener gives connections their times.
@@ -60,6 +64,57 @@ func (s *Server) all() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.conns))
+}
+
+// unit is what bytes are counted in.
+const unit = 1 << 10
+
+// fits refuses a mail of so many bytes, as far as its sender tells, that the
+// peer's allowance or the disk has no room for.
+func (s *Server) fits(peer netip.Prefix, n int64) error {
+	if s.config.Full != nil && s.config.Full(n) {
+		s.count("disk")
+		return refuse(452, smtp.EnhancedCode{4, 3, 1}, "There is no room for mail. Please retry later.")
+	}
+	if s.config.BytesPerMinute > 0 {
+		if v := s.received.Look(peer, s.units(), time.Minute, time.Now()); int64(v.Remaining)*unit < n {
+			return s.tooMuch(v)
+		}
+	}
+	return nil
+}
+
+func (s *Server) units() int { return int(s.config.BytesPerMinute / unit) }
+
+func (s *Server) tooMuch(v limit.Verdict) error {
+	s.count("limited")
+	return refuse(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.", limit.Seconds(max(v.Retry, v.Reset, time.Second)))
+}
+
+// metered is the content of a mail, of which every piece is taken from the
+// peer's allowance, and for which there must be room on the disk. Whoever sends
+// more is cut off.
+type metered struct {
+	io.Reader
+	session *session
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p[:min(len(p), maxLine)])
+	s := m.session.server
+	if n == 0 {
+		return n, err
+	}
+	if s.config.Full != nil && s.config.Full(int64(n)) {
+		return 0, s.fits(m.session.conn.Peer, int64(n))
+	}
+	if s.config.BytesPerMinute > 0 {
+		if v := s.received.SpendMany(m.session.conn.Peer, (n+unit-1)/unit, s.units(), time.Minute, time.Now()); !v.OK {
+			m.session.conn.endWhenIdle()
+			return 0, s.tooMuch(v)
+		}
+	}
+	return n, err
 }
 
 // conn is a connection that ends when nothing comes for a while, and at some

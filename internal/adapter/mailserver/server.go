@@ -36,10 +36,14 @@ type Inbox interface {
 
 // Config is how much the server takes.
 type Config struct {
-	Domain      string // that it greets with
-	MaxBytes    int64  // of one mail
-	PerMinute   int    // mails of one peer
-	Connections int    // at a time
+	Domain    string // that it greets with
+	MaxBytes  int64  // of one mail
+	PerMinute int    // mails of one peer
+
+	BytesPerMinute int64              // of one peer; 0 for any
+	Full           func(n int64) bool // whether the disk has no room for so many bytes; may be nil
+
+	Connections int // at a time
 	TLS         *tls.Config
 	Spool       string // a folder for mail that is not stored yet
 
@@ -63,11 +67,12 @@ const (
 
 // Server takes mail.
 type Server struct {
-	config Config
-	inbox  Inbox
-	log    *slog.Logger
-	smtp   *smtp.Server
-	spent  limit.Limiter[netip.Prefix]
+	config   Config
+	inbox    Inbox
+	log      *slog.Logger
+	smtp     *smtp.Server
+	spent    limit.Limiter[netip.Prefix] // mails
+	received limit.Limiter[netip.Prefix] // units of bytes
 	metrics
 
 	mu    sync.Mutex

@@ -18,6 +18,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -622,4 +623,55 @@ func TestAttackConnections(t *testing.T) {
 	from("127.0.0.2").hear("421 4.3.2") // none has been silent for long
 	time.Sleep(silentTime + 200*time.Millisecond)
 	from("127.0.0.2").hear("220")
+}
+
+// One address sends so many bytes in a minute, in many mails or in one that
+// does not say how large it is.
+func TestAttackBytes(t *testing.T) {
+	s := &shelf{}
+	_, addr := start(t, s, func(c *Config) { c.BytesPerMinute = 2 << 20 })
+	mail := strings.Repeat(strings.Repeat("x", 998)+"\r\n", 900)
+	k := dial(t, addr)
+	k.hear("220")
+	k.ask("EHLO client.example", "250")
+	for range 2 {
+		k.ask("MAIL FROM:<ada@example.com>", "250")
+		k.ask("RCPT TO:<desk@mail.example>", "250")
+		k.ask("DATA", "354")
+		k.say("%s.", mail)
+		k.hear("250")
+	}
+	k.ask("MAIL FROM:<ada@example.com>", "250")
+	k.ask("RCPT TO:<desk@mail.example>", "250")
+	k.ask("DATA", "354")
+	k.say("%s.", mail)
+	k.hear("452 4.7.1")
+	k.hear("421")
+	k.ended()
+	k = dial(t, addr)
+	k.hear("220")
+	k.ask("EHLO client.example", "250")
+	k.ask("MAIL FROM:<ada@example.com> SIZE=900000", "452 4.7.1")
+	if n := len(s.all()); n != 2 {
+		t.Errorf("stored %d", n)
+	}
+}
+
+// Mail from outside does not fill the last of the disk.
+func TestAttackDisk(t *testing.T) {
+	var full atomic.Bool
+	s := &shelf{}
+	_, addr := start(t, s, func(c *Config) { c.Full = func(int64) bool { return full.Load() } })
+	k := dial(t, addr)
+	k.begin()
+	full.Store(true)
+	k.ask("DATA", "354")
+	k.say("x\r\n.")
+	k.hear("452 4.3.1")
+	k.ask("MAIL FROM:<ada@example.com>", "452 4.3.1")
+	full.Store(false)
+	k.ask("MAIL FROM:<ada@example.com>", "250")
+	if n := len(s.all()); n != 0 {
+		t.Errorf("stored %d", n)
+	}
 }

@@ -283,7 +283,12 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
-	v.UpdatedAt = c.Now
+	v.UpdatedAt, v.Size = c.Now, v.size()
+	if v.Size > before.Size {
+		if err := m.files.Charge(c.Tx, c.Org, v.Size-before.Size); err != nil {
+			return nil, err
+		}
+	}
 	if v.Search = v.words(); v.Search != before.Search {
 		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
 	}
