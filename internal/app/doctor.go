@@ -71,6 +71,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.providers(ctx)
 	d.time(ctx)
 	d.space()
+	d.storage(ctx)
 	return d.findings
 }
 
@@ -461,5 +462,37 @@ func (d *doctor) space() {
 		d.note("disk space", warn, "Make room.", "Only %s are free in %s.", size(free), dir)
 	default:
 		d.note("disk space", fine, "", "%s are free in %s.", size(free), dir)
+	}
+}
+
+// storage names the organizations that have nearly no room left.
+func (d *doctor) storage(ctx context.Context) {
+	c := d.database
+	if c == nil || c.Missing || c.Schema != c.Wanted {
+		return
+	}
+	const nearly = 0.9
+	var names []string
+	err := db.View(ctx, d.options, func(s *db.Snapshot) error {
+		organizations := s.Table("organizations")
+		var args []any
+		limit := "CASE plan"
+		for plan, bytes := range d.settings.StorageLimit.ByPlan() {
+			args = append(args, int64(nearly*float64(bytes)))
+			limit += fmt.Sprintf(" WHEN '%s' THEN CAST($%d AS bigint)", plan, len(args))
+		}
+		used := "(SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = organizations.id) + (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = organizations.id)"
+		return s.Rows(ctx, organizations, "deleted_at IS NULL AND "+used+" >= "+limit+" END", args, func(cells []db.Cell) error {
+			names = append(names, string(cells[organizations.Index("id")].Text))
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		d.note("storage", warn, "", "What organizations store cannot be read: %v.", err)
+	case len(names) > 0:
+		d.note("storage", warn, "Give them a larger plan, or raise --storage-limit-….", "%d organizations have used 90 %% of their storage or more: %s.", len(names), strings.Join(names[:min(len(names), 10)], ", "))
+	default:
+		d.note("storage", fine, "", "No organization has used 90 %% of its storage.")
 	}
 }
