@@ -1,12 +1,17 @@
 package mailserver
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"fmt"
 
 	"log/slog"
 	"net"
 	"runtime"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,4 +127,103 @@ func FuzzConversation(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Whoever is in the middle of a mail for ever does not hold up a stop.
+func TestAttackShutdown(t *testing.T) {
+	s := &shelf{slow: make(chan struct{})}
+	server, addr := start(t, s, nil)
+	busy := dial(t, addr)
+	busy.begin()
+	busy.ask("DATA", "354")
+	busy.say("x\r\n.")
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- server.Shutdown(ctx) }()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("it does not say whose mail is left: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the server does not stop")
+	}
+	close(s.slow)
+	busy.ended()
+}
+
+// Connections that say nothing make room for those who want to send, whatever
+// addresses they come from.
+func TestAttackConnections(t *testing.T) {
+	_, addr := start(t, &shelf{}, func(c *Config) { c.Connections = 8 })
+	from := func(ip string) *talk {
+		t.Helper()
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+		c, err := d.DialContext(t.Context(), "tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })                 //nolint:errcheck // it may be closed
+		c.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // reads tell
+		return &talk{t, c, bufio.NewReader(c)}
+	}
+	for i := range 8 {
+		from(fmt.Sprintf("127.0.1.%d", 1+i/2)).hear("220")
+	}
+	from("127.0.0.2").hear("421 4.3.2") // none has been silent for long
+	time.Sleep(silentTime + 200*time.Millisecond)
+	from("127.0.0.2").hear("220")
+}
+
+// One address sends so many bytes in a minute, in many mails or in one that
+// does not say how large it is.
+func TestAttackBytes(t *testing.T) {
+	s := &shelf{}
+	_, addr := start(t, s, func(c *Config) { c.BytesPerMinute = 2 << 20 })
+	mail := strings.Repeat(strings.Repeat("x", 998)+"\r\n", 900)
+	k := dial(t, addr)
+	k.hear("220")
+	k.ask("EHLO client.example", "250")
+	for range 2 {
+		k.ask("MAIL FROM:<ada@example.com>", "250")
+		k.ask("RCPT TO:<desk@mail.example>", "250")
+		k.ask("DATA", "354")
+		k.say("%s.", mail)
+		k.hear("250")
+	}
+	k.ask("MAIL FROM:<ada@example.com>", "250")
+	k.ask("RCPT TO:<desk@mail.example>", "250")
+	k.ask("DATA", "354")
+	k.say("%s.", mail)
+	k.hear("452 4.7.1")
+	k.hear("421")
+	k.ended()
+	k = dial(t, addr)
+	k.hear("220")
+	k.ask("EHLO client.example", "250")
+	k.ask("MAIL FROM:<ada@example.com> SIZE=900000", "452 4.7.1")
+	if n := len(s.all()); n != 2 {
+		t.Errorf("stored %d", n)
+	}
+}
+
+// Mail from outside does not fill the last of the disk.
+func TestAttackDisk(t *testing.T) {
+	var full atomic.Bool
+	s := &shelf{}
+	_, addr := start(t, s, func(c *Config) { c.Full = func(int64) bool { return full.Load() } })
+	k := dial(t, addr)
+	k.begin()
+	full.Store(true)
+	k.ask("DATA", "354")
+	k.say("x\r\n.")
+	k.hear("452 4.3.1")
+	k.ask("MAIL FROM:<ada@example.com>", "452 4.3.1")
+	full.Store(false)
+	k.ask("MAIL FROM:<ada@example.com>", "250")
+	if n := len(s.all()); n != 0 {
+		t.Errorf("stored %d", n)
+	}
 }
