@@ -32,7 +32,9 @@ func stuck() app.Extra {
 	if os.Getenv(stuckEnv) != "request" {
 		return app.Extra{}
 	}
-	return app.Extra{Operations: []*op.Op{op.Write(op.Spec{Name: "contacts.spin", Route: "POST /v1/contacts/spin", Summary: "Never end.", Status: 204, Events: []string{"contact.spun"}, Example: `{}`},
+	spec := op.Spec{Name: "contacts.spin", Route: "POST /v1/contacts/spin", Summary: "Never end.", Status: 204,
+		Events: []string{"contact.spun"}, Example: `{}`}
+	return app.Extra{Operations: []*op.Op{op.Write(spec,
 		func(context.Context, *op.Call, struct{}) (op.Nothing, error) { spin(); return op.Nothing{}, nil })}}
 }
 

@@ -92,12 +92,31 @@ const begun = "EHLO client.example\r\nMAIL FROM:<ada@example.com>\r\nRCPT TO:<de
 
 // Shapes of conversations that make readers slow.
 var conversations = []cputest.Shape{
-	{Name: "noops", Before: "EHLO a\r\n", Open: "NOOP\r\n"}, {Name: "line ends", Open: "\r\n"}, {Name: "feeds", Open: "\n"}, {Name: "returns", Open: "\r"}, {Name: "a long command", Open: "x"}, {Name: "unknown commands", Open: "X\r\n"},
-	{Name: "greetings", Open: "EHLO a\r\n"}, {Name: "resets", Before: "EHLO a\r\n", Open: "MAIL FROM:<a@b.c>\r\nRSET\r\n"}, {Name: "recipients", Before: begun, Open: "RCPT TO:<desk@mail.example>\r\n"}, {Name: "refused recipients", Before: begun, Open: "RCPT TO:<a@b.c>\r\n"},
-	{Name: "parameters", Before: "EHLO a\r\nMAIL FROM:<a@b.c>", Open: " A=B", After: "\r\n"}, {Name: "a long path", Before: "EHLO a\r\nMAIL FROM:<", Open: "@a,", After: ":a@b.c>\r\n"}, {Name: "quotes in an address", Before: "EHLO a\r\nMAIL FROM:<", Open: `"\`, After: ">\r\n"},
-	{Name: "angles", Before: "EHLO a\r\nMAIL FROM:", Open: "<", After: "\r\n"}, {Name: "dots", Before: begun + "DATA\r\n", Open: "..\r\n", After: ".\r\n"}, {Name: "empty lines", Before: begun + "DATA\r\n", Open: "\r\n", After: ".\r\n"}, {Name: "a long line", Before: begun + "DATA\r\n", Open: "x", After: "\r\n.\r\n"},
-	{Name: "lines", Before: begun + "DATA\r\n", Open: "word word word word\r\n", After: ".\r\n"}, {Name: "bare returns", Before: begun + "DATA\r\n", Open: "\r.\r", After: "\r\n.\r\n"}, {Name: "mails", Open: begun + "DATA\r\nx\r\n.\r\n"}, {Name: "chunks", Before: begun, Open: "BDAT 1\r\nx"},
-	{Name: "empty chunks", Before: begun, Open: "BDAT 0\r\n"}, {Name: "zeros", Open: "\x00"}, {Name: "xtext", Before: "EHLO a\r\nMAIL FROM:<a@b.c> ENVID=", Open: "+41", After: "\r\n"}, {Name: "letters", Before: "EHLO a\r\nMAIL FROM:<", Open: "é", After: "@b.c> SMTPUTF8\r\n"},
+	{Name: "noops", Before: "EHLO a\r\n", Open: "NOOP\r\n"},
+	{Name: "line ends", Open: "\r\n"},
+	{Name: "feeds", Open: "\n"},
+	{Name: "returns", Open: "\r"},
+	{Name: "a long command", Open: "x"},
+	{Name: "unknown commands", Open: "X\r\n"},
+	{Name: "greetings", Open: "EHLO a\r\n"},
+	{Name: "resets", Before: "EHLO a\r\n", Open: "MAIL FROM:<a@b.c>\r\nRSET\r\n"},
+	{Name: "recipients", Before: begun, Open: "RCPT TO:<desk@mail.example>\r\n"},
+	{Name: "refused recipients", Before: begun, Open: "RCPT TO:<a@b.c>\r\n"},
+	{Name: "parameters", Before: "EHLO a\r\nMAIL FROM:<a@b.c>", Open: " A=B", After: "\r\n"},
+	{Name: "a long path", Before: "EHLO a\r\nMAIL FROM:<", Open: "@a,", After: ":a@b.c>\r\n"},
+	{Name: "quotes in an address", Before: "EHLO a\r\nMAIL FROM:<", Open: `"\`, After: ">\r\n"},
+	{Name: "angles", Before: "EHLO a\r\nMAIL FROM:", Open: "<", After: "\r\n"},
+	{Name: "dots", Before: begun + "DATA\r\n", Open: "..\r\n", After: ".\r\n"},
+	{Name: "empty lines", Before: begun + "DATA\r\n", Open: "\r\n", After: ".\r\n"},
+	{Name: "a long line", Before: begun + "DATA\r\n", Open: "x", After: "\r\n.\r\n"},
+	{Name: "lines", Before: begun + "DATA\r\n", Open: "word word word word\r\n", After: ".\r\n"},
+	{Name: "bare returns", Before: begun + "DATA\r\n", Open: "\r.\r", After: "\r\n.\r\n"},
+	{Name: "mails", Open: begun + "DATA\r\nx\r\n.\r\n"},
+	{Name: "chunks", Before: begun, Open: "BDAT 1\r\nx"},
+	{Name: "empty chunks", Before: begun, Open: "BDAT 0\r\n"},
+	{Name: "zeros", Open: "\x00"},
+	{Name: "xtext", Before: "EHLO a\r\nMAIL FROM:<a@b.c> ENVID=", Open: "+41", After: "\r\n"},
+	{Name: "letters", Before: "EHLO a\r\nMAIL FROM:<", Open: "é", After: "@b.c> SMTPUTF8\r\n"},
 }
 
 func TestAttackConversations(t *testing.T) {

@@ -34,10 +34,12 @@ func (l *listener) Accept() (net.Conn, error) {
 // bounds are how many connections there may be. What is too many is turned
 // away before anything is spent on it.
 func (s *Server) bounds() listen.Bounds {
-	return listen.Bounds{Total: s.config.Connections, PerPeer: max(s.config.Connections/peerPortion, 1), Silent: silentTime, Refuse: func(c net.Conn) {
+	n := s.config.Connections
+	return listen.Bounds{Total: n, PerPeer: max(n/peerPortion, 1), Silent: silentTime, Refuse: func(c net.Conn) {
 		s.refused.Inc()
 		// RFC 5321 §3.1 and §4.2.3 have 421 for it.
-		io.WriteString(c, "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n") //nolint:errcheck // as far as it listens
+		const goodbye = "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n"
+		io.WriteString(c, goodbye) //nolint:errcheck // as far as it listens
 	}}
 }
 
@@ -88,7 +90,8 @@ func (s *Server) units() int { return int(s.config.BytesPerMinute / unit) }
 
 func (s *Server) tooMuch(v limit.Verdict) error {
 	s.count("limited")
-	return refuse(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.", limit.Seconds(max(v.Retry, v.Reset, time.Second)))
+	wait := limit.Seconds(max(v.Retry, v.Reset, time.Second))
+	return refuse(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.", wait)
 }
 
 // metered is the content of a mail, of which every piece is taken from the
@@ -109,7 +112,8 @@ func (m *metered) Read(p []byte) (int, error) {
 		return 0, s.fits(m.session.conn.Peer, int64(n))
 	}
 	if s.config.BytesPerMinute > 0 {
-		if v := s.received.SpendMany(m.session.conn.Peer, (n+unit-1)/unit, s.units(), time.Minute, time.Now()); !v.OK {
+		v := s.received.SpendMany(m.session.conn.Peer, (n+unit-1)/unit, s.units(), time.Minute, time.Now())
+		if !v.OK {
 			m.session.conn.endWhenIdle()
 			return 0, s.tooMuch(v)
 		}

@@ -52,7 +52,10 @@ func lives(c net.Conn) bool {
 
 func TestPerPeer(t *testing.T) {
 	said := ""
-	l, dial := echo(t, listen.Bounds{Total: 10, PerPeer: 2, Silent: time.Hour, Refuse: func(c net.Conn) { said = "no"; io.WriteString(c, "no") }}) //nolint:errcheck // it is read below
+	l, dial := echo(t, listen.Bounds{Total: 10, PerPeer: 2, Silent: time.Hour, Refuse: func(c net.Conn) {
+		said = "no"
+		io.WriteString(c, "no") //nolint:errcheck // it is read below
+	}})
 	a, b := dial("127.0.0.1"), dial("127.0.0.1")
 	if !lives(a) || !lives(b) {
 		t.Fatal("two are too many")

@@ -10,9 +10,20 @@ import (
 
 // Shapes of texts that make readers slow.
 var shapes = []cputest.Shape{
-	{Name: "braces", Open: "{"}, {Name: "pairs of braces", Open: "{{", Close: "}}"}, {Name: "placeholders", Open: "{{ a }}"}, {Name: "open placeholders", Open: "{{ a "}, {Name: "long names", Before: "{{ ", Open: "a", After: " }}"},
-	{Name: "long paths", Before: "{{ a", Open: ".a", After: " }}"}, {Name: "spaces", Before: "{{", Open: " ", After: "a }}"}, {Name: "defaults", Open: `{{ a | default: "`}, {Name: "a long default", Before: `{{ a | default: "`, Open: `\"`, After: `" }}`},
-	{Name: "lines before a mistake", Open: "é\n", After: "{{ "}, {Name: "text", Open: "text "}, {Name: "closing braces", Open: "}}"}, {Name: "filters", Before: "{{ a ", Open: "| default ", After: "}}"}, {Name: "zeros", Open: "\x00"},
+	{Name: "braces", Open: "{"},
+	{Name: "pairs of braces", Open: "{{", Close: "}}"},
+	{Name: "placeholders", Open: "{{ a }}"},
+	{Name: "open placeholders", Open: "{{ a "},
+	{Name: "long names", Before: "{{ ", Open: "a", After: " }}"},
+	{Name: "long paths", Before: "{{ a", Open: ".a", After: " }}"},
+	{Name: "spaces", Before: "{{", Open: " ", After: "a }}"},
+	{Name: "defaults", Open: `{{ a | default: "`},
+	{Name: "a long default", Before: `{{ a | default: "`, Open: `\"`, After: `" }}`},
+	{Name: "lines before a mistake", Open: "é\n", After: "{{ "},
+	{Name: "text", Open: "text "},
+	{Name: "closing braces", Open: "}}"},
+	{Name: "filters", Before: "{{ a ", Open: "| default ", After: "}}"},
+	{Name: "zeros", Open: "\x00"},
 }
 
 func TestAttackPlaceholders(t *testing.T) {

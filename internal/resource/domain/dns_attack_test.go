@@ -9,8 +9,22 @@ import (
 // What records are made of, of any length, is read within its bound.
 func TestAttackRecords(t *testing.T) {
 	shapes := []cputest.Shape{
-		{Name: "labels", Open: "a."}, {Name: "dots", Open: "."}, {Name: "digits", Open: "1."}, {Name: "colons", Open: ":"}, {Name: "quotes", Open: `"`}, {Name: "texts", Open: `"a" `}, {Name: "backslashes", Open: `\`}, {Name: "numbers", Open: `\065`},
-		{Name: "parens", Open: "("}, {Name: "semicolons", Open: ";"}, {Name: "letters", Open: "x"}, {Name: "other letters", Open: "é"}, {Name: "spaces", Open: " "}, {Name: "stars", Open: "*."}, {Name: "punycode", Open: "xn--a."}, {Name: "digits of punycode", Before: "xn--", Open: "9"},
+		{Name: "labels", Open: "a."},
+		{Name: "dots", Open: "."},
+		{Name: "digits", Open: "1."},
+		{Name: "colons", Open: ":"},
+		{Name: "quotes", Open: `"`},
+		{Name: "texts", Open: `"a" `},
+		{Name: "backslashes", Open: `\`},
+		{Name: "numbers", Open: `\065`},
+		{Name: "parens", Open: "("},
+		{Name: "semicolons", Open: ";"},
+		{Name: "letters", Open: "x"},
+		{Name: "other letters", Open: "é"},
+		{Name: "spaces", Open: " "},
+		{Name: "stars", Open: "*."},
+		{Name: "punycode", Open: "xn--a."},
+		{Name: "digits of punycode", Before: "xn--", Open: "9"},
 	}
 	cputest.Each(t, shapes, func(_ testing.TB, text string) {
 		for kind := range contents {

@@ -13,7 +13,8 @@ import (
 )
 
 // LimitReached refuses bytes that the plan has no room for.
-var LimitReached = fault.Define("STORAGE_LIMIT_REACHED", 413, "The organization stores as much as its plan has room for.")
+var LimitReached = fault.Define("STORAGE_LIMIT_REACHED", 413,
+	"The organization stores as much as its plan has room for.")
 
 // How long a measurement is believed, unless a test measures always.
 var (
@@ -82,8 +83,10 @@ func (s *storage) measure(ctx context.Context, org id.ID) error {
 		begin := time.Now() //nolint:forbidigo // how long it takes, not when
 		var m measurement
 		err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			m, err = db.One[measurement](ctx, tx, `SELECT plan, CAST((SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = $1)
-				+ (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = $1) AS bigint) AS bytes FROM organizations WHERE id = $1`, org)
+			m, err = db.One[measurement](ctx, tx, `SELECT plan, CAST(
+				(SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = $1)
+				+ (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = $1) AS bigint) AS bytes
+				FROM organizations WHERE id = $1`, org)
 			return err
 		})
 		if err != nil {
@@ -92,8 +95,8 @@ func (s *storage) measure(ctx context.Context, org id.ID) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		u := s.of(org)
-		u.limit, u.stored, u.measured, u.took = s.limits[m.Plan], m.Bytes, time.Now(), time.Since(begin) //nolint:forbidigo // as above
-		u.settled -= known
+		u.limit, u.stored, u.settled = s.limits[m.Plan], m.Bytes, u.settled-known
+		u.measured, u.took = time.Now(), time.Since(begin) //nolint:forbidigo // as above
 		return nil, nil
 	})
 	return err
@@ -108,7 +111,8 @@ func (s *storage) take(org id.ID, n int64) error {
 		return nil // soon
 	}
 	if u.stored+u.settled+u.open+n > u.limit {
-		return LimitReached.Say("The organization's files and mail have %d bytes, and its plan has room for %d. What was deleted counts until it is removed for good.", u.stored+u.settled, u.limit)
+		return LimitReached.Say("The organization's files and mail have %d bytes, and its plan has room for %d. "+
+			"What was deleted counts until it is removed for good.", u.stored+u.settled, u.limit)
 	}
 	u.open += n
 	return nil
@@ -164,7 +168,7 @@ func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
 			go func() {
 				ctx := context.Background() // outside of the transaction
 				if err := s.storage.measure(ctx, org); err != nil {
-					s.log.WarnContext(ctx, "an organization's storage was not measured", "organization", org, "err", err)
+					s.log.WarnContext(ctx, "storage was not measured", "organization", org, "err", err)
 				}
 			}()
 		})

@@ -15,11 +15,12 @@ const (
 // The words that values are made of. Go's regular expressions take a time that
 // grows with the text and no faster, so that no value keeps them busy.
 const (
-	number  = `(?:[0-9]{1,6}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})`
-	length  = number + `(?:px|em|rem|ex|ch|pt|pc|in|cm|mm|vh|vw|%)?`
-	signed  = `[-+]?` + length
-	color   = `(?:#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([0-9., %]{1,40}\)|[a-z]{3,20})`
-	line    = `(?:` + length + `|thin|medium|thick|none|hidden|dotted|dashed|solid|double|groove|ridge|inset|outset|` + color + `)`
+	number = `(?:[0-9]{1,6}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})`
+	length = number + `(?:px|em|rem|ex|ch|pt|pc|in|cm|mm|vh|vw|%)?`
+	signed = `[-+]?` + length
+	color  = `(?:#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([0-9., %]{1,40}\)|[a-z]{3,20})`
+	line   = `(?:` + length + `|thin|medium|thick|none|hidden|dotted|dashed|solid|double|groove|ridge|inset|outset|` +
+		color + `)`
 	name    = `(?:[\p{L}_-][\p{L}\p{N} _-]*|"[\p{L}\p{N} ._-]+"|'[\p{L}\p{N} ._-]+')`
 	keyword = `inherit|initial|unset`
 )
@@ -38,11 +39,12 @@ var styles = func() map[string]*regexp.Regexp {
 		"line-height":            `normal|` + length,
 		"letter-spacing":         `normal|` + signed,
 		"text-align":             `left|right|center|justify|start|end`,
-		"text-decoration":        upTo("3", `(?:none|underline|overline|line-through|solid|double|dotted|dashed|wavy|`+color+`)`),
-		"text-transform":         `none|capitalize|uppercase|lowercase`,
-		"vertical-align":         `baseline|sub|super|top|text-top|middle|bottom|text-bottom|` + signed,
-		"margin":                 upTo("3", `(?:auto|`+signed+`)`),
-		"padding":                upTo("3", length),
+		"text-decoration": upTo("3", `(?:none|underline|overline|line-through|solid|double|dotted|dashed|wavy|`+
+			color+`)`),
+		"text-transform": `none|capitalize|uppercase|lowercase`,
+		"vertical-align": `baseline|sub|super|top|text-top|middle|bottom|text-bottom|` + signed,
+		"margin":         upTo("3", `(?:auto|`+signed+`)`),
+		"padding":        upTo("3", length),
 		"margin-top margin-right margin-bottom margin-left":        `auto|` + signed,
 		"padding-top padding-right padding-bottom padding-left":    length,
 		"border border-top border-right border-bottom border-left": upTo("2", line),
@@ -50,7 +52,8 @@ var styles = func() map[string]*regexp.Regexp {
 		"border-collapse": `collapse|separate`,
 		"width height":    `auto|` + length,
 		"max-width":       `none|` + length,
-		"display":         `none|block|inline|inline-block|list-item|table|inline-table|table-(?:row|cell|caption|column|row-group|header-group|footer-group|column-group)`,
+		"display": `none|block|inline|inline-block|list-item|table|inline-table|` +
+			`table-(?:row|cell|caption|column|row-group|header-group|footer-group|column-group)`,
 	} {
 		match := regexp.MustCompile(`^(?i:` + keyword + `|` + values + `)$`)
 		for property := range strings.FieldsSeq(names) {
