@@ -30,6 +30,8 @@ CREATE TABLE files (
   blob_key TEXT NOT NULL UNIQUE,
   search TEXT NOT NULL
 );
+-- Sums up what an organization stores, deleted rows too.
+CREATE INDEX files_bytes ON files (organization_id, size_bytes);
 CREATE INDEX files_list ON files (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX files_deleted ON files (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX files_folder ON files (organization_id, folder_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;

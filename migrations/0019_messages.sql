@@ -33,8 +33,11 @@ CREATE TABLE messages (
   internet_id TEXT NOT NULL,
   reference_ids JSON NOT NULL,
   attachment_count INT NOT NULL,
-  search TEXT NOT NULL
+  search TEXT NOT NULL,
+  size_bytes INT NOT NULL
 );
+-- Sums up what an organization stores, deleted rows too.
+CREATE INDEX messages_bytes ON messages (organization_id, size_bytes);
 CREATE INDEX messages_list ON messages (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX messages_deleted ON messages (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX messages_status ON messages (organization_id, status, created_at DESC, seq DESC) WHERE deleted_at IS NULL;

@@ -31,6 +31,7 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	log := logger(s, io.err)
 	a, err := app.Open(ctx, *s, log)
 	if errors.Is(err, db.ErrOwned) {

@@ -18,6 +18,8 @@ type Usage struct {
 	Keys       int `json:"apiKeys" doc:"that were not revoked"`
 	Agents     int `json:"agents"`
 	Cards      int `json:"paymentMethods"`
+
+	StorageBytes int64 `json:"storageBytes" doc:"of files and mail, with what was deleted and is not yet removed for good"`
 }
 
 // Activity is one thing that happened, as people read it.
@@ -44,7 +46,8 @@ func (a *Accounts) usage(ctx context.Context, c *op.Call, _ struct{}) (*Usage, e
 		(SELECT count(*) FROM memberships WHERE organization_id = $1 AND deleted_at IS NULL),
 		(SELECT count(*) FROM api_keys WHERE organization_id = $1 AND deleted_at IS NULL AND revoked_at IS NULL),
 		(SELECT count(*) FROM agents WHERE organization_id = $1 AND deleted_at IS NULL),
-		(SELECT count(*) FROM payment_methods WHERE organization_id = $1 AND deleted_at IS NULL)`, c.Org)
+		(SELECT count(*) FROM payment_methods WHERE organization_id = $1 AND deleted_at IS NULL),
+		CAST((SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = $1) + (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = $1) AS bigint)`, c.Org)
 	return &u, err
 }
 

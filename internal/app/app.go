@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"time"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
@@ -73,6 +72,7 @@ type App struct {
 	docs     *docs.Door
 	agents   *http.ServeMux // everything on the agents' listener
 	ready    readiness
+	requests requests
 }
 
 // Extra is what only tests add: more operations, and the tables they need.
@@ -117,7 +117,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if a.blobs, err = openBlobs(ctx, &s); err != nil {
 		return nil, errors.Join(fmt.Errorf("the store of files: %w", err), a.DB.Close())
 	}
-	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL})
+	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL, Limits: s.StorageLimit.ByPlan()})
 	a.Files.Handle(a.Jobs)
 	a.Domains = a.openDomains(extra)
 	a.openMail()
@@ -143,11 +143,16 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	return a, nil
 }
 
-// Close closes the database. Whoever serves has stopped.
+// Close closes the database. Whoever serves has stopped, or is left behind: a
+// worker that never ends does not keep the process from ending.
 func (a *App) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	return errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close())
+	var err error
+	if within(ctx, func() { err = errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close()) }) != nil {
+		return errors.New("the database is left open, because something still uses it; the next start recovers as after a crash")
+	}
+	return err
 }
 
 // Handler is everything on the API's listener.

@@ -14,7 +14,7 @@ import (
 func (a *App) console() *console.Door {
 	s := &a.Settings
 	d := &console.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants, Log: a.Log, BaseURL: s.BaseURL,
-		Proxies: a.proxies(), Allowances: a.allowances()}
+		Proxies: a.proxies(), Allowances: a.allowances(), Storage: s.StorageLimit.ByPlan()}
 	if s.PaymentsProvider == stripe.Name {
 		d.CardsAt = s.Stripe.CheckoutURL
 	}

@@ -53,8 +53,11 @@ func serveChild(text string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), pausing())
+	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), pausing(), stuck())
 	if err != nil {
+		return err
+	}
+	if err := getStuck(ctx, a); err != nil {
 		return err
 	}
 	return errors.Join(a.Serve(ctx, nil), a.Close())
@@ -68,6 +71,7 @@ type server struct {
 	url      string
 	wrap     []string // a command to run it under
 	env      []string
+	stderr   io.Writer // nil for the test's own
 }
 
 func freePort(t *testing.T) string {
@@ -90,7 +94,9 @@ func (s *server) start() time.Duration {
 	args := append(append([]string(nil), s.wrap...), os.Args[0])
 	s.cmd = exec.Command(args[0], args[1:]...) //nolint:noctx // it is killed by hand
 	s.cmd.Env = append(append(os.Environ(), childEnv+"="+string(text)), s.env...)
-	s.cmd.Stderr = os.Stderr
+	if s.cmd.Stderr = os.Stderr; s.stderr != nil {
+		s.cmd.Stderr = s.stderr
+	}
 	// The whole group is killed, so that nothing is left under a wrapper.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	began := time.Now()

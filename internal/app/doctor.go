@@ -71,6 +71,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.providers(ctx)
 	d.time(ctx)
 	d.space()
+	d.storage(ctx)
 	return d.findings
 }
 
@@ -443,12 +444,11 @@ func (d *doctor) space() {
 		}
 		dir = filepath.Dir(dir) // where it will be made
 	}
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
+	free, total, err := diskSpace(dir)
+	if err != nil {
 		d.note("disk space", warn, "", "It cannot be told: %v.", err)
 		return
 	}
-	free := int64(st.Bavail) * int64(st.Bsize)
 	low := int64(lowBytes)
 	if c := d.database; c != nil && c.Engine == db.SQLite {
 		low = max(low, c.Bytes) // a restore, or a large log, needs as much again
@@ -456,9 +456,43 @@ func (d *doctor) space() {
 	switch {
 	case free < fewBytes:
 		d.note("disk space", fail, "Make room.", "%s are free in %s.", size(free), dir)
+	case free < reserved(&d.settings, total):
+		d.note("disk space", fail, "Make room, or lower --storage-reserve.", "Mail from outside is refused: only %s of %s are free in %s, and %d %% are kept.", size(free), size(total), dir, d.settings.StorageReserve)
 	case free < low:
 		d.note("disk space", warn, "Make room.", "Only %s are free in %s.", size(free), dir)
 	default:
 		d.note("disk space", fine, "", "%s are free in %s.", size(free), dir)
+	}
+}
+
+// storage names the organizations that have nearly no room left.
+func (d *doctor) storage(ctx context.Context) {
+	c := d.database
+	if c == nil || c.Missing || c.Schema != c.Wanted {
+		return
+	}
+	const nearly = 0.9
+	var names []string
+	err := db.View(ctx, d.options, func(s *db.Snapshot) error {
+		organizations := s.Table("organizations")
+		var args []any
+		limit := "CASE plan"
+		for plan, bytes := range d.settings.StorageLimit.ByPlan() {
+			args = append(args, int64(nearly*float64(bytes)))
+			limit += fmt.Sprintf(" WHEN '%s' THEN CAST($%d AS bigint)", plan, len(args))
+		}
+		used := "(SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = organizations.id) + (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = organizations.id)"
+		return s.Rows(ctx, organizations, "deleted_at IS NULL AND "+used+" >= "+limit+" END", args, func(cells []db.Cell) error {
+			names = append(names, string(cells[organizations.Index("id")].Text))
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		d.note("storage", warn, "", "What organizations store cannot be read: %v.", err)
+	case len(names) > 0:
+		d.note("storage", warn, "Give them a larger plan, or raise --storage-limit-….", "%d organizations have used 90 %% of their storage or more: %s.", len(names), strings.Join(names[:min(len(names), 10)], ", "))
+	default:
+		d.note("storage", fine, "", "No organization has used 90 %% of its storage.")
 	}
 }

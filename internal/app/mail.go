@@ -1,6 +1,8 @@
 package app
 
 import (
+	"syscall"
+
 	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/adapter/smtp"
@@ -27,7 +29,8 @@ func (a *App) openMail() {
 // openMailServer makes the server that takes mail. It listens later.
 func (a *App) openMailServer() (err error) {
 	s := &a.Settings
-	c := mailserver.Config{Domain: s.Mail.Domain, MaxBytes: min(s.MailServer.MaxBytes, s.Files.MaxBytes), PerMinute: s.MailServer.Limit, Connections: s.MailServer.Connections, Spool: s.SpoolPath()}
+	c := mailserver.Config{Domain: s.Mail.Domain, MaxBytes: min(s.MailServer.MaxBytes, s.Files.MaxBytes), PerMinute: s.MailServer.Limit, BytesPerMinute: s.MailServer.LimitBytes,
+		Full: a.diskFull, Connections: s.MailServer.Connections, Spool: s.SpoolPath()}
 	if s.MailServer.TLSCert != "" && s.MailServer.Listen != "" {
 		if c.TLS, err = mailserver.Certificate(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
 			return err
@@ -39,4 +42,23 @@ func (a *App) openMailServer() (err error) {
 
 func relay(s *config.Settings) *smtp.Relay {
 	return smtp.New(smtp.Config{Host: s.SMTP.Host, Port: s.SMTP.Port, Username: s.SMTP.Username, Password: s.SMTP.Password, TLS: s.SMTP.TLS, Helo: s.Mail.Domain})
+}
+
+// diskFull reports whether so many bytes more would take from the part of the
+// disk that is kept free. Where it cannot be told, it is not.
+func (a *App) diskFull(n int64) bool {
+	free, total, err := diskSpace(a.Settings.Data)
+	return err == nil && free-n < reserved(&a.Settings, total)
+}
+
+// reserved is how much of a disk no mail from outside fills.
+func reserved(s *config.Settings, total int64) int64 { return total / 100 * int64(s.StorageReserve) }
+
+// diskSpace is what is free on the disk of a folder for us, and all there is.
+func diskSpace(dir string) (free, total int64, err error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
 }

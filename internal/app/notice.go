@@ -31,7 +31,10 @@ func (a *App) tellOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.Not
 	if len(owners) == 0 {
 		a.Log.WarnContext(ctx, "no owner could be told", "organization", org, "domain", n.Domain, "subject", n.Subject)
 	}
-	content := letter(n, a.Settings.BaseURL)
+	content, err := letter(n, a.Settings.BaseURL)
+	if err != nil {
+		return err
+	}
 	for some := range slices.Chunk(owners, noticeOwners) {
 		cause := event.Event{Organization: org, At: a.Clock.Now()}.BySystem()
 		if _, err := a.Messages.Post(ctx, tx, cause, message.Outgoing{To: some, Content: content}); err != nil {
@@ -42,7 +45,7 @@ func (a *App) tellOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.Not
 }
 
 // letter is a notice as a mail.
-func letter(n domain.Notice, console string) *template.Rendered {
+func letter(n domain.Notice, console string) (*template.Rendered, error) {
 	var b strings.Builder
 	for _, p := range append([]string{"Hello,"}, n.Text...) {
 		b.WriteString("<p>" + html.EscapeString(p) + "</p>\n")
@@ -50,7 +53,10 @@ func letter(n domain.Notice, console string) *template.Rendered {
 	link := html.EscapeString(console)
 	b.WriteString(`<p>The console is at <a href="` + link + `">` + link + "</a>. " +
 		"You get this mail because you are an owner of the organization.</p>\n")
-	out := template.Clean(b.String())
+	out, err := template.Clean(b.String())
+	if err != nil {
+		return nil, err
+	}
 	out.Subject = n.Subject
-	return out
+	return out, nil
 }

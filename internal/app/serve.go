@@ -8,13 +8,21 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"frontdesk/internal/kernel/db"
 )
 
+// How long a stop waits, unless a test is in a hurry.
+var (
+	drainTime = 30 * time.Second // for what is under way
+	closeTime = 10 * time.Second // for the database, which whatever still runs may hold
+)
+
 const (
-	drainTime   = 30 * time.Second // for requests that are being answered
 	headerTime  = 10 * time.Second
 	readTime    = 60 * time.Second
 	writeTime   = 3 * time.Minute // from a request's first byte to its answer's last; streams set their own
@@ -22,8 +30,9 @@ const (
 	headerBytes = 64 << 10
 )
 
-// Serve listens until ctx ends, then lets what is running finish. started is
-// called with the address once requests are taken.
+// Serve listens until ctx ends, then lets what is running finish. What does not
+// finish in time is named and left: its jobs are taken over as after a crash.
+// started is called with the address once requests are taken.
 func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) {
 	if err := a.seal.fits(); err != nil {
 		return err
@@ -37,11 +46,14 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		for i := len(stops) - 1; i >= 0; i-- {
 			err = errors.Join(err, stops[i](drain))
 		}
+		if drain.Err() != nil {
+			a.Log.ErrorContext(ctx, "stopping without what is still running; jobs are taken over as after a crash", "running", a.running())
+		}
 	}()
 
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	work := a.background(background)
-	stops = append(stops, func(context.Context) error { cancel(); work.Wait(); return nil })
+	stops = append(stops, func(ctx context.Context) error { cancel(); return within(ctx, work.Wait) })
 	if err := a.Jobs.Start(background); err != nil {
 		return err
 	}
@@ -62,7 +74,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
-		server := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		server := &http.Server{Handler: a.requests.count(h), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
 		go func() { failed <- server.Serve(l) }()
 		stops = append(stops, server.Shutdown)
@@ -111,4 +123,48 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		a.Log.InfoContext(ctx, "stopping; requests in flight finish first")
 		return nil
 	}
+}
+
+// within waits for a function until ctx ends.
+func within(ctx context.Context, wait func()) error {
+	done := make(chan struct{})
+	go func() { wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// running names what the process works on.
+func (a *App) running() []string {
+	return slices.Concat(a.Jobs.Running(), a.requests.names())
+}
+
+// requests are those that are being answered.
+type requests struct{ open sync.Map }
+
+func (r *requests) count(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.open.Store(req, nil)
+		defer r.open.Delete(req)
+		h.ServeHTTP(w, req)
+	})
+}
+
+// names are the requests as a log may have them: what follows the beginning of
+// a path may be a secret, as in an access link.
+func (r *requests) names() (out []string) {
+	r.open.Range(func(key, _ any) bool {
+		req := key.(*http.Request)
+		parts := strings.Split(req.URL.Path, "/")
+		most := 2
+		if len(parts) > 1 && parts[1] == "v1" {
+			most = 3
+		}
+		out = append(out, req.Method+" "+strings.Join(parts[:min(len(parts), most)], "/"))
+		return true
+	})
+	return out
 }

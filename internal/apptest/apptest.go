@@ -76,9 +76,10 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 		AutomationLimit: config.AutomationLimit{Free: 30, Starter: 120, Professional: 600, Enterprise: 60_000_000},
 		OAuth:           config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
 		RateLimit:       config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
+		StorageLimit:    config.StorageLimit{Free: 1 << 30, Starter: 1 << 40, Professional: 1 << 40, Enterprise: 1 << 40},
 		Files:           config.Files{MaxBytes: 8 << 20},
 		Mail:            config.Mail{Domain: "frontdesk.example", Provider: "mailbox"},
-		MailServer:      config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, Connections: 400},
+		MailServer:      config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, LimitBytes: 1 << 40, Connections: 400},
 		Agreement:       config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
 		// Nothing else ends by its age, whichever hour the test crosses and however it turns the clock.
 		Retention: config.Retention{Idempotency: 24 * time.Hour, Jobs: always, Deliveries: always, Deleted: always, Events: always, Executions: always}}

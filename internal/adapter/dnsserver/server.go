@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/listen"
 
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/net/netutil"
 )
 
 // Bounds of the server.
@@ -24,8 +24,10 @@ const (
 	udpSize     = 1232 // what passes everywhere without fragments (DNS Flag Day 2020)
 	atOnce      = 256  // questions
 	connections = 256  // over TCP
+	perPeer     = 32   // of them
 	perConn     = 128  // questions on one connection
-	idleTime    = 8 * time.Second
+	idleTime    = 5 * time.Second
+	silentTime  = time.Second // after which a connection makes room for another
 	ioTime      = 4 * time.Second
 	answerTime  = 2 * time.Second
 )
@@ -74,7 +76,7 @@ func (s *Server) Listen(addr string) (*Listening, error) {
 	started := func() { up <- struct{}{} }
 	l.servers = []*dns.Server{
 		{PacketConn: udp, Handler: s, UDPSize: 4096, NotifyStartedFunc: started, MsgAcceptFunc: accept},
-		{Listener: netutil.LimitListener(tcp, connections), Handler: s, ReadTimeout: ioTime, WriteTimeout: ioTime, MaxTCPQueries: perConn,
+		{Listener: listen.New(tcp, listen.Bounds{Total: connections, PerPeer: perPeer, Silent: silentTime}), Handler: s, ReadTimeout: ioTime, WriteTimeout: ioTime, MaxTCPQueries: perConn,
 			IdleTimeout: func() time.Duration { return idleTime }, NotifyStartedFunc: started, MsgAcceptFunc: accept},
 	}
 	for _, server := range l.servers {

@@ -3,54 +3,51 @@ package mailserver
 import (
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
-	"frontdesk/internal/kernel/peer"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/listen"
+
+	"github.com/emersion/go-smtp"
 )
 
-// listener gives connections their bounds, and turns away those that are too
-// many before anything is spent on them.
+// listener gives connections their times.
 type listener struct {
-	net.Listener
+	*listen.Listener
 	server *Server
 }
 
 func (l *listener) Accept() (net.Conn, error) {
-	for {
-		inner, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if c := l.server.admit(inner); c != nil {
-			return c, nil
-		}
-		l.server.refused.Inc()
-		go turnAway(inner)
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return l.server.remember(inner.(*listen.Conn)), nil
 }
 
-// turnAway tells a peer to come back; RFC 5321 §3.1 and §4.2.3 have 421 for it.
-func turnAway(c net.Conn) {
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(time.Second))                                              //nolint:errcheck // it is closed anyway
-	io.WriteString(c, "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n") //nolint:errcheck // as far as it listens
+// bounds are how many connections there may be. What is too many is turned
+// away before anything is spent on it.
+func (s *Server) bounds() listen.Bounds {
+	n := s.config.Connections
+	return listen.Bounds{Total: n, PerPeer: max(n/peerPortion, 1), Silent: silentTime, Refuse: func(c net.Conn) {
+		s.refused.Inc()
+		// RFC 5321 §3.1 and §4.2.3 have 421 for it.
+		const goodbye = "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n"
+		io.WriteString(c, goodbye) //nolint:errcheck // as far as it listens
+	}}
 }
 
-// admit counts a connection, or says no.
-func (s *Server) admit(inner net.Conn) *conn {
-	key := keyOf(inner.RemoteAddr())
+func (s *Server) remember(inner *listen.Conn) *conn {
+	c := &conn{Conn: inner, server: s, idle: s.config.Idle, until: time.Now().Add(s.config.Session)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.conns) >= s.config.Connections || s.peers[key] >= max(s.config.Connections/peerPortion, 1) {
-		return nil
-	}
-	c := &conn{Conn: inner, server: s, key: key, idle: s.config.Idle, until: time.Now().Add(s.config.Session)}
 	s.conns[c] = true
-	s.peers[key]++
 	s.open.Inc()
 	return c
 }
@@ -58,31 +55,77 @@ func (s *Server) admit(inner net.Conn) *conn {
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.conns[c] {
-		return
+	if s.conns[c] {
+		delete(s.conns, c)
+		s.open.Dec()
 	}
-	delete(s.conns, c)
-	if s.peers[c.key]--; s.peers[c.key] == 0 {
-		delete(s.peers, c.key)
-	}
-	s.open.Dec()
 }
 
-// keyOf is what limits go by.
-func keyOf(a net.Addr) netip.Prefix {
-	at, err := netip.ParseAddrPort(a.String())
-	if err != nil {
-		return netip.Prefix{}
+// all are the connections of now.
+func (s *Server) all() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.conns))
+}
+
+// unit is what bytes are counted in.
+const unit = 1 << 10
+
+// fits refuses a mail of so many bytes, as far as its sender tells, that the
+// peer's allowance or the disk has no room for.
+func (s *Server) fits(peer netip.Prefix, n int64) error {
+	if s.config.Full != nil && s.config.Full(n) {
+		s.count("disk")
+		return refuse(452, smtp.EnhancedCode{4, 3, 1}, "There is no room for mail. Please retry later.")
 	}
-	return peer.Network(at.Addr())
+	if s.config.BytesPerMinute > 0 {
+		if v := s.received.Look(peer, s.units(), time.Minute, time.Now()); int64(v.Remaining)*unit < n {
+			return s.tooMuch(v)
+		}
+	}
+	return nil
+}
+
+func (s *Server) units() int { return int(s.config.BytesPerMinute / unit) }
+
+func (s *Server) tooMuch(v limit.Verdict) error {
+	s.count("limited")
+	wait := limit.Seconds(max(v.Retry, v.Reset, time.Second))
+	return refuse(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.", wait)
+}
+
+// metered is the content of a mail, of which every piece is taken from the
+// peer's allowance, and for which there must be room on the disk. Whoever sends
+// more is cut off.
+type metered struct {
+	io.Reader
+	session *session
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p[:min(len(p), maxLine)])
+	s := m.session.server
+	if n == 0 {
+		return n, err
+	}
+	if s.config.Full != nil && s.config.Full(int64(n)) {
+		return 0, s.fits(m.session.conn.Peer, int64(n))
+	}
+	if s.config.BytesPerMinute > 0 {
+		v := s.received.SpendMany(m.session.conn.Peer, (n+unit-1)/unit, s.units(), time.Minute, time.Now())
+		if !v.OK {
+			m.session.conn.endWhenIdle()
+			return 0, s.tooMuch(v)
+		}
+	}
+	return n, err
 }
 
 // conn is a connection that ends when nothing comes for a while, and at some
 // time in any case.
 type conn struct {
-	net.Conn
+	*listen.Conn
 	server *Server
-	key    netip.Prefix
 	idle   time.Duration
 
 	mu      sync.Mutex
@@ -118,6 +161,7 @@ func (c *conn) transfer(d time.Duration) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = true
+	c.Busy(true)
 	was := c.until
 	if at := time.Now().Add(d); at.Before(was) {
 		c.until = at
@@ -126,6 +170,7 @@ func (c *conn) transfer(d time.Duration) func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.busy, c.until = false, was
+		c.Busy(false)
 	}
 }
 

@@ -15,10 +15,12 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
 	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/listen"
 	"frontdesk/internal/resource/message"
 
 	"github.com/emersion/go-smtp"
@@ -34,10 +36,14 @@ type Inbox interface {
 
 // Config is how much the server takes.
 type Config struct {
-	Domain      string // that it greets with
-	MaxBytes    int64  // of one mail
-	PerMinute   int    // mails of one peer
-	Connections int    // at a time
+	Domain    string // that it greets with
+	MaxBytes  int64  // of one mail
+	PerMinute int    // mails of one peer
+
+	BytesPerMinute int64              // of one peer; 0 for any
+	Full           func(n int64) bool // whether the disk has no room for so many bytes; may be nil
+
+	Connections int // at a time
 	TLS         *tls.Config
 	Spool       string // a folder for mail that is not stored yet
 
@@ -56,20 +62,21 @@ const (
 	lookTime    = 10 * time.Second // for a look into the database
 	storeTime   = 2 * time.Minute  // RFC 5321 §4.5.3.2.6: the sender waits 10 minutes
 	peerPortion = 4                // a peer has at most this part of the connections
+	silentTime  = 5 * time.Second  // after which a connection makes room for another
 )
 
 // Server takes mail.
 type Server struct {
-	config Config
-	inbox  Inbox
-	log    *slog.Logger
-	smtp   *smtp.Server
-	spent  limit.Limiter[netip.Prefix]
+	config   Config
+	inbox    Inbox
+	log      *slog.Logger
+	smtp     *smtp.Server
+	spent    limit.Limiter[netip.Prefix] // mails
+	received limit.Limiter[netip.Prefix] // units of bytes
 	metrics
 
 	mu    sync.Mutex
 	conns map[*conn]bool
-	peers map[netip.Prefix]int
 }
 
 // New makes a server that does not listen yet.
@@ -83,7 +90,7 @@ func New(inbox Inbox, log *slog.Logger, c Config) *Server {
 	if c.Session == 0 {
 		c.Session = time.Hour
 	}
-	s := &Server{config: c, inbox: inbox, log: log, metrics: newMetrics(), conns: map[*conn]bool{}, peers: map[netip.Prefix]int{}}
+	s := &Server{config: c, inbox: inbox, log: log, metrics: newMetrics(), conns: map[*conn]bool{}}
 	s.smtp = smtp.NewServer(smtp.BackendFunc(s.session))
 	s.smtp.Domain = c.Domain
 	s.smtp.MaxRecipients = maxRecipients
@@ -98,30 +105,31 @@ func New(inbox Inbox, log *slog.Logger, c Config) *Server {
 
 // Serve takes mail from a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.smtp.Serve(&listener{l, s}); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := s.smtp.Serve(&listener{listen.New(l, s.bounds()), s}); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("mailserver: %w", err)
 	}
 	return nil
 }
 
-// Shutdown lets those finish who are sending, and ends all others.
+// Shutdown lets those finish who are sending, and ends all others. Whoever is
+// cut off has no 250, and sends it again; the error names them.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	for c := range s.conns {
+	for _, c := range s.all() {
 		c.endWhenIdle()
 	}
-	s.mu.Unlock()
 	err := s.smtp.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		// Whoever is cut off has no 250, and sends it again.
-		s.mu.Lock()
-		for c := range s.conns {
-			c.Close() //nolint:errcheck // its end either way
-		}
-		s.mu.Unlock()
+	if ctx.Err() == nil {
+		return err
+	}
+	var names []string
+	for _, c := range s.all() {
+		names = append(names, c.RemoteAddr().String())
+		c.Close() //nolint:errcheck // its end either way
+	}
+	if len(names) == 0 {
 		return nil
 	}
-	return err
+	return fmt.Errorf("mailserver: stopped with mail still coming from %s", strings.Join(names, ", "))
 }
 
 // complaints are what go-smtp has to say, which is about clients and panics.

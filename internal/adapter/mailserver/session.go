@@ -47,8 +47,8 @@ func refuse(code int, enhanced smtp.EnhancedCode, format string, args ...any) *s
 
 // Mail begins a mail. The sender is taken as it is said: whoever it is, no
 // answer goes there.
-func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	v := s.server.spent.Spend(s.conn.key, s.server.config.PerMinute, time.Minute, time.Now())
+func (s *session) Mail(from string, o *smtp.MailOptions) error {
+	v := s.server.spent.Spend(s.conn.Peer, s.server.config.PerMinute, time.Minute, time.Now())
 	if !v.OK {
 		s.server.count("limited")
 		return refuse(451, smtp.EnhancedCode{4, 7, 1}, "Too many messages from your address. Please retry in %d seconds.", limit.Seconds(v.Retry))
@@ -56,6 +56,9 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	if !sound(from) {
 		s.server.count("malformed")
 		return refuse(553, smtp.EnhancedCode{5, 1, 7}, "That is no address that mail could come back to.")
+	}
+	if err := s.server.fits(s.conn.Peer, o.Size); err != nil {
+		return err
 	}
 	s.sender = from
 	return nil
@@ -102,6 +105,9 @@ func (s *session) answer(ctx context.Context, err error) error {
 	case errors.Is(err, message.ErrClosed):
 		s.server.count("closed")
 		return refuse(450, smtp.EnhancedCode{4, 2, 1}, "That mailbox is closed for now. Please retry later.")
+	case errors.Is(err, message.ErrFull):
+		s.server.count("full")
+		return refuse(452, smtp.EnhancedCode{4, 2, 2}, "That mailbox is full. Please retry later.")
 	case errors.As(err, &f) && f.Status == fault.TooLarge.Status:
 		s.server.count("large")
 		return refuse(552, smtp.EnhancedCode{5, 3, 4}, "The message is too large.")
@@ -125,7 +131,7 @@ func (s *session) Data(r io.Reader) error {
 	if err := os.Remove(spool.Name()); err != nil {
 		return s.answer(ctx, err)
 	}
-	size, err := io.Copy(spool, r)
+	size, err := io.Copy(spool, &metered{r, s})
 	if err != nil {
 		return s.interrupted(ctx, err)
 	}
@@ -150,7 +156,9 @@ func (s *session) interrupted(ctx context.Context, err error) error {
 	var network net.Error
 	switch {
 	case errors.As(err, &known):
-		s.server.count("large")
+		if known.Code == smtp.ErrDataTooLarge.Code {
+			s.server.count("large")
+		}
 		return known
 	case errors.Is(err, smtp.ErrTooLongLine):
 		s.server.count("malformed")

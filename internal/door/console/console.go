@@ -46,6 +46,7 @@ type Door struct {
 	// means that cards are saved in the sandbox.
 	CardsAt    string
 	Allowances []Allowance
+	Storage    map[string]int64 // bytes of files and mail, by plan
 }
 
 // Allowance is something that a plan allows so often in a minute.

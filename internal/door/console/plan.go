@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 
 	"frontdesk/internal/account"
@@ -39,6 +40,7 @@ type planData struct {
 	Allowances   []allowanceRow
 	Plans        []planRow
 	Usage        account.Usage
+	Storage      string // "1.5 of 10 GB"
 	Clients      int
 }
 
@@ -50,6 +52,8 @@ func (v *visit) planPage() error {
 	if err := v.do("organizations.usage", fields{}, &d.Usage); err != nil {
 		return err
 	}
+	const gigabyte = 1 << 30
+	d.Storage = fmt.Sprintf("%.3g of %.4g GB", float64(d.Usage.StorageBytes)/gigabyte, float64(v.Storage[d.Organization.Plan])/gigabyte)
 	clients, err := v.connections()
 	if err != nil {
 		return err

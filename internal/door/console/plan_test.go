@@ -35,7 +35,7 @@ func TestPlan(t *testing.T) {
 				t.Errorf("%s: %d of %d", name, used, whole)
 			}
 		}
-		b.get("/settings/plan").has("Your plan is Free", "answered 429", "wait for their turn", "each counts API and agent requests by itself")
+		b.get("/settings/plan").has("Files and mail 0 of 1 GB", "Your plan is Free", "answered 429", "wait for their turn", "each counts API and agent requests by itself")
 
 		for range 20 {
 			a.Send(t, v.Key, "GET", "/v1/me", "").OK(t, 200)

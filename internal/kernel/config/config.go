@@ -35,6 +35,8 @@ type Settings struct {
 	RateLimit       RateLimit       `embed:"" prefix:"rate-limit-"`
 	AgentLimit      AgentLimit      `embed:"" prefix:"agent-limit-"`
 	AutomationLimit AutomationLimit `embed:"" prefix:"automation-limit-"`
+	StorageLimit    StorageLimit    `embed:"" prefix:"storage-limit-"`
+	StorageReserve  int             `help:"Part of the disk of --data, in percent, that no mail from outside fills." default:"5" name:"storage-reserve"`
 	OAuth           OAuth           `embed:"" prefix:"oauth-"`
 	Agreement       Agreement       `embed:"" prefix:"agreement-"`
 	Retention       Retention       `embed:"" prefix:"retention-"`
@@ -104,6 +106,7 @@ type MailServer struct {
 	TLSKey      string `help:"File of the certificate's key." name:"tls-key" env:"FRONTDESK_SMTP_TLS_KEY" placeholder:"FILE"`
 	MaxBytes    int64  `help:"Largest mail that is taken, in bytes; never more than --files-max-bytes." default:"26214400"`
 	Limit       int    `help:"Mails per minute and address." default:"120"`
+	LimitBytes  int64  `help:"Bytes of mail per minute and address; at least --smtp-max-bytes." default:"268435456"`
 	Connections int    `help:"Connections of mail servers at a time; one address has at most a quarter of them." default:"200"`
 }
 
@@ -132,6 +135,19 @@ type AutomationLimit struct {
 // ByPlan is the limits by the plan's name.
 func (l AutomationLimit) ByPlan() map[string]int {
 	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
+}
+
+// StorageLimit is bytes of files and mail per organization, by plan.
+type StorageLimit struct {
+	Free         int64 `help:"Bytes of files and mail of an organization on the plan free." default:"1073741824"`
+	Starter      int64 `help:"… on starter." default:"10737418240"`
+	Professional int64 `help:"… on professional." default:"107374182400"`
+	Enterprise   int64 `help:"… on enterprise." default:"1073741824000"`
+}
+
+// ByPlan is the limits by the plan's name.
+func (l StorageLimit) ByPlan() map[string]int64 {
+	return map[string]int64{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
 }
 
 // OAuth is the authorization server of the agent connection.
@@ -225,6 +241,14 @@ func (s *Settings) Settle(demo bool) error {
 			return fmt.Errorf("--rate-limit-%s: must be between 1 and 60000000", plan)
 		}
 	}
+	for plan, n := range s.StorageLimit.ByPlan() {
+		if n < 1 || n > maxStorage {
+			return fmt.Errorf("--storage-limit-%s: must be between 1 and %d bytes", plan, int64(maxStorage))
+		}
+	}
+	if s.StorageReserve < 0 || s.StorageReserve > 90 {
+		return errors.New("--storage-reserve: must be between 0 and 90 percent")
+	}
 	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
 	}
@@ -295,6 +319,8 @@ func (m *MailServer) settle() error {
 		return fmt.Errorf("--smtp-max-bytes: must be between %d and %d", 64<<10, 1<<30)
 	case m.Limit < 1 || m.Limit > 60_000_000:
 		return errors.New("--smtp-limit: must be between 1 and 60000000")
+	case m.LimitBytes < m.MaxBytes || m.LimitBytes > maxStorage:
+		return fmt.Errorf("--smtp-limit-bytes: must be between --smtp-max-bytes and %d", int64(maxStorage))
 	case m.Connections < 1 || m.Connections > 100_000:
 		return errors.New("--smtp-connections: must be between 1 and 100000")
 	}
@@ -308,7 +334,10 @@ var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:
 // hostName is a domain in ASCII with a dot in it.
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-const maxFile = 32 << 30 // S3 takes 10,000 parts, which have 5 MiB
+const (
+	maxFile    = 32 << 30 // S3 takes 10,000 parts, which have 5 MiB
+	maxStorage = 1 << 50
+)
 
 func (f *Files) settle() error {
 	if f.MaxBytes < 1 || f.MaxBytes > maxFile {

@@ -48,6 +48,7 @@ func sound() config.Settings {
 		AgentLimit: config.AgentLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1, Transport: 1},
 		OAuth:      config.OAuth{RegisterLimit: 1, TokenLimit: 1}, Files: config.Files{MaxBytes: 1}, Mail: config.Mail{Domain: "mail.example.com"},
 		Retention:       config.Retention{Idempotency: 24 * time.Hour, Jobs: time.Hour, Deliveries: 96 * time.Hour, Deleted: time.Hour, Events: 96 * time.Hour, Executions: time.Hour},
+		StorageLimit:    config.StorageLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1},
 		AutomationLimit: config.AutomationLimit{Free: 1, Starter: 1, Professional: 1, Enterprise: 1}}
 }
 
@@ -62,6 +63,8 @@ func TestImpossible(t *testing.T) {
 		"--retention-executions":  func(s *config.Settings) { s.Retention.Executions = 0 },
 		"--workers":               func(s *config.Settings) { s.Workers = 0 },
 		"--retention-idempotency": func(s *config.Settings) { s.Retention.Idempotency = time.Hour },
+		"--storage-limit-free":    func(s *config.Settings) { s.StorageLimit.Free = 0 },
+		"--storage-reserve":       func(s *config.Settings) { s.StorageReserve = 91 },
 		"--base-url":              func(s *config.Settings) { s.BaseURL = "https://example.com/desk" },
 	} {
 		s := sound()

@@ -46,6 +46,7 @@ type Queue struct {
 	stop     sync.Once
 	stopping chan struct{}
 	running  sync.WaitGroup
+	busy     sync.Map // the jobs that are run now, by *Job
 
 	ran, errs, panics atomic.Int64
 }
@@ -118,6 +119,22 @@ func (q *Queue) Stop(ctx context.Context) error {
 		q.abort()
 		return fmt.Errorf("job: stopped with jobs still running: %w", ctx.Err())
 	}
+}
+
+// Running names the jobs that this process works on.
+func (q *Queue) Running() (names []string) {
+	q.busy.Range(func(key, _ any) bool {
+		j := key.(*Job)
+		names = append(names, fmt.Sprintf("job %s %d", j.Kind, j.ID))
+		return true
+	})
+	return names
+}
+
+// works notes that a job is run, until the function that it returns is called.
+func (q *Queue) works(j *Job) func() {
+	q.busy.Store(j, nil)
+	return func() { q.busy.Delete(j) }
 }
 
 func (q *Queue) stopped() bool {

@@ -96,6 +96,7 @@ func holdKey(ctx context.Context, tx *db.Tx, j *Job) error {
 func (q *Queue) runTx(ctx context.Context, tx *db.Tx, j *Job) (verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.handler.timeout)
 	defer cancel()
+	defer q.works(j)()
 	err := j.handler.tx(ctx, tx, *j)
 	var again *later
 	if err != nil && !errors.As(err, &again) {
@@ -150,6 +151,7 @@ func (q *Queue) runFlow(j *Job) (verdict, error) {
 func (q *Queue) call(j *Job) (outcome Outcome, err error) {
 	ctx, cancel := context.WithTimeout(db.WithLabel(q.base, "job "+j.Kind), j.handler.timeout)
 	defer cancel()
+	defer q.works(j)()
 	defer func() {
 		if v := recover(); v != nil {
 			outcome, err = nil, &db.PanicError{Value: v, Stack: debug.Stack()}

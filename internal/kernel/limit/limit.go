@@ -30,6 +30,11 @@ const maxKeys = 1 << 17
 
 // Spend takes one request from the key's allowance of n per time.
 func (l *Limiter[K]) Spend(key K, n int, per time.Duration, now time.Time) Verdict {
+	return l.SpendMany(key, 1, n, per, now)
+}
+
+// SpendMany takes several at once, or none.
+func (l *Limiter[K]) SpendMany(key K, times, n int, per time.Duration, now time.Time) Verdict {
 	step := per / time.Duration(max(n, 1))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +42,7 @@ func (l *Limiter[K]) Spend(key K, n int, per time.Duration, now time.Time) Verdi
 		l.sweep(now)
 	}
 	debt := max(l.until[key].Sub(now), 0)
-	after := debt + step
+	after := debt + time.Duration(times)*step
 	if after > per {
 		return Verdict{Limit: n, Reset: debt, Retry: after - per}
 	}

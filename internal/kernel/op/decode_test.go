@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cputest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -138,10 +139,14 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{`{"name":"n"}`, `{"name":"n","nested":[{"value":1,"more":[]}],"any":[1],"data":{}}`, `{"name":"\u0000"}`, `{"name":"n","tags":[`, "{\"name\":\"\xff\"}", `{"a":1,"a":2}`} {
 		f.Add([]byte(s))
 	}
+	for _, s := range jsonShapes {
+		f.Add([]byte(s.Text(100)))
+	}
 	n := compile(reflect.TypeFor[everything](), map[reflect.Type]*node{})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		v := reflect.New(n.typ).Elem()
-		tree := decodeJSON(n, text, v, nil)
+		var tree *fault.Tree
+		cputest.Within(t, len(text), func() { tree = decodeJSON(n, text, v, nil) })
 		if tree != nil {
 			if _, err := json.Marshal(tree); err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/internal/kernel/cputest"
 	"frontdesk/internal/kernel/placeholder"
 )
 
@@ -193,7 +194,11 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "{{", "{{ a }}", `x {{ a.b | default: "c\"" }} y`, "{{{ a }}}", "{{ a {{ b }} }}", "é\n{{ é"} {
 		f.Add(s)
 	}
+	for _, s := range shapes {
+		f.Add(s.Text(100))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
+		cputest.Within(t, len(text), func() { placeholder.Parse(text) }) //nolint:errcheck // how long it takes
 		p, err := placeholder.Parse(text)
 		if err != nil {
 			var e *placeholder.Error

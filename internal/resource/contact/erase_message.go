@@ -122,7 +122,7 @@ func (v *correspondence) erase(ctx context.Context, c *op.Call, contact id.ID, f
 		}
 	}
 	words := db.SearchText(parts...)
-	_, err := db.Exec(ctx, c.Tx, `UPDATE messages SET subject = $3, text_body = NULL, html_body = NULL, from_address = $4, reply_to = $5, to_addresses = $6, cc_addresses = $7, bcc_addresses = $8,
+	_, err := db.Exec(ctx, c.Tx, `UPDATE messages SET subject = $3, text_body = NULL, html_body = NULL, size_bytes = 0, from_address = $4, reply_to = $5, to_addresses = $6, cc_addresses = $7, bcc_addresses = $8,
 		contact_id = CASE WHEN contact_id = $9 THEN NULL ELSE contact_id END, error_message = NULL, search = $10, updated_at = $11,
 		status = CASE WHEN status IN ('draft', 'scheduled', 'queued', 'sending') THEN 'canceled' ELSE status END
 		WHERE organization_id = $1 AND seq = $2`, c.Org, v.Seq, subject, from, v.ReplyTo, lists[0], lists[1], lists[2], contact, words, c.Now)

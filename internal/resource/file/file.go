@@ -11,6 +11,7 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -43,7 +44,7 @@ func (s *Store) Operations() []*op.Op {
 			Example: `{"query": "invoice", "limit": 20}`}, listFiles),
 		op.Bytes(op.Spec{Name: "files.upload", Route: "POST /v1/files", Summary: "Upload a file.",
 			Description: "The body is a form with the part file, and optionally name and folderId, in any order. The name is by default that of the part, without its path; the content type is told by the bytes. Idempotency keys do not apply.",
-			Events:      []string{"file.created"}, Example: `{"file": "(the bytes)", "name": "letter.pdf"}`}, s.uploadFile),
+			Errors:      []*fault.Kind{LimitReached}, Events: []string{"file.created"}, Example: `{"file": "(the bytes)", "name": "letter.pdf"}`}, s.uploadFile),
 		op.Read(op.Spec{Name: "files.get", Route: "GET /v1/files/{id}", Summary: "Get what is known about a file.",
 			Example: `{` + fileRef + `}`}, getFile),
 		op.Write(op.Spec{Name: "files.update", Route: "PATCH /v1/files/{id}", Summary: "Rename a file or move it to another folder.", Events: []string{"file.updated"},

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -39,8 +40,9 @@ var ErrNoBlob = errors.New("file: there are no such bytes")
 
 // Config is what an operator can say about files.
 type Config struct {
-	MaxBytes int64  // of one file
-	BaseURL  string // that access links begin with
+	MaxBytes int64            // of one file
+	BaseURL  string           // that access links begin with
+	Limits   map[string]int64 // bytes that an organization may store, by plan
 }
 
 // Store keeps files: their bytes in Blobs and their rows in the database, so
@@ -59,11 +61,13 @@ type Store struct {
 	log    *slog.Logger
 	blobs  Blobs
 	config Config
+
+	storage *storage
 }
 
 // New makes a store.
 func New(d *db.DB, c *clock.Clock, log *slog.Logger, blobs Blobs, config Config) *Store {
-	return &Store{d, c, log, blobs, config}
+	return &Store{d, c, log, blobs, config, &storage{db: d, limits: config.Limits, orgs: map[id.ID]*use{}}}
 }
 
 // uploadTime is how long an upload may show no life before its bytes are taken
@@ -83,12 +87,17 @@ type Saved struct {
 	store *Store
 	org   id.ID
 	key   string
+	held  atomic.Int64 // bytes that are on their way
 }
 
-// Save stores bytes of at most Config.MaxBytes under a name, without its path.
-// What a reader refuses or fails with is returned as it is, and leaves nothing.
+// Save stores bytes of at most Config.MaxBytes under a name, without its path,
+// as far as the organization has room for them. What a reader refuses or fails
+// with is returned as it is, and leaves nothing.
 func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (*Saved, error) {
 	v := &Saved{Name: SafeName(name), store: s, org: org, key: newKey()}
+	if err := s.Room(ctx, org); err != nil {
+		return nil, err
+	}
 	err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, "INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed) VALUES ($1, $2, $3, FALSE)", org, v.key, s.clock.Now().Add(uploadTime))
 		return err
@@ -96,7 +105,8 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, shown: s.clock.Now(), alive: func() error { return v.alive(ctx) }}
+	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, shown: s.clock.Now(), alive: func() error { return v.alive(ctx) },
+		hold: func(n int64) error { return v.hold(ctx, n) }}
 	err = s.blobs.Put(ctx, v.key, m)
 	if m.err != nil {
 		err = m.err
@@ -129,6 +139,15 @@ func (v *Saved) alive(ctx context.Context) error {
 	return nil
 }
 
+// hold counts bytes of the upload, if there is room for them.
+func (v *Saved) hold(ctx context.Context, n int64) error {
+	err := v.store.storage.hold(ctx, v.org, n)
+	if err == nil {
+		v.held.Add(n)
+	}
+	return err
+}
+
 func tookTooLong() error {
 	return fault.Unavailable.Because(errors.New("file: the upload took so long that its bytes were taken for a dead one's"))
 }
@@ -157,6 +176,7 @@ func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *i
 		return nil, err
 	}
 	db.Index(tx, files.Name(), f.Seq, f.Search)
+	tx.OnCommit(func() { v.store.storage.settle(v.org, v.held.Swap(0)) })
 	return f, nil
 }
 
@@ -169,6 +189,7 @@ func (v *Saved) Discard(ctx context.Context) {
 	if v == nil {
 		return
 	}
+	v.store.storage.release(v.org, v.held.Swap(0))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
 	defer cancel()
 	keys, err := v.store.claim(ctx, "blob_key = $1", v.key)
@@ -267,6 +288,7 @@ type meter struct {
 	clock *clock.Clock
 	alive func() error
 	shown clock.Time // when alive was called last
+	hold  func(n int64) error
 }
 
 func (m *meter) Read(p []byte) (int, error) {
@@ -280,6 +302,11 @@ func (m *meter) Read(p []byte) (int, error) {
 	m.n += int64(n)
 	if m.n > m.max {
 		n, err = 0, fault.TooLarge.Say("The file is larger than %d bytes.", m.max)
+	}
+	if n > 0 {
+		if full := m.hold(int64(n)); full != nil {
+			n, err = 0, full
+		}
 	}
 	m.sum.Write(p[:n])
 	if room := sniffed - m.head.Len(); room > 0 {

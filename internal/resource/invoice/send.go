@@ -30,7 +30,7 @@ func (p Post) operations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{Name: "invoices.send", Outward: true, Route: "POST /v1/invoices/{id}/send", Status: 200, Summary: "Mail an issued invoice as a PDF.",
 			Description: "The text is the organization's active template with the key invoice, or a built-in one. An invoice can be sent again.",
-			Errors:      []*fault.Kind{TransitionInvalid, NoRecipient, TooLong, template.VariableMissing}, Events: []string{"invoice.sent"},
+			Errors:      []*fault.Kind{TransitionInvalid, NoRecipient, TooLong, template.VariableMissing, store.LimitReached}, Events: []string{"invoice.sent"},
 			Example: `{"id": ` + exampleID + `}`}, p.send),
 	}
 }

@@ -85,7 +85,10 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 	if err := a.follow(ctx, tx, v); err != nil {
 		return err
 	}
-	v.Attachments, v.Search, v.FileIDs = len(saved), v.words(), []id.ID{}
+	v.Attachments, v.Search, v.Size, v.FileIDs = len(saved), v.words(), v.size(), []id.ID{}
+	if err := a.files.Charge(tx, org, v.Size); err != nil {
+		return err
+	}
 	if err := messages.Insert(ctx, tx, v); err != nil {
 		return err
 	}

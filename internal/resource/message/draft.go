@@ -124,7 +124,10 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 		}
 		v.Subject, v.Text, v.HTML = made.Subject, &made.Text, &made.HTML
 	case w.HTML != nil:
-		made := template.Clean(*w.HTML)
+		made, err := template.Clean(*w.HTML)
+		if err != nil {
+			return fault.Field("html", template.Intricate)
+		}
 		v.HTML, v.Text = &made.HTML, &made.Text
 	}
 	if w.Text != nil {
@@ -278,7 +281,12 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
-	v.UpdatedAt = c.Now
+	v.UpdatedAt, v.Size = c.Now, v.size()
+	if v.Size > before.Size {
+		if err := m.files.Charge(c.Tx, c.Org, v.Size-before.Size); err != nil {
+			return nil, err
+		}
+	}
 	if v.Search = v.words(); v.Search != before.Search {
 		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
 	}

@@ -14,6 +14,7 @@ var (
 	ErrNotHosted = errors.New("message: the domain is not hosted here")
 	ErrNobody    = errors.New("message: nobody has this address")
 	ErrClosed    = errors.New("message: the organization is disabled")
+	ErrFull      = errors.New("message: the organization has no room for more mail")
 )
 
 // Hosts knows who receives mail for the domains that it hosts.

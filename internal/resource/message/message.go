@@ -78,6 +78,7 @@ type Message struct {
 	Chain       []id.ID  `json:"-" db:"chain"` // what led to it, as its events have it
 	Attachments int      `json:"-" db:"attachment_count"`
 	Search      string   `json:"-" db:"search"`
+	Size        int64    `json:"-" db:"size_bytes"` // of what it says
 }
 
 var messages = db.NewTable[Message]("messages", "message")
@@ -122,13 +123,13 @@ func (m *Messages) messageOperations() []*op.Op {
 		op.Write(op.Spec{Name: "messages.create", Outward: true, Route: "POST /v1/messages", Summary: "Write a message, and send it unless it is a draft.",
 			Description: "to, cc and bcc take one address or an array, without names. A message needs a subject, or a template that gives one; the text is made from the HTML when it is absent. " +
 				"With scheduledAt it is sent then, else at once; a draft waits for messages.send. Marketing mail goes to each recipient alone, and only to addresses that opted in.",
-			Errors: []*fault.Kind{OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop}, Events: []string{"message.created"},
+			Errors: []*fault.Kind{OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop, file.LimitReached}, Events: []string{"message.created"},
 			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", "draft": true}`}, m.createMessage),
 		op.Read(op.Spec{Name: "messages.get", Route: "GET /v1/messages/{id}", Summary: "Get a message.",
 			Example: `{` + exampleID + `}`}, getMessage),
 		op.Write(op.Spec{Name: "messages.update", Route: "PATCH /v1/messages/{id}", Summary: "Change fields of a draft.",
 			Description: "fileIds takes the place of all attachments. A templateId renders anew, with variables.",
-			Errors:      []*fault.Kind{NotDraft, TooLarge, template.VariableMissing, template.Archived}, Events: []string{"message.updated"},
+			Errors:      []*fault.Kind{NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached}, Events: []string{"message.updated"},
 			Example: `{` + exampleID + `, "subject": "Your new drawings", "cc": ["charles@example.com"]}`}, m.updateMessage),
 		op.Write(op.Spec{Name: "messages.delete", Route: "DELETE /v1/messages/{id}", Summary: "Delete a draft.",
 			Errors: []*fault.Kind{NotDraft}, Events: []string{"message.deleted"},
@@ -196,6 +197,11 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if err != nil {
 		return nil, err
 	}
+	// What the service itself writes is not refused: a full organization could
+	// not be told, nor lose a domain that it no longer has.
+	if err := m.files.Charge(c.Tx, c.Org, v.size()); err != nil {
+		return nil, err
+	}
 	if err := m.insert(ctx, c.Tx, c.Cause(), &v, files); err != nil {
 		return nil, err
 	}
@@ -219,7 +225,7 @@ func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *
 	if err := v.join(ctx, tx); err != nil {
 		return err
 	}
-	v.Attachments, v.Search = len(files), v.words()
+	v.Attachments, v.Search, v.Size = len(files), v.words(), v.size()
 	if v.Status == Queued {
 		if err := m.queue(ctx, tx, cause, v); err != nil {
 			return err
@@ -247,6 +253,17 @@ func (v *Message) recipients() []string {
 		}
 	}
 	return out
+}
+
+// size is how many bytes the message says.
+func (v *Message) size() int64 {
+	n := len(v.Subject)
+	for _, s := range []*string{v.Text, v.HTML} {
+		if s != nil {
+			n += len(*s)
+		}
+	}
+	return int64(n)
 }
 
 // foundBy is how much of a text a message is found by, in bytes.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/message/incoming"
 
 	"golang.org/x/sync/semaphore"
@@ -45,12 +47,25 @@ func NewInbox(m *Messages, hosts ...Hosts) *Inbox {
 }
 
 // Takes tells whether anybody receives mail at an address: ErrNotHosted,
-// ErrNobody and ErrClosed say why not.
+// ErrNobody, ErrClosed and ErrFull say why not.
 func (in *Inbox) Takes(ctx context.Context, address string) error {
-	return in.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := in.mailbox(ctx, tx, address)
+	var box Mailbox
+	err := in.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		box, err = in.mailbox(ctx, tx, address)
 		return err
 	})
+	if err != nil || box.Organization == "" {
+		return err
+	}
+	return full(in.files.Room(ctx, box.Organization))
+}
+
+// full says in the inbox's words that there is no room.
+func full(err error) error {
+	if fault.Has(err, file.LimitReached) {
+		return ErrFull
+	}
+	return err
 }
 
 // mailbox asks each host in turn.
@@ -74,7 +89,9 @@ func (in *Inbox) mailbox(ctx context.Context, tx *db.Tx, address string) (Mailbo
 }
 
 // Receive stores a mail for every organization that it is addressed to, once
-// however often it comes. Without an error it is committed.
+// however often it comes. Without an error it is committed. ErrFull says that
+// one of them has no room for it; the others have it, and have it once when it
+// comes again.
 func (in *Inbox) Receive(ctx context.Context, m Arrived) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, m.Content); err != nil {
@@ -96,13 +113,16 @@ func (in *Inbox) Receive(ctx context.Context, m Arrived) error {
 	if err != nil {
 		return err
 	}
+	var lacking error
 	for _, d := range to {
 		a := &arrival{Inbox: in, destination: d, mail: &m, letter: l, digest: hex.EncodeToString(sum.Sum(nil))}
-		if err := a.store(ctx); err != nil {
+		if err := full(a.store(ctx)); errors.Is(err, ErrFull) {
+			lacking = err
+		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+	return lacking
 }
 
 // destination is an organization that a mail goes to, and by which of its

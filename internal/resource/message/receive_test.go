@@ -8,6 +8,7 @@ import (
 	"net/mail"
 	"net/smtp"
 	"net/textproto"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -436,5 +437,51 @@ func TestLongMessageID(t *testing.T) {
 		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "In-Reply-To: <"+strings.Repeat("x", 990)+">", "", "z")
 		list := d.received(3)
 		list.Same("0.inReplyToId", list.Text("1.id"))
+	})
+}
+
+// A full organization takes no more mail.
+func TestAttackFullMailbox(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.StorageLimit.Free = 5000
+		a := apptest.StartWith(t, s)
+		d := &desk{a, t, a.Door("rest", a.Tenant), a.TakeMail(t)}
+		small := a.NewTenant(t, "free")
+		address := string(small.Business) + "@frontdesk.example"
+		body := strings.Repeat("x", 900)
+		got := 0
+		for i := range 10 {
+			var said *textproto.Error
+			err := d.post("ada@example.com", []string{address}, "Subject: "+strconv.Itoa(i), "", body)
+			if err == nil {
+				got++
+			} else if !errors.As(err, &said) || said.Code != 452 {
+				t.Fatalf("mail %d: %v", i, err)
+			}
+		}
+		if got < 4 || got > 6 {
+			t.Errorf("%d mails were taken", got)
+		}
+	})
+}
+
+// A mail that one organization has no room for is another's all the same.
+func TestAttackFullMailboxOfTwo(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.StorageLimit.Free = 5000
+		a := apptest.StartWith(t, s)
+		d := &desk{a, t, a.Door("rest", a.Tenant), a.TakeMail(t)}
+		small := a.NewTenant(t, "free")
+		if err := a.Files.Room(t.Context(), small.Org); err != nil {
+			t.Fatal(err)
+		}
+		var said *textproto.Error
+		err := d.post("ada@example.com", []string{string(small.Business) + "@frontdesk.example", d.businessAddress()}, "Subject: both", "", strings.Repeat("y ", 3000))
+		if !errors.As(err, &said) || said.Code != 452 {
+			t.Errorf("%v", err)
+		}
+		d.received(1)
 	})
 }

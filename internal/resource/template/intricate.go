@@ -10,15 +10,18 @@ const (
 	maxParagraph   = 10_000     // bytes without an empty line, unless it is plain text
 	maxOpeners     = 100        // characters that open something, in plain text
 	maxNested      = 24         // quotes and lists that begin on one line
-	maxDefinitions = 300        // lines like [name]: address
+	maxDefinitions = 300        // of links, like [name]: address
 	maxLinkWork    = 25_000_000 // characters to look through for the ends of links
+	maxExpansion   = 10_000_000 // bytes that uses of definitions come to
+	maxPadding     = 2000       // cells that tables are filled up with
 )
 
-const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too many nested quotes or lists, link definitions or links in one paragraph. Use fewer, or the bodyFormat html"
+const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too many nested quotes or lists, link definitions or uses of them, links in one paragraph or missing cells of tables. Use fewer, or the bodyFormat html"
 
 // isIntricate reports whether Markdown would take too long to read.
 func isIntricate(body string) bool {
-	definitions, work := 0, 0
+	definitions, work, cells, longest := 0, 0, 0, 0
+	uses := strings.Count(body, "[")
 	for len(body) > 0 {
 		// What opens in a paragraph may close until its end.
 		paragraph, rest, _ := strings.Cut(body, "\n\n")
@@ -30,8 +33,10 @@ func isIntricate(body string) bool {
 			if nested(line) > maxNested {
 				return true
 			}
-			if strings.HasPrefix(strings.TrimLeft(line, " \t>"), "[") && strings.Contains(line, "]:") {
-				definitions++
+		}
+		for i, definition := range strings.Split(paragraph, "]:") {
+			if i > 0 {
+				definitions, longest = definitions+1, max(longest, len(definition))
 			}
 		}
 		for i := 0; ; {
@@ -42,7 +47,8 @@ func isIntricate(body string) bool {
 			i += next + 2
 			work += len(paragraph) - i
 		}
-		if definitions > maxDefinitions || work > maxLinkWork {
+		cells += padding(paragraph)
+		if definitions > maxDefinitions || work > maxLinkWork || cells > maxPadding || longest*uses > maxExpansion {
 			return true
 		}
 	}
@@ -58,6 +64,25 @@ func openers(paragraph string) (n int) {
 		}
 	}
 	return n
+}
+
+// padding counts the cells that a table has and nobody wrote: each of its rows
+// is filled up to the width of its second line, which is all dashes, so that
+// ten thousand bytes could make six million cells.
+func padding(paragraph string) (cells int) {
+	columns := 0
+	for line := range strings.Lines(paragraph) {
+		if strings.Trim(line, "|-: \t\r\n>+*.)0123456789") == "" {
+			columns = max(columns, strings.Count(line, "|")+1)
+		}
+	}
+	if columns <= 2 {
+		return 0
+	}
+	for line := range strings.Lines(paragraph) {
+		cells += max(columns-strings.Count(line, "|")-1, 0)
+	}
+	return cells
 }
 
 // nested counts the quotes and lists that a line begins.

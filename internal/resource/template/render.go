@@ -12,7 +12,6 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/placeholder"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	markdownhtml "github.com/yuin/goldmark/renderer/html"
@@ -75,16 +74,22 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	if err != nil {
 		return nil, refuse(err)
 	}
-	out.HTML = strings.TrimSpace(policy.Sanitize(filled))
+	if out.HTML, err = sanitize(filled); err != nil {
+		return nil, fault.Field("body", Intricate)
+	}
 	out.Text = plainText(out.HTML)
 	return out, nil
 }
 
 // Clean is HTML that somebody wrote as a mail may hold it, and the same for
-// readers of plain text. It takes some milliseconds for a long text.
-func Clean(text string) *Rendered {
-	clean := strings.TrimSpace(policy.Sanitize(text))
-	return &Rendered{HTML: clean, Text: plainText(clean)}
+// readers of plain text. It takes some milliseconds for a long text, and gives
+// ErrIntricate for one that would take seconds.
+func Clean(text string) (*Rendered, error) {
+	clean, err := sanitize(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Rendered{HTML: clean, Text: plainText(clean)}, nil
 }
 
 // join names what subject and body lack together.
@@ -141,22 +146,6 @@ func oneLine(s string) string {
 // for seconds.
 var markdownToHTML = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
-
-// policy is what a mail may hold: text, links, images, tables and their looks.
-var policy = func() *bluemonday.Policy {
-	p := bluemonday.UGCPolicy()
-	p.RequireNoFollowOnLinks(false)
-	p.AllowRelativeURLs(false) // relative to what, in a mail
-	p.AllowURLSchemes("http", "https", "mailto", "tel")
-	p.AllowElements("center")
-	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
-	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th", "img")
-	p.AllowStyles("color", "background-color", "font-family", "font-size", "font-style", "font-weight", "line-height", "letter-spacing", "text-align", "text-decoration", "text-transform",
-		"vertical-align", "margin", "margin-top", "margin-right", "margin-bottom", "margin-left", "padding", "padding-top", "padding-right", "padding-bottom", "padding-left",
-		"border", "border-top", "border-right", "border-bottom", "border-left", "border-color", "border-radius", "border-collapse", "width", "max-width", "height", "display").Globally()
-	p.SkipElementsContent("title", "textarea", "select")
-	return p
-}()
 
 // marks stand for values while a text becomes HTML. They are letters and
 // digits, which mean nothing to Markdown or HTML, and begin in a way that

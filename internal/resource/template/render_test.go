@@ -158,7 +158,7 @@ func TestRenderingIsQuick(t *testing.T) {
 // once each.
 func TestLinksInLinks(t *testing.T) {
 	start := time.Now()
-	out := template.Clean(strings.Repeat(`<a href="https://example.com">x`, 40_000) + strings.Repeat("</a>", 40_000))
+	out := clean(t, strings.Repeat(`<a href="https://example.com">x`, 40_000)+strings.Repeat("</a>", 40_000))
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}

@@ -109,11 +109,7 @@ func (b *body) finish(raw string) {
 	}
 	l.Text = strings.ReplaceAll(readable(b.text.String()), "\r\n", "\n")
 	if b.html.Len() > 0 {
-		clean := template.Clean(readable(b.html.String()))
-		l.HTML = readable(clean.HTML)
-		if strings.TrimSpace(l.Text) == "" {
-			l.Text = readable(clean.Text)
-		}
+		b.clean(readable(b.html.String()))
 	}
 	if short := shorten(l.Text, "\n\n"+cutNote); short != l.Text {
 		l.Text, b.cut = short, true
@@ -123,6 +119,21 @@ func (b *body) finish(raw string) {
 	}
 	if b.cut {
 		b.note("it is too long")
+	}
+}
+
+// clean keeps the HTML as a mail may hold it. What would take too long to clean
+// is shown as the text that it is.
+func (b *body) clean(html string) {
+	l := b.letter
+	made, err := template.Clean(html)
+	if err != nil {
+		b.note("its HTML has too many tags")
+		made = &template.Rendered{Text: html}
+	}
+	l.HTML = readable(made.HTML)
+	if strings.TrimSpace(l.Text) == "" {
+		l.Text = readable(made.Text)
 	}
 }
 

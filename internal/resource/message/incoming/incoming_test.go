@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"frontdesk/internal/kernel/cputest"
 	"frontdesk/internal/resource/message/incoming"
 )
 
@@ -179,12 +180,17 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("Subject: =?utf-8?b?4pyT?=\r\nTo: a@b.c, <d@e.f>\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>x<script>y</script>\r\n--b--\r\n"))
 	f.Add([]byte("Content-Type: multipart/mixed; boundary=\"a\"\r\n\r\n--a\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n\r\nx\r\n--a--"))
 	f.Add([]byte("From: ((((\r\nContent-Transfer-Encoding: base64\r\nContent-Type: text/plain; charset=utf-7\r\n\r\n+AGE-"))
+	for _, s := range mailShapes {
+		f.Add([]byte(s.Text(300)))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		l, err := incoming.Read(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, l)
+		cputest.Within(t, len(b), func() {
+			l, err := incoming.Read(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, l)
+		})
 	})
 }
 

@@ -1,0 +1,117 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"frontdesk/internal/app"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+)
+
+// stuckEnv makes the child's work spin without end: of a job, or of a request
+// inside of its transaction, which on SQLite holds up every write.
+const stuckEnv = "FRONTDESK_TEST_STUCK"
+
+func spin() {
+	for i := 0; ; i++ { //nolint:revive // as a bad text would have it
+		_ = i
+	}
+}
+
+func stuck() app.Extra {
+	if os.Getenv(stuckEnv) != "request" {
+		return app.Extra{}
+	}
+	spec := op.Spec{Name: "contacts.spin", Route: "POST /v1/contacts/spin", Summary: "Never end.", Status: 204,
+		Events: []string{"contact.spun"}, Example: `{}`}
+	return app.Extra{Operations: []*op.Op{op.Write(spec,
+		func(context.Context, *op.Call, struct{}) (op.Nothing, error) { spin(); return op.Nothing{}, nil })}}
+}
+
+// getStuck declares the job that spins and enqueues it, and lets no stop wait
+// long.
+func getStuck(ctx context.Context, a *app.App) error {
+	if os.Getenv(stuckEnv) != "" {
+		app.Hurry(2 * time.Second)
+	}
+	if os.Getenv(stuckEnv) != "job" {
+		return nil
+	}
+	job.HandleFlow(a.Jobs, "test.spin", func(context.Context, job.Job, struct{}) (job.Outcome, error) { spin(); return nil, nil })
+	return a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := a.Jobs.Enqueue(ctx, tx, "test.spin", struct{}{})
+		return err
+	})
+}
+
+// safeBuffer is what a process says.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// Whatever spins, SIGTERM ends the process, which says what it left.
+func TestAttackStop(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		for what, named := range map[string]string{"job": "job test.spin", "request": "POST /v1/contacts"} {
+			t.Run(what, func(t *testing.T) {
+				s, v := prepare(t, e)
+				said := &safeBuffer{}
+				s.env, s.stderr = []string{stuckEnv + "=" + what}, said
+				t.Cleanup(func() {
+					if t.Failed() {
+						t.Log(said)
+					}
+				})
+				s.start()
+				if what == "request" {
+					go func() {
+						req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts/spin", strings.NewReader("{}")) //nolint:noctx // it ends with the server
+						req.Header.Set("Authorization", "Bearer "+v.Key)
+						req.Header.Set("Content-Type", "application/json")
+						if res, err := http.DefaultClient.Do(req); err == nil {
+							drain(res)
+						}
+					}()
+				}
+				time.Sleep(500 * time.Millisecond)
+				ended := make(chan struct{})
+				cmd := s.cmd
+				go func() { cmd.Wait(); close(ended) }() //nolint:errcheck // it says what was left
+				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case <-ended:
+				case <-time.After(20 * time.Second):
+					t.Fatal("it runs 20 seconds after SIGTERM")
+				}
+				if !strings.Contains(said.String(), named) {
+					t.Errorf("it does not say that %s was running", named)
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,82 @@
+// Package cputest holds readers of outside text to their bound: no text of
+// 1 KB takes more than 50 ms to read, and none of 1 MB more than 2 s. What is
+// measured is the CPU time of one thread, because the time on the wall is
+// longer on a busy machine.
+//
+// Start reading at Within; Shape builds the texts that make readers slow.
+package cputest
+
+import (
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// thread is RUSAGE_THREAD of getrusage(2), which Linux has.
+const thread = 1
+
+// Spent is the CPU time that the calling thread has used. The caller has
+// locked itself to it.
+func Spent(t testing.TB) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(thread, &r); err != nil {
+		t.Skipf("this system does not tell a thread's CPU time: %v", err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// Of is the CPU time that a function takes.
+func Of(t testing.TB, fn func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := Spent(t)
+	fn()
+	return Spent(t) - before
+}
+
+// Bound is what a text of n bytes may take.
+func Bound(n int) time.Duration {
+	const small, large = 50 * time.Millisecond, 2 * time.Second
+	return small + time.Duration(float64(large-small)*float64(max(n-1<<10, 0))/(1<<20-1<<10))
+}
+
+// Within fails a test when reading a text of n bytes takes more than its bound.
+// What is over it counts only when it is over it again: the first reading also
+// makes what all others share.
+func Within(t testing.TB, n int, read func()) {
+	t.Helper()
+	took := Of(t, read)
+	if took > Bound(n) {
+		took = min(took, Of(t, read))
+	}
+	if took > Bound(n) {
+		t.Errorf("%d bytes took %s of CPU, and may take %s", n, took, Bound(n))
+	}
+}
+
+// Shape is a text that repeats itself: Before, Open again and again, as many
+// Close, After.
+type Shape struct{ Name, Before, Open, Close, After string }
+
+// Text is the shape with at most n bytes.
+func (s Shape) Text(n int) string {
+	times := max((n-len(s.Before)-len(s.After))/max(len(s.Open)+len(s.Close), 1), 0)
+	return s.Before + strings.Repeat(s.Open, times) + strings.Repeat(s.Close, times) + s.After
+}
+
+// Sizes are those that have a bound of their own.
+var Sizes = []int{1 << 10, 1 << 20}
+
+// Each reads every shape in each size and holds it to its bound.
+func Each(t *testing.T, shapes []Shape, read func(t testing.TB, text string)) {
+	for _, s := range shapes {
+		t.Run(s.Name, func(t *testing.T) {
+			for _, n := range Sizes {
+				text := s.Text(n)
+				Within(t, n, func() { read(t, text) })
+			}
+		})
+	}
+}

@@ -1,0 +1,168 @@
+// Package listen bounds the connections of a server on the open network, so
+// that nobody closes it for others by keeping connections open: one address
+// has only a part of them, and when all are taken the one that has been silent
+// the longest makes room.
+package listen
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/internal/kernel/peer"
+)
+
+// Bounds say how many connections there may be.
+type Bounds struct {
+	Total   int
+	PerPeer int            // of one address; of one network where that is IPv6
+	Silent  time.Duration  // after which a connection makes room for another
+	Refuse  func(net.Conn) // says goodbye to one too many, before it is closed; may be nil
+}
+
+// Listener accepts connections within its bounds.
+type Listener struct {
+	net.Listener
+	bounds Bounds
+
+	mu    sync.Mutex
+	conns map[*Conn]bool
+	peers map[netip.Prefix]int
+}
+
+// New bounds a listener.
+func New(l net.Listener, b Bounds) *Listener {
+	return &Listener{Listener: l, bounds: b, conns: map[*Conn]bool{}, peers: map[netip.Prefix]int{}}
+}
+
+// Accept waits for a connection that there is room for. It is a *Conn.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		inner, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c, silent := l.admit(inner)
+		if silent != nil {
+			silent.Close() //nolint:errcheck // its end either way
+		}
+		if c != nil {
+			return c, nil
+		}
+		go l.refuse(inner)
+	}
+}
+
+func (l *Listener) refuse(c net.Conn) {
+	defer c.Close()
+	if l.bounds.Refuse != nil {
+		c.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // it is closed anyway
+		l.bounds.Refuse(c)
+	}
+}
+
+// admit counts a connection, or says no. The other one that it returns makes
+// room and is to be closed.
+func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
+	now := time.Now()
+	c = &Conn{Conn: inner, Peer: Peer(inner.RemoteAddr()), listener: l}
+	c.spoke.Store(now.UnixNano())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.peers[c.Peer] >= l.bounds.PerPeer:
+		silent = l.silent(now, func(o *Conn) bool { return o.Peer == c.Peer })
+	case len(l.conns) >= l.bounds.Total:
+		silent = l.silent(now, func(*Conn) bool { return true })
+	default:
+		l.add(c)
+		return c, nil
+	}
+	if silent == nil {
+		return nil, nil
+	}
+	l.remove(silent)
+	l.add(c)
+	return c, silent
+}
+
+// silent is the connection that has waited longest for its peer, of those that
+// have for long enough.
+func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
+	longest := now.Add(-l.bounds.Silent).UnixNano()
+	for c := range l.conns {
+		if at := c.spoke.Load(); at <= longest && c.waiting.Load() > 0 && !c.busy.Load() && among(c) {
+			found, longest = c, at
+		}
+	}
+	return found
+}
+
+func (l *Listener) add(c *Conn) {
+	l.conns[c] = true
+	l.peers[c.Peer]++
+}
+
+func (l *Listener) remove(c *Conn) {
+	if !l.conns[c] {
+		return
+	}
+	delete(l.conns, c)
+	if l.peers[c.Peer]--; l.peers[c.Peer] == 0 {
+		delete(l.peers, c.Peer)
+	}
+}
+
+// Len is how many connections there are.
+func (l *Listener) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns)
+}
+
+// Peer is what limits go by.
+func Peer(a net.Addr) netip.Prefix {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return peer.Network(at.Addr())
+}
+
+// Conn is a connection that is counted until it is closed.
+type Conn struct {
+	net.Conn
+	Peer netip.Prefix
+
+	listener *Listener
+	waiting  atomic.Int32 // for the peer, to say something or to listen
+	spoke    atomic.Int64 // when we last answered: what a peer says is no sign that it wants something
+	busy     atomic.Bool
+}
+
+// Busy says whether the connection must not be closed for another.
+func (c *Conn) Busy(on bool) { c.busy.Store(on) }
+
+func (c *Conn) Read(p []byte) (int, error) {
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
+	return c.Conn.Read(p)
+}
+
+func (c *Conn) Write(p []byte) (int, error) {
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
+	n, err := c.Conn.Write(p)
+	c.spoke.Store(time.Now().UnixNano())
+	return n, err
+}
+
+// Close ends the connection, which counts no more.
+func (c *Conn) Close() error {
+	c.listener.mu.Lock()
+	c.listener.remove(c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}

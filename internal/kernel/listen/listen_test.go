@@ -1,0 +1,144 @@
+package listen_test
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"frontdesk/internal/kernel/listen"
+)
+
+// echo answers every byte.
+func echo(t *testing.T, b listen.Bounds) (*listen.Listener, func(from string) net.Conn) {
+	t.Helper()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listen.New(inner, b)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				io.Copy(struct{ io.Writer }{c}, struct{ io.Reader }{c}) //nolint:errcheck // until it is closed
+			}()
+		}
+	}()
+	return l, func(from string) net.Conn {
+		t.Helper()
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		c, err := d.DialContext(t.Context(), "tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+		return c
+	}
+}
+
+// lives tells whether a connection is answered.
+func lives(c net.Conn) bool {
+	c.SetDeadline(time.Now().Add(5 * time.Second)) //nolint:errcheck // the read tells
+	c.Write([]byte("x"))                           //nolint:errcheck // the read tells
+	n, _ := c.Read(make([]byte, 1))
+	return n == 1
+}
+
+func TestPerPeer(t *testing.T) {
+	said := ""
+	l, dial := echo(t, listen.Bounds{Total: 10, PerPeer: 2, Silent: time.Hour, Refuse: func(c net.Conn) {
+		said = "no"
+		io.WriteString(c, "no") //nolint:errcheck // it is read below
+	}})
+	a, b := dial("127.0.0.1"), dial("127.0.0.1")
+	if !lives(a) || !lives(b) {
+		t.Fatal("two are too many")
+	}
+	c := dial("127.0.0.1")
+	if answer, _ := io.ReadAll(c); string(answer) != "no" || said != "no" {
+		t.Errorf("the third hears %q", answer)
+	}
+	if d := dial("127.0.0.2"); !lives(d) {
+		t.Error("another address is refused")
+	}
+	a.Close()
+	for end := time.Now().Add(5 * time.Second); l.Len() > 2 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if !lives(dial("127.0.0.1")) {
+		t.Error("a place that is free again is not given")
+	}
+}
+
+// Of those who say nothing, the one that has for longest makes room.
+func TestSilent(t *testing.T) {
+	_, dial := echo(t, listen.Bounds{Total: 3, PerPeer: 3, Silent: 50 * time.Millisecond})
+	first, second, third := dial("127.0.0.1"), dial("127.0.0.1"), dial("127.0.0.1")
+	for _, c := range []net.Conn{first, second, third} {
+		if !lives(c) {
+			t.Fatal("it is not answered")
+		}
+	}
+	time.Sleep(100 * time.Millisecond)
+	if !lives(first) || !lives(third) {
+		t.Fatal("it is not answered")
+	}
+	if !lives(dial("127.0.0.2")) {
+		t.Error("no room is made")
+	}
+	if lives(second) || !lives(first) || !lives(third) {
+		t.Error("another one made room")
+	}
+	if lives(dial("127.0.0.2")) {
+		t.Error("room is made by those who talk")
+	}
+}
+
+// What is busy stays.
+func TestBusy(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1})
+	defer l.Close()
+	dial := func() {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+	}
+	accepted := make(chan *listen.Conn, 3)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c.(*listen.Conn)
+		}
+	}()
+	dial()
+	c := <-accepted
+	c.Busy(true)
+	ended := make(chan struct{})
+	go func() { c.Read(make([]byte, 1)); close(ended) }() //nolint:errcheck // until it is closed
+	time.Sleep(20 * time.Millisecond)
+	dial()
+	select {
+	case <-accepted:
+		t.Error("it made room")
+	case <-time.After(100 * time.Millisecond):
+	}
+	c.Busy(false)
+	dial()
+	<-accepted
+	<-ended
+}

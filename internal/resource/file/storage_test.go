@@ -1,0 +1,90 @@
+package file_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	store "frontdesk/internal/resource/file"
+)
+
+// eachSmall runs fn on a service whose free plan has room for 100,000 bytes.
+func eachSmall(t *testing.T, fn func(t *testing.T, a *apptest.App, v apptest.Tenant)) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s := apptest.Settings(t, e)
+		s.StorageLimit.Free, s.RateLimit.Free = 100_000, 60_000_000
+		a := apptest.StartWith(t, s)
+		fn(t, a, a.NewTenant(t, "free"))
+	})
+}
+
+// An organization stores as much as its plan has room for, and no more.
+func TestAttackStorage(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		send := func(n int) apptest.Result {
+			return a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", n)))
+		}
+		first := send(60_000).OK(t, 201).Text("id")
+		send(60_000).Refused(t, 413, "STORAGE_LIMIT_REACHED")
+		send(40_000).OK(t, 201)
+		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
+		message := `{"to": "ada@example.com", "subject": "x", "text": "` + strings.Repeat("x", 1000) + `", "draft": true}`
+		a.Send(t, v.Key, "POST", "/v1/messages", message).Refused(t, 413, "STORAGE_LIMIT_REACHED")
+		if n := count(t, a, "stray_blobs"); n != 0 {
+			t.Errorf("%d refused uploads left bytes", n)
+		}
+		upload(t, a, file("x.txt", "others have room")).OK(t, 201)
+
+		// A deleted file is there until it is purged.
+		a.Send(t, v.Key, "DELETE", "/v1/files/"+first, "").OK(t, 204)
+		store.MeasureAlways(t)
+		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := store.Purge(ctx, tx, a.Clock.Now(), 10)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(50_000).OK(t, 201)
+		a.Send(t, v.Key, "POST", "/v1/messages", message).OK(t, 201)
+
+		// A larger plan has room at once.
+		send(50_000).Refused(t, 413, "STORAGE_LIMIT_REACHED")
+		a.Operate(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
+		send(50_000).OK(t, 201)
+	})
+}
+
+// Many uploads at once have no more room together than one after the other.
+func TestAttackStorageAtOnce(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		var stored atomic.Int64
+		apptest.AtOnce(12, func(int) {
+			r := a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 30_000)))
+			switch {
+			case r.Status == 201:
+				stored.Add(30_000)
+			case r.Code() != "STORAGE_LIMIT_REACHED":
+				t.Errorf("%d %s", r.Status, r.Body)
+			}
+		})
+		if n := stored.Load(); n > 100_000 || n < 30_000 {
+			t.Errorf("%d bytes are stored", n)
+		}
+	})
+}
+
+// What was not stored after all takes no room.
+func TestStorageAfterFailures(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		for range 5 {
+			a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000)), part{Name: "folderId", Text: string(v.Org)}).Issues(t, "folderId")
+		}
+		a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000))).OK(t, 201)
+	})
+}

@@ -1,0 +1,98 @@
+package template
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/microcosm-cc/bluemonday"
+	"golang.org/x/net/html"
+)
+
+// The bounds of what is cleaned. A step is a tag or an attribute; long mail of
+// people and their programs has some ten thousand.
+const (
+	maxSteps      = 500_000
+	maxAttributes = 100 // of one tag
+)
+
+// ErrIntricate says that a text has so many tags and attributes that cleaning
+// it would keep others waiting. Nothing of it is used.
+var ErrIntricate = errors.New("template: too many tags and attributes")
+
+// Intricate says it to whoever wrote the text.
+const Intricate = "Too intricate: it has more than 500,000 tags and attributes. Use fewer"
+
+// policy is what a mail may hold: text, links, images, tables and their looks.
+// The styles are cleaned before: the policy's own readers of them try words in
+// every order, which a border of twelve takes them forty seconds for.
+var policy = func() *bluemonday.Policy {
+	p := bluemonday.UGCPolicy()
+	p.RequireNoFollowOnLinks(false)
+	p.AllowRelativeURLs(false) // relative to what, in a mail
+	p.AllowURLSchemes("http", "https", "mailto", "tel")
+	p.AllowElements("center")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th", "img")
+	p.AllowAttrs("style").Matching(styled).Globally()
+	p.SkipElementsContent("title", "textarea", "select")
+	return p
+}()
+
+// sanitize is HTML as a mail may hold it, or ErrIntricate.
+func sanitize(text string) (string, error) {
+	text, err := cleanStyles(text)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(policy.Sanitize(text)), nil
+}
+
+// cleanStyles cleans the styles in HTML and counts what it is made of. It
+// leaves all else to the byte, so that the policy sees the same tags.
+func cleanStyles(text string) (string, error) {
+	var b strings.Builder
+	b.Grow(len(text))
+	z := html.NewTokenizer(strings.NewReader(text))
+	for steps := 0; ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String(), nil // the text's end
+		case html.StartTagToken, html.SelfClosingTagToken:
+			raw := string(z.Raw())
+			token := z.Token()
+			steps += 1 + len(token.Attr)
+			if restyle(&token) {
+				raw = token.String()
+			}
+			b.WriteString(raw)
+		case html.EndTagToken:
+			steps++
+			b.Write(z.Raw())
+		default:
+			b.Write(z.Raw())
+		}
+		if steps > maxSteps {
+			return "", ErrIntricate
+		}
+	}
+}
+
+// restyle cleans the styles of a tag, and drops attributes that are too many.
+// It reports whether the tag differs.
+func restyle(token *html.Token) (differs bool) {
+	if len(token.Attr) > maxAttributes {
+		token.Attr, differs = token.Attr[:maxAttributes], true
+	}
+	kept := token.Attr[:0]
+	for _, a := range token.Attr {
+		if a.Key == "style" {
+			differs = true
+			if a.Val = cleanStyle(a.Val); a.Val == "" {
+				continue
+			}
+		}
+		kept = append(kept, a)
+	}
+	token.Attr = kept
+	return differs
+}

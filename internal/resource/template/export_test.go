@@ -1,0 +1,7 @@
+package template
+
+// Taken says why a content would be refused when it is written.
+func Taken(c Content) error {
+	_, err := c.variables()
+	return err
+}

@@ -1,0 +1,89 @@
+package template
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The bounds of one style attribute. What people's programs write has a few
+// hundred bytes.
+const (
+	maxStyle        = 4000 // bytes
+	maxDeclarations = 100
+)
+
+// The words that values are made of. Go's regular expressions take a time that
+// grows with the text and no faster, so that no value keeps them busy.
+const (
+	number = `(?:[0-9]{1,6}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})`
+	length = number + `(?:px|em|rem|ex|ch|pt|pc|in|cm|mm|vh|vw|%)?`
+	signed = `[-+]?` + length
+	color  = `(?:#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([0-9., %]{1,40}\)|[a-z]{3,20})`
+	line   = `(?:` + length + `|thin|medium|thick|none|hidden|dotted|dashed|solid|double|groove|ridge|inset|outset|` +
+		color + `)`
+	name    = `(?:[\p{L}_-][\p{L}\p{N} _-]*|"[\p{L}\p{N} ._-]+"|'[\p{L}\p{N} ._-]+')`
+	keyword = `inherit|initial|unset`
+)
+
+// styles are the properties that a mail may set, and what to.
+var styles = func() map[string]*regexp.Regexp {
+	upTo := func(n, word string) string { return word + `(?: ` + word + `){0,` + n + `}` }
+	out := map[string]*regexp.Regexp{}
+	for names, values := range map[string]string{
+		"color background-color": color,
+		"border-color":           upTo("3", color),
+		"font-family":            name + `(?: ?, ?` + name + `)*`,
+		"font-size":              length + `|(?:xx-|x-)?(?:small|large)|medium|smaller|larger`,
+		"font-style":             `normal|italic|oblique`,
+		"font-weight":            `normal|bold|bolder|lighter|[1-9][0-9]{0,3}`,
+		"line-height":            `normal|` + length,
+		"letter-spacing":         `normal|` + signed,
+		"text-align":             `left|right|center|justify|start|end`,
+		"text-decoration": upTo("3", `(?:none|underline|overline|line-through|solid|double|dotted|dashed|wavy|`+
+			color+`)`),
+		"text-transform": `none|capitalize|uppercase|lowercase`,
+		"vertical-align": `baseline|sub|super|top|text-top|middle|bottom|text-bottom|` + signed,
+		"margin":         upTo("3", `(?:auto|`+signed+`)`),
+		"padding":        upTo("3", length),
+		"margin-top margin-right margin-bottom margin-left":        `auto|` + signed,
+		"padding-top padding-right padding-bottom padding-left":    length,
+		"border border-top border-right border-bottom border-left": upTo("2", line),
+		"border-radius":   upTo("3", length),
+		"border-collapse": `collapse|separate`,
+		"width height":    `auto|` + length,
+		"max-width":       `none|` + length,
+		"display": `none|block|inline|inline-block|list-item|table|inline-table|` +
+			`table-(?:row|cell|caption|column|row-group|header-group|footer-group|column-group)`,
+	} {
+		match := regexp.MustCompile(`^(?i:` + keyword + `|` + values + `)$`)
+		for property := range strings.FieldsSeq(names) {
+			out[property] = match
+		}
+	}
+	return out
+}()
+
+// cleanStyle keeps the declarations of a style attribute that a mail may hold,
+// and none of one that is too long. It cuts at every semicolon, also inside of
+// quotes: neither half is a value then.
+func cleanStyle(text string) string {
+	if len(text) > maxStyle {
+		return ""
+	}
+	var kept []string
+	for declaration := range strings.SplitSeq(text, ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		property = strings.ToLower(strings.TrimSpace(property))
+		value = strings.Join(strings.Fields(value), " ")
+		if before, important := strings.CutSuffix(strings.ToLower(value), "!important"); important {
+			value = strings.TrimSpace(value[:len(before)])
+		}
+		if match := styles[property]; match != nil && match.MatchString(value) && len(kept) < maxDeclarations {
+			kept = append(kept, property+": "+value)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
+
+// styled is what cleanStyle gives. Whatever else reaches the policy is dropped.
+var styled = regexp.MustCompile(`^(?i:[\p{L}\p{N} #%.,:;'"+_-]|(?:rgb|hsl)a?\([0-9., %]*\))*$`)
