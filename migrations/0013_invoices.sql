@@ -31,9 +31,7 @@ CREATE TABLE invoices (
   notes TEXT,
   terms TEXT,
   data JSON NOT NULL,
-  own_name BOOL NOT NULL,
-  own_email BOOL NOT NULL,
-  own_address BOOL NOT NULL,
+  bill_to_sent JSON NOT NULL,
   search TEXT NOT NULL
 );
 CREATE INDEX invoices_list ON invoices (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;

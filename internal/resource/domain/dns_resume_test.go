@@ -60,7 +60,7 @@ func TestRecordCrash(t *testing.T) {
 					}
 				}
 				key := []string{"Idempotency-Key", string(id.New())}
-				z.post(z.path, record("A", "www", "192.0.2.1"), key...).Refused(z.t, 503, "SERVICE_UNAVAILABLE")
+				z.post(z.path, record("A", "www", "192.0.2.1"), key...).Refused(z.t, 503, "OUTCOME_UNKNOWN")
 				calls := z.dns.calls
 				r := z.post(z.path, record("A", "www", "192.0.2.1"), key...).OK(z.t, 201)
 				if made := z.dns.calls - calls; made != map[string]int{"intended": 1, "written": 0}[at] {

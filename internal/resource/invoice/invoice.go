@@ -55,10 +55,7 @@ type Invoice struct {
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 
-	// Which part of the bill-to was sent, and not filled in from the customer.
-	OwnName    bool `json:"-" db:"own_name"`
-	OwnEmail   bool `json:"-" db:"own_email"`
-	OwnAddress bool `json:"-" db:"own_address"`
+	BillToSent []string `json:"-" db:"bill_to_sent"` // the bill-to fields that were sent, and not filled in from the customer
 }
 
 var invoices = db.NewTable[Invoice]("invoices", "invoice")
@@ -135,40 +132,58 @@ type invoiceFields struct {
 	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object"`
 }
 
-// bill makes an invoice out to its customer, except for what a caller has sent
-// before. What the caller sends now comes after it, and wins.
-func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
-	if !v.OwnName {
-		v.BillToName = &b.Name
-	}
-	if !v.OwnEmail {
-		v.BillToEmail = b.Email
-	}
-	if v.OwnAddress {
-		return
-	}
-	if sent.hasAddress() { // half of one address and half of another is none
-		b = &customer.Billing{}
-	}
-	v.BillToAddressLine1, v.BillToAddressLine2, v.BillToCity = b.Line1, b.Line2, b.City
-	v.BillToState, v.BillToPostalCode, v.BillToCountry = b.State, b.PostalCode, b.Country
+// billTo is a bill-to field of an invoice: what is sent for it, where it is
+// stored, and what the customer has for it.
+type billTo struct {
+	name    string
+	sent    op.Opt[string]
+	stored  **string
+	theirs  *string
+	address bool
 }
 
-func (f *invoiceFields) hasAddress() bool {
-	return f.BillToAddressLine1.Set || f.BillToAddressLine2.Set || f.BillToCity.Set ||
-		f.BillToState.Set || f.BillToPostalCode.Set || f.BillToCountry.Set
+func (v *Invoice) billTo(sent *invoiceFields, b *customer.Billing) []billTo {
+	return []billTo{
+		{"name", sent.BillToName, &v.BillToName, &b.Name, false},
+		{"email", sent.BillToEmail, &v.BillToEmail, b.Email, false},
+		{"line1", sent.BillToAddressLine1, &v.BillToAddressLine1, b.Line1, true},
+		{"line2", sent.BillToAddressLine2, &v.BillToAddressLine2, b.Line2, true},
+		{"city", sent.BillToCity, &v.BillToCity, b.City, true},
+		{"state", sent.BillToState, &v.BillToState, b.State, true},
+		{"postal_code", sent.BillToPostalCode, &v.BillToPostalCode, b.PostalCode, true},
+		{"country", sent.BillToCountry, &v.BillToCountry, b.Country, true},
+	}
+}
+
+// bill makes an invoice out to its customer, but for what a caller sends now or
+// has sent before. Half of one address and half of another is none.
+func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
+	fields := v.billTo(sent, b)
+	own := func(f billTo) bool { return f.sent.Set || slices.Contains(v.BillToSent, f.name) }
+	ownAddress := slices.ContainsFunc(fields, func(f billTo) bool { return f.address && own(f) })
+	for _, f := range fields {
+		switch {
+		case own(f):
+		case f.address && ownAddress:
+			*f.stored = nil
+		default:
+			*f.stored = f.theirs
+		}
+	}
 }
 
 // apply copies what was sent and reports whether anything changed.
 func (v *Invoice) apply(sent invoiceFields) bool {
-	before := [3]bool{v.OwnName, v.OwnEmail, v.OwnAddress}
-	v.OwnName = v.OwnName || sent.BillToName.Set
-	v.OwnEmail = v.OwnEmail || sent.BillToEmail.Set
-	v.OwnAddress = v.OwnAddress || sent.hasAddress()
+	before := len(v.BillToSent)
+	for _, f := range v.billTo(&sent, &customer.Billing{}) {
+		if f.sent.Set && !slices.Contains(v.BillToSent, f.name) {
+			v.BillToSent = append(v.BillToSent, f.name)
+		}
+	}
 	if sent.Data.Set && bytes.Equal(plain(sent.Data.Value), plain(v.Data)) {
 		sent.Data.Set = false // the engines write an object in ways of their own
 	}
-	return op.Apply(v, &sent) || before != [3]bool{v.OwnName, v.OwnEmail, v.OwnAddress}
+	return op.Apply(v, &sent) || len(v.BillToSent) > before
 }
 
 func plain(object db.JSON) db.JSON {
@@ -201,7 +216,8 @@ func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice,
 	if err != nil {
 		return nil, err
 	}
-	v := &Invoice{Record: c.NewRecord(), BusinessID: billing.BusinessID, CustomerID: &in.CustomerID, Status: draft, TotalAmountCents: in.total, Data: db.JSON("{}")}
+	v := &Invoice{Record: c.NewRecord(), BusinessID: billing.BusinessID, CustomerID: &in.CustomerID, Status: draft, TotalAmountCents: in.total, Data: db.JSON("{}"),
+		BillToSent: []string{}}
 	if in.BusinessID != nil {
 		v.BusinessID = *in.BusinessID
 	}
