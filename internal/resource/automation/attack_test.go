@@ -105,3 +105,28 @@ func TestAttackRunWithLostRight(t *testing.T) {
 		}
 	})
 }
+
+// The events of executions tell no more than an execution does: whoever may
+// read automations may hear of them.
+func TestAttackReadThroughExecutionEvents(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		const secret = "Xanthippe"
+		v := automate(t, a, a.Key, `{"name": "Look", "trigger": {"kind": "event", "event": "contact.created"},
+			"steps": [{"operation": "contacts.get", "input": {"id": "{{ event.resourceId }}"}, "saveAs": "who"},
+				{"operation": "tasks.get", "input": {"id": "{{ who.firstName }}"}}]}`)
+		a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q}`, secret)).OK(t, 201)
+		e := ends(t, a, v, "failed", "tasks.get")
+		key, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
+		a.Send(t, key, "POST", "/v1/automation-executions/"+e.Text("id")+"/retry", "{}").OK(t, 200)
+		ends(t, a, v, "failed", "tasks.get")
+		for _, event := range []string{"automation_execution.failed", "automation_execution.retried"} {
+			ear := automate(t, a, key, fmt.Sprintf(eavesdrop, event))
+			res := a.Send(t, key, "POST", "/v1/automations/"+string(ear)+"/test", "{}")
+			res.OK(t, 200).Same("runs.0.eventType", event)
+			if strings.Contains(string(res.Body), secret) {
+				t.Errorf("%s tells a key for automations alone: %s", event, res.Body)
+			}
+		}
+	})
+}
