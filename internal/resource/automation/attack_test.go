@@ -130,3 +130,24 @@ func TestAttackReadThroughExecutionEvents(t *testing.T) {
 		}
 	})
 }
+
+// What a user made by way of an agent stops with the user, like their webhooks.
+func TestAttackAutomationOfDisabledUser(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		eve := a.Tenant
+		eve.OwnerID = a.Operate(t, "users.create", "organization", a.Org,
+			`{"email": "eve@example.com", "name": "Eve", "role": "member", "password": "a long password"}`).ID("id")
+		_, access, _ := a.Connect(t, eve, a.NewAgent(t, a.Tenant, "all"))
+		made := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
+			{"name": "Copy", "trigger": {"kind": "event", "event": "contact.created"},
+			"steps": [{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}]}}}`)
+		v := id.ID(made.Parse(t).Text("result.structuredContent.data.id"))
+		a.Operate(t, "users.disable", "", "", `{"email": "eve@example.com"}`)
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Xanthippe"}`).OK(t, 201)
+		ends(t, a, v, "failed", "disabled")
+		if list := a.Send(t, a.Key, "GET", "/v1/tasks", "").OK(t, 200); list.Len() != 0 {
+			t.Errorf("it ran all the same: %s", list)
+		}
+	})
+}
