@@ -151,3 +151,20 @@ func TestAttackAutomationOfDisabledUser(t *testing.T) {
 		}
 	})
 }
+
+// An answer that is kept under a key is for those who may ask.
+func TestAttackReplayedTest(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		const secret = "Xanthippe"
+		a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q}`, secret)).OK(t, 201)
+		path := "/v1/automations/" + string(automate(t, a, a.Key, fmt.Sprintf(eavesdrop, "contact.created"))) + "/test"
+		a.Send(t, a.Key, "POST", path, "{}", "Idempotency-Key", "1").OK(t, 200)
+		key, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
+		res := a.Send(t, key, "POST", path, "{}", "Idempotency-Key", "1")
+		res.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		if again := a.Send(t, a.Key, "POST", path, "{}", "Idempotency-Key", "1"); again.Header.Get("Idempotency-Replay") != "true" {
+			t.Errorf("it is not replayed to who may read it: %s", again.Body)
+		}
+		a.Send(t, a.Key, "POST", path, `{"limit": 0}`, "Idempotency-Key", "1").Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+	})
+}
