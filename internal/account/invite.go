@@ -212,6 +212,10 @@ func (g *guest) enter(ctx context.Context, c *op.Call, v *Invitation, in inviteA
 	case g.known != nil:
 		return g.known.still(ctx, c.Tx)
 	case g.session:
+		// Whoever ends all sessions holds the user, and finds the one that begins here.
+		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET updated_at = updated_at WHERE id = $1", g.user); err != nil {
+			return err
+		}
 		hash := secret.Hash(*in.Session)
 		_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM sessions WHERE hash = $1 AND user_id = $2 AND expires_at > $3",
 			hash[:], g.user, c.Now)

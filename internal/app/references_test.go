@@ -85,3 +85,12 @@ func TestAttackReaddressedDraft(t *testing.T) {
 	}
 	a.Send(t, key, "PATCH", "/v1/messages/"+draft, `{"subject": "The figures"}`).OK(t, 200)
 }
+
+// A link hands a file to whoever has it, so who makes one may read the file.
+func TestAttackLinkToUnreadableFile(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
+	key, _ := a.NewKey(t, a.Tenant, "files:write")
+	a.Send(t, key, "POST", "/v1/files/"+file+"/access-links", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
+		Same("details.permission", "files:read")
+}

@@ -384,3 +384,29 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 		}
 	})
 }
+
+// Whoever holds an old session takes up an invitation at the very moment at
+// which its user sets a new password, which ends all sessions.
+func TestAttackJoinWhileSessionsEnd(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		other := a.NewTenant(t, "free")
+		thief := owner(t, a)
+		link := invited(t, a, ownerOf(t, a, other), a.Owner, "admin")
+		joined := make(chan page, 1)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			for _, text := range []string{"UPDATE users SET updated_at = updated_at WHERE id = $1", "DELETE FROM sessions WHERE user_id = $1"} {
+				if _, err := db.Exec(ctx, tx, text, a.OwnerID); err != nil {
+					return err
+				}
+			}
+			go func() { joined <- thief.post(link) }()
+			time.Sleep(time.Second) // it waits, or is too early
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-joined
+		thief.get("/").at("/sign-in")
+	})
+}

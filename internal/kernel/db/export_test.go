@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 )
@@ -36,3 +37,22 @@ func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (strin
 	}
 	return plan.String(), err
 }
+
+// OutcomeAfter commits work on PostgreSQL, and tells what is said of the commit
+// after something else happened.
+func OutcomeAfter(ctx context.Context, d *DB, work Func, then func()) error {
+	var m mark
+	err := d.Write(ctx, func(ctx context.Context, tx *Tx) error {
+		err := work(ctx, tx)
+		m = tx.session.(*pgSession).mark
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	then()
+	return d.engine.(*pg).outcome(ctx, m, io.EOF)
+}
+
+// Uncertain is uncertain.
+var Uncertain = uncertain

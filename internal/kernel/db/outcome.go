@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,16 +14,19 @@ import (
 )
 
 // mark is how a transaction is recognized when its connection broke in the
-// commit: its id, and when its server started. Another server, or one that
-// recovered from a crash, may have given the same id to somebody else.
+// commit: its id, when its server started, and when it began. Another server,
+// or one that recovered from a crash since, may have given the same id to
+// somebody else. A server that lost only one of its processes recovers without
+// being started; its statistics begin anew then.
 type mark struct {
-	xid    string
-	server time.Time
+	xid           string
+	server, began time.Time
 }
 
 const (
-	markText    = "SELECT pg_current_xact_id()::text, pg_postmaster_start_time()"
-	outcomeText = "SELECT COALESCE(pg_xact_status($1::text::xid8), ''), pg_postmaster_start_time()"
+	markText    = "SELECT pg_current_xact_id()::text, pg_postmaster_start_time(), clock_timestamp()"
+	outcomeText = `SELECT COALESCE(pg_xact_status($1::text::xid8), ''), pg_postmaster_start_time(),
+		COALESCE(pg_stat_get_bgwriter_stat_reset_time() >= $2, FALSE)`
 )
 
 type withoutOutcome struct{}
@@ -41,7 +45,7 @@ func WithoutOutcome(ctx context.Context) context.Context {
 func uncertain(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
-		return refused.Severity != "ERROR"
+		return cmp.Or(refused.SeverityUnlocalized, refused.Severity) != "ERROR"
 	}
 	return !errors.Is(err, pgx.ErrTxCommitRollback)
 }
@@ -58,17 +62,18 @@ func (e *pg) outcome(ctx context.Context, m mark, cause error) error {
 	for m.xid != "" && ctx.Err() == nil {
 		var status string
 		var server time.Time
-		err := e.pool.QueryRow(ctx, outcomeText, m.xid).Scan(&status, &server)
+		var crashed bool
+		err := e.pool.QueryRow(ctx, outcomeText, m.xid, m.began).Scan(&status, &server, &crashed)
 		switch {
 		case err != nil || status == "in progress":
 			time.Sleep(20 * time.Millisecond) // the server is away, or still at it
 			continue
-		case server.Equal(m.server) && status == "committed":
+		case server.Equal(m.server) && status == "committed" && !crashed:
 			return nil
 		case server.Equal(m.server) && status == "aborted":
 			return fault.Unavailable.Because(cause)
 		}
-		m.xid = "" // another server's
+		m.xid = "" // another's
 	}
 	return fmt.Errorf("%w: %w", ErrLostCommit, cause)
 }

@@ -49,7 +49,7 @@ func (s *pgSession) first(ctx context.Context, sql string, values []any) (pgx.Ba
 	results := s.conn.SendBatch(ctx, b)
 	_, s.never = results.Exec()
 	if s.never == nil && s.asks {
-		s.never = results.QueryRow().Scan(&s.mark.xid, &s.mark.server)
+		s.never = results.QueryRow().Scan(&s.mark.xid, &s.mark.server, &s.mark.began)
 	}
 	if s.never != nil {
 		results.Close() //nolint:errcheck // the same again

@@ -20,6 +20,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // distance stands between a client and its server. A round trip begins when the
@@ -363,5 +364,37 @@ func TestReadOnlyServer(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A server that recovered from a crash of one of its processes has started
+// long ago, and may have given the id of a lost transaction to another one. It
+// is told by its statistics, which begin anew with every recovery.
+func TestAttackOutcomeAfterCrash(t *testing.T) {
+	d := dbtest.Open(t, db.Postgres, table)
+	if err := db.OutcomeAfter(t.Context(), d, insert("a"), func() {}); err != nil {
+		t.Errorf("of a server that did not crash: %v", err)
+	}
+	crash := func() {
+		err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.One[string](ctx, tx, "SELECT pg_stat_reset_shared('bgwriter')::text")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.OutcomeAfter(t.Context(), d, insert("b"), crash); !errors.Is(err, db.ErrLostCommit) {
+		t.Errorf("of one that did: %v", err)
+	}
+}
+
+// Servers speak the language of their operator.
+func TestAttackRefusedCommitInAnotherLanguage(t *testing.T) {
+	if db.Uncertain(&pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "40001"}) {
+		t.Error("a commit that the server refused is taken for a lost one")
+	}
+	if !db.Uncertain(&pgconn.PgError{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "57P01"}) {
+		t.Error("a connection that the server ended is taken for a refusal")
 	}
 }

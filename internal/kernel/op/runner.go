@@ -89,8 +89,9 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		c.Key = q.Key
 		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
 		// The transaction of a Write looks again. This look is for what has an
-		// answer, which should not be held to today's rules.
-		if !q.NewKey || o.shape != writeShape || o.BindsKey != nil {
+		// answer, which should not be held to today's rules. A Read looks after
+		// it has read: only then it knows whether the caller may.
+		if o.shape != readShape && (!q.NewKey || o.shape != writeShape || o.BindsKey != nil) {
 			answer, found, err := r.stored(ctx, c, k)
 			if found || err != nil {
 				return answer, err
@@ -261,8 +262,11 @@ func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		out, err = o.call(ctx, c, in, nil)
 		return err
 	})
-	if err != nil {
+	if fault.Has(err, fault.Forbidden) {
 		return Answer{}, err
+	}
+	if err != nil {
+		return r.secondLook(ctx, c, k, err)
 	}
 	if k == nil {
 		return o.answer(out)

@@ -105,3 +105,66 @@ func TestAttackRunWithLostRight(t *testing.T) {
 		}
 	})
 }
+
+// The events of executions tell no more than an execution does: whoever may
+// read automations may hear of them.
+func TestAttackReadThroughExecutionEvents(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		const secret = "Xanthippe"
+		v := automate(t, a, a.Key, `{"name": "Look", "trigger": {"kind": "event", "event": "contact.created"},
+			"steps": [{"operation": "contacts.get", "input": {"id": "{{ event.resourceId }}"}, "saveAs": "who"},
+				{"operation": "tasks.get", "input": {"id": "{{ who.firstName }}"}}]}`)
+		a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q}`, secret)).OK(t, 201)
+		e := ends(t, a, v, "failed", "tasks.get")
+		key, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
+		a.Send(t, key, "POST", "/v1/automation-executions/"+e.Text("id")+"/retry", "{}").OK(t, 200)
+		ends(t, a, v, "failed", "tasks.get")
+		for _, event := range []string{"automation_execution.failed", "automation_execution.retried"} {
+			ear := automate(t, a, key, fmt.Sprintf(eavesdrop, event))
+			res := a.Send(t, key, "POST", "/v1/automations/"+string(ear)+"/test", "{}")
+			res.OK(t, 200).Same("runs.0.eventType", event)
+			if strings.Contains(string(res.Body), secret) {
+				t.Errorf("%s tells a key for automations alone: %s", event, res.Body)
+			}
+		}
+	})
+}
+
+// What a user made by way of an agent stops with the user, like their webhooks.
+func TestAttackAutomationOfDisabledUser(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		eve := a.Tenant
+		eve.OwnerID = a.Operate(t, "users.create", "organization", a.Org,
+			`{"email": "eve@example.com", "name": "Eve", "role": "member", "password": "a long password"}`).ID("id")
+		_, access, _ := a.Connect(t, eve, a.NewAgent(t, a.Tenant, "all"))
+		made := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
+			{"name": "Copy", "trigger": {"kind": "event", "event": "contact.created"},
+			"steps": [{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}]}}}`)
+		v := id.ID(made.Parse(t).Text("result.structuredContent.data.id"))
+		a.Operate(t, "users.disable", "", "", `{"email": "eve@example.com"}`)
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Xanthippe"}`).OK(t, 201)
+		ends(t, a, v, "failed", "disabled")
+		if list := a.Send(t, a.Key, "GET", "/v1/tasks", "").OK(t, 200); list.Len() != 0 {
+			t.Errorf("it ran all the same: %s", list)
+		}
+	})
+}
+
+// An answer that is kept under a key is for those who may ask.
+func TestAttackReplayedTest(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		const secret = "Xanthippe"
+		a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q}`, secret)).OK(t, 201)
+		path := "/v1/automations/" + string(automate(t, a, a.Key, fmt.Sprintf(eavesdrop, "contact.created"))) + "/test"
+		a.Send(t, a.Key, "POST", path, "{}", "Idempotency-Key", "1").OK(t, 200)
+		key, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
+		res := a.Send(t, key, "POST", path, "{}", "Idempotency-Key", "1")
+		res.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		if again := a.Send(t, a.Key, "POST", path, "{}", "Idempotency-Key", "1"); again.Header.Get("Idempotency-Replay") != "true" {
+			t.Errorf("it is not replayed to who may read it: %s", again.Body)
+		}
+		a.Send(t, a.Key, "POST", path, `{"limit": 0}`, "Idempotency-Key", "1").Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+	})
+}

@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"frontdesk/internal/kernel/clock"
@@ -177,11 +178,21 @@ func (s *Service) redact(c *op.Call, rows []Execution) {
 	}
 }
 
-// shown is an execution as the caller may see it. Whoever may read automations
-// but not everything that this one worked with sees what happened, without the
-// values.
+// shown is an execution as the caller may see it.
 func (s *Service) shown(c *op.Call, e *Execution) *Execution {
-	p := signer(c).Permissions
+	return s.seenWith(signer(c).Permissions, e)
+}
+
+// told is an execution as its events tell of it: everybody may hear of them who
+// may read automations.
+func (s *Service) told(e *Execution) *Execution {
+	return s.seenWith(op.Permissions(0).With("automations", op.See), e)
+}
+
+// seenWith is what permissions show of an execution. Whoever may read
+// automations but not everything that this one worked with sees what happened,
+// without the values.
+func (s *Service) seenWith(p op.Permissions, e *Execution) *Execution {
 	readable := e.EventType == nil || s.catalog.PermitHearing(p, *e.EventType) == nil
 	for i := range e.Steps {
 		o := s.catalog.Named(e.Steps[i].Operation)
@@ -190,14 +201,18 @@ func (s *Service) shown(c *op.Call, e *Execution) *Execution {
 	if readable {
 		return e
 	}
-	v := *e
-	v.Input, v.Steps, v.ErrorMessage = jsontext.Value("{}"), slices.Clone(e.Steps), nil
+	v, why := *e, "You may not read why."
+	v.Input, v.Steps = jsontext.Value("{}"), slices.Clone(e.Steps)
 	for i := range v.Steps {
 		run := &v.Steps[i]
 		run.Input, run.InputOmitted, run.Output, run.OutputOmitted = jsontext.Value("{}"), true, nil, true
 		if run.Error != nil {
 			run.Error = &StepError{Code: run.Error.Code, Message: "You may not read what this step worked with."}
+			why = fmt.Sprintf("Step %d, %s: %s", i+1, run.Operation, run.Error.Code)
 		}
+	}
+	if e.ErrorMessage != nil {
+		v.ErrorMessage = &why
 	}
 	return &v
 }
@@ -219,7 +234,7 @@ func (s *Service) cancelExecution(ctx context.Context, c *op.Call, in executionR
 	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	return s.shown(c, e), c.Emit("automation_execution.canceled", e.ID, e)
+	return s.shown(c, e), c.Emit("automation_execution.canceled", e.ID, s.told(e))
 }
 
 func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
@@ -257,7 +272,7 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 	if err := s.enqueue(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	return s.shown(c, e), c.Emit("automation_execution.retried", e.ID, e)
+	return s.shown(c, e), c.Emit("automation_execution.retried", e.ID, s.told(e))
 }
 
 // again makes an execution ready to go on.

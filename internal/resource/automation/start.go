@@ -108,7 +108,7 @@ func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time)
 
 // tellFailure writes the event of a failed execution.
 func (s *Service) tellFailure(ctx context.Context, tx *db.Tx, e *Execution) error {
-	data, err := json.Marshal(e)
+	data, err := json.Marshal(s.told(e))
 	if err != nil {
 		return err
 	}
@@ -192,5 +192,5 @@ func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRu
 	if err != nil {
 		return nil, err
 	}
-	return e, c.Emit("automation_execution.created", e.ID, e)
+	return e, c.Emit("automation_execution.created", e.ID, s.told(e))
 }

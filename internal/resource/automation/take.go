@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
@@ -240,8 +241,20 @@ func (t *turn) caller(ctx context.Context) (*op.Caller, error) {
 	}
 	if maker.User == "" && p.User != nil {
 		maker.User = *p.User
+		return &maker, t.permitUser(ctx, maker.User)
 	}
 	return &maker, nil
+}
+
+// permitUser refuses the user behind an agent who may no longer act.
+func (t *turn) permitUser(ctx context.Context, user id.ID) error {
+	return t.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		is, err := account.IsActive(ctx, tx, t.e.OrganizationID, user)
+		if err == nil && !is {
+			err = fault.AccountDisabled.Say("The user who made it is disabled or no longer a member.")
+		}
+		return err
+	})
 }
 
 // refusalOf is what a step was refused with, or nil.

@@ -37,7 +37,7 @@ func (s *Store) linkOperations() []*op.Op {
 			Example: `{` + fileRef + `}`}, listLinks),
 		op.Write(op.Spec{Name: "files.access_links.create", Outward: true, Route: "POST /v1/files/{id}/access-links", Summary: "Create a public link to a file.",
 			Description: "The url is shown only in this answer. Without expiresAt and maxDownloads the link works until it or the file is deleted.",
-			Events:      []string{"file.access_link.created"}, Secret: true, Example: `{` + fileRef + `, "maxDownloads": 5}`}, s.createLink),
+			Events:      []string{"file.access_link.created"}, Secret: true, Reads: true, Example: `{` + fileRef + `, "maxDownloads": 5}`}, s.createLink),
 		op.Read(op.Spec{Name: "files.access_links.get", Route: "GET /v1/files/{id}/access-links/{accessLinkId}", Summary: "Get an access link.",
 			Example: `{` + ref + `}`}, getLink),
 		op.Write(op.Spec{Name: "files.access_links.delete", Route: "DELETE /v1/files/{id}/access-links/{accessLinkId}", Summary: "Delete an access link.",
