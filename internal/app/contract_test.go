@@ -145,3 +145,10 @@ func TestKeysOfPreviews(t *testing.T) {
 		}
 	})
 }
+
+// The keys of automations' steps can be guessed, and are for them alone.
+func TestAttackKeyOfStep(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key", "automation/5d0c7f1e/0/0").Refused(t, 400, "INVALID_INPUT")
+	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key", "automation").OK(t, 201)
+}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -57,8 +58,15 @@ func (o *Op) checkKey(q Request) error {
 	if n := utf8.RuneCountInString(q.Key); n < 1 || n > 255 || !utf8.ValidString(q.Key) || bytes.IndexByte([]byte(q.Key), 0) >= 0 {
 		return fault.BadInput.Say("%s must have 1 to 255 characters.", name)
 	}
+	if q.Door != Automation && strings.HasPrefix(q.Key, StepKeys) {
+		return fault.BadInput.Say("%s must not begin with %s: such keys are those of automations' steps.", name, StepKeys)
+	}
 	return nil
 }
+
+// StepKeys begins the keys of automations' steps, which can be guessed: nobody
+// else takes one before the step does.
+const StepKeys = "automation/"
 
 // fingerprint identifies a request: the operation, its path, and its body
 // with sorted keys and numbers as written; of a body that is not JSON, its

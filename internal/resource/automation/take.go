@@ -162,11 +162,8 @@ func (t *turn) take(ctx context.Context, i int) (job.Outcome, error) {
 // key is the idempotency key of a step: one for each execution and step, so
 // that a crash repeats nothing.
 func (t *turn) key(i int) string {
-	return KeyPrefix + string(t.e.ID) + "/" + strconv.Itoa(i) + "/" + strconv.Itoa(t.e.KeyEpoch)
+	return op.StepKeys + string(t.e.ID) + "/" + strconv.Itoa(i) + "/" + strconv.Itoa(t.e.KeyEpoch)
 }
-
-// KeyPrefix begins the idempotency keys of steps.
-const KeyPrefix = "automation/"
 
 // done keeps the answer of a step, to be saved with what follows.
 func (t *turn) done(i int, step *Step, answer op.Answer) error {
