@@ -107,10 +107,9 @@ func (s *storage) take(org id.ID, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.of(org)
-	if u.measured.IsZero() {
-		return nil // soon
-	}
-	if u.stored+u.settled+u.open+n > u.limit {
+	// Before the first measurement all is taken, and counted all the same:
+	// release and settle take it off again.
+	if !u.measured.IsZero() && u.stored+u.settled+u.open+n > u.limit {
 		return LimitReached.Say("The organization's files and mail have %d bytes, and its plan has room for %d. "+
 			"What was deleted counts until it is removed for good.", u.stored+u.settled, u.limit)
 	}

@@ -88,3 +88,19 @@ func TestStorageAfterFailures(t *testing.T) {
 		a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000))).OK(t, 201)
 	})
 }
+
+// Writes that are refused for another reason before anything was measured give
+// no room, however many they are.
+func TestAttackStorageBeforeMeasuring(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		unwanted := `{"to": "ada@example.com", "subject": "x", "purpose": "marketing", "text": "` + strings.Repeat("x", 90_000) + `"}`
+		for range 3 {
+			a.Send(t, v.Key, "POST", "/v1/messages", unwanted).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
+		}
+		send := func() apptest.Result {
+			return a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 90_000)))
+		}
+		send().OK(t, 201)
+		send().Refused(t, 413, "STORAGE_LIMIT_REACHED")
+	})
+}
