@@ -162,17 +162,15 @@ func (s *Store) Room(ctx context.Context, org id.ID) error {
 // is measured, so that nobody waits: what is known decides, and is brought up
 // to date for the next.
 func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
-	if s.storage.old(org, measureEvery) {
-		tx.OnCommit(func() {
-			go func() {
-				ctx := context.Background() // outside of the transaction
-				if err := s.storage.measure(ctx, org); err != nil {
-					s.log.WarnContext(ctx, "storage was not measured", "organization", org, "err", err)
-				}
-			}()
-		})
+	err := s.storage.take(org, n)
+	age := measureEvery
+	if err != nil {
+		age = measureAgain
 	}
-	if err := s.storage.take(org, n); err != nil {
+	if s.storage.old(org, age) {
+		go s.remeasure(org) // also for a transaction that is rolled back, as it is when there is no room
+	}
+	if err != nil {
 		return err
 	}
 	s.storage.release(org, n)
@@ -182,4 +180,11 @@ func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
 		s.storage.of(org).settled += n
 	})
 	return nil
+}
+
+func (s *Store) remeasure(org id.ID) {
+	ctx := context.Background() // outside of the transaction
+	if err := s.storage.measure(ctx, org); err != nil {
+		s.log.WarnContext(ctx, "storage was not measured", "organization", org, "err", err)
+	}
 }

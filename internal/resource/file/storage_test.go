@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
@@ -102,5 +103,27 @@ func TestAttackStorageBeforeMeasuring(t *testing.T) {
 		}
 		send().OK(t, 201)
 		send().Refused(t, 413, "STORAGE_LIMIT_REACHED")
+	})
+}
+
+// An organization that only writes messages has room again when there is some.
+func TestAttackStorageOfMessagesAlone(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		store.MeasureAlways(t)
+		message := `{"to": "ada@example.com", "subject": "x", "text": "` + strings.Repeat("x", 90_000) + `", "draft": true}`
+		send := func() apptest.Result { return a.Send(t, v.Key, "POST", "/v1/messages", message) }
+		until := func(status int) {
+			for range 100 {
+				if send().Status == status {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Fatalf("no message was answered with %d", status)
+		}
+		until(201)
+		until(413)
+		a.Operate(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
+		until(201)
 	})
 }
