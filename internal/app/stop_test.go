@@ -152,7 +152,8 @@ func TestAttackStopWhileRequestHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "POST /v1/contacts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n", v.Key)
+		fmt.Fprintf(c, "POST /v1/contacts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n", v.Key)
 		time.Sleep(500 * time.Millisecond)
 		before := strings.Count(said.String(), "tick")
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -94,7 +94,8 @@ func TestStorageAfterFailures(t *testing.T) {
 // no room, however many they are.
 func TestAttackStorageBeforeMeasuring(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
-		unwanted := `{"to": "ada@example.com", "subject": "x", "purpose": "marketing", "text": "` + strings.Repeat("x", 90_000) + `"}`
+		unwanted := `{"to": "ada@example.com", "subject": "x", "purpose": "marketing", "text": "` +
+			strings.Repeat("x", 90_000) + `"}`
 		for range 3 {
 			a.Send(t, v.Key, "POST", "/v1/messages", unwanted).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
 		}
@@ -110,7 +111,8 @@ func TestAttackStorageBeforeMeasuring(t *testing.T) {
 func TestAttackStorageOfMessagesAlone(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		store.MeasureAlways(t)
-		message := `{"to": "ada@example.com", "subject": "x", "text": "` + strings.Repeat("x", 90_000) + `", "draft": true}`
+		message := `{"to": "ada@example.com", "subject": "x", "draft": true, "text": "` +
+			strings.Repeat("x", 90_000) + `"}`
 		send := func() apptest.Result { return a.Send(t, v.Key, "POST", "/v1/messages", message) }
 		until := func(status int) {
 			for range 100 {
