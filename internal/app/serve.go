@@ -37,15 +37,20 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	if err := a.seal.fits(); err != nil {
 		return err
 	}
-	// Whatever was started is stopped, the last first.
+	// Whatever was started is stopped at once, so that nothing new is taken up
+	// while one waits for a request that hangs.
 	var stops []func(context.Context) error
 	defer func() {
 		a.ready.set(false)
 		drain, cancel := context.WithTimeout(context.Background(), drainTime)
 		defer cancel()
-		for i := len(stops) - 1; i >= 0; i-- {
-			err = errors.Join(err, stops[i](drain))
+		errs := make([]error, len(stops))
+		var all sync.WaitGroup
+		for i, stop := range stops {
+			all.Go(func() { errs[i] = stop(drain) })
 		}
+		all.Wait()
+		err = errors.Join(err, errors.Join(errs...))
 		if drain.Err() != nil {
 			a.Log.ErrorContext(ctx, "stopping without what is still running; jobs are taken over as after a crash", "running", a.running())
 		}

@@ -3,6 +3,8 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -44,6 +46,9 @@ func getStuck(ctx context.Context, a *app.App) error {
 	if os.Getenv(stuckEnv) != "" {
 		app.Hurry(2 * time.Second)
 	}
+	if os.Getenv(stuckEnv) == "body" {
+		return tick(ctx, a)
+	}
 	if os.Getenv(stuckEnv) != "job" {
 		return nil
 	}
@@ -51,6 +56,24 @@ func getStuck(ctx context.Context, a *app.App) error {
 	return a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := a.Jobs.Enqueue(ctx, tx, "test.spin", struct{}{})
 		return err
+	})
+}
+
+// tick has one job after the other say that it is run.
+func tick(ctx context.Context, a *app.App) error {
+	run := func(context.Context, job.Job, struct{}) (job.Outcome, error) {
+		os.Stderr.WriteString("tick\n") //nolint:errcheck // the test misses it
+		time.Sleep(100 * time.Millisecond)
+		return nil, nil
+	}
+	job.HandleFlow(a.Jobs, "test.tick", run, job.Lane("ticks", 1))
+	return a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for range 200 {
+			if _, err := a.Jobs.Enqueue(ctx, tx, "test.tick", struct{}{}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -112,6 +135,33 @@ func TestAttackStop(t *testing.T) {
 					t.Errorf("it does not say that %s was running", named)
 				}
 			})
+		}
+	})
+}
+
+// A request whose body never comes does not have jobs taken up, to be cut off,
+// by a process that is stopping.
+func TestAttackStopWhileRequestHangs(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		s, v := prepare(t, e)
+		said := &safeBuffer{}
+		s.env, s.stderr = []string{stuckEnv + "=body"}, said
+		s.start()
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "POST /v1/contacts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n", v.Key)
+		time.Sleep(500 * time.Millisecond)
+		before := strings.Count(said.String(), "tick")
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		s.cmd.Wait() //nolint:errcheck // it says what was left
+		if n := strings.Count(said.String(), "tick"); before == 0 || n > before+3 {
+			t.Errorf("%d jobs were taken up before the stop and %d after: %s", before, n-before, said)
 		}
 	})
 }

@@ -88,13 +88,23 @@ func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
 	return c, silent
 }
 
+// A busy connection has this many times as long, for each of its portions.
+const (
+	patience = 6
+	portion  = 16 << 10 // bytes
+)
+
 // silent is the connection that has waited longest for its peer, of those that
 // have for long enough.
 func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
-	longest := now.Add(-l.bounds.Silent).UnixNano()
+	var longest time.Duration
 	for c := range l.conns {
-		if at := c.spoke.Load(); at <= longest && c.waiting.Load() > 0 && !c.busy.Load() && among(c) {
-			found, longest = c, at
+		over := now.Sub(time.Unix(0, c.spoke.Load())) - l.bounds.Silent
+		if c.busy.Load() {
+			over -= (patience - 1) * l.bounds.Silent
+		}
+		if over >= longest && c.waiting.Load() > 0 && among(c) {
+			found, longest = c, over
 		}
 	}
 	return found
@@ -140,15 +150,25 @@ type Conn struct {
 	waiting  atomic.Int32 // for the peer, to say something or to listen
 	spoke    atomic.Int64 // when we last answered: what a peer says is no sign that it wants something
 	busy     atomic.Bool
+	heard    atomic.Int64 // bytes of the portion that a busy peer is at
 }
 
-// Busy says whether the connection must not be closed for another.
-func (c *Conn) Busy(on bool) { c.busy.Store(on) }
+// Busy says whether the peer is sending something long, so that the connection
+// is not closed for another while it comes on.
+func (c *Conn) Busy(on bool) {
+	c.heard.Store(0)
+	c.busy.Store(on)
+}
 
 func (c *Conn) Read(p []byte) (int, error) {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
-	return c.Conn.Read(p)
+	n, err := c.Conn.Read(p)
+	if c.busy.Load() && c.heard.Add(int64(n)) >= portion {
+		c.heard.Store(0)
+		c.spoke.Store(time.Now().UnixNano())
+	}
+	return n, err
 }
 
 func (c *Conn) Write(p []byte) (int, error) {

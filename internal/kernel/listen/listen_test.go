@@ -100,13 +100,13 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// What is busy stays.
+// What is busy stays for longer.
 func TestBusy(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1})
+	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1, Silent: 50 * time.Millisecond})
 	defer l.Close()
 	dial := func() {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
@@ -141,4 +141,63 @@ func TestBusy(t *testing.T) {
 	dial()
 	<-accepted
 	<-ended
+}
+
+// A few addresses that begin a mail on each of their connections, and send
+// nothing more of it or a byte now and then, do not close the server.
+func TestAttackBusy(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listen.New(inner, listen.Bounds{Total: 2, PerPeer: 2, Silent: 20 * time.Millisecond})
+	defer l.Close()
+	accepted := make(chan *listen.Conn, 3)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c.(*listen.Conn)
+		}
+	}()
+	ends := make(chan string, 2)
+	dial := func(name string, sends int) {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+		a := <-accepted
+		a.Busy(true)
+		go func() {
+			io.Copy(io.Discard, struct{ io.Reader }{a}) //nolint:errcheck // until it is closed
+			ends <- name
+		}()
+		go func() {
+			for {
+				if _, err := c.Write(make([]byte, sends)); err != nil {
+					return
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}()
+	}
+	dial("drips", 1)
+	dial("sends", 16<<10)
+	time.Sleep(500 * time.Millisecond)
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	select {
+	case <-accepted:
+	case <-time.After(5 * time.Second):
+		t.Fatal("no room is made")
+	}
+	if name := <-ends; name != "drips" {
+		t.Errorf("the one that %s made room", name)
+	}
 }

@@ -107,10 +107,9 @@ func (s *storage) take(org id.ID, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.of(org)
-	if u.measured.IsZero() {
-		return nil // soon
-	}
-	if u.stored+u.settled+u.open+n > u.limit {
+	// Before the first measurement all is taken, and counted all the same:
+	// release and settle take it off again.
+	if !u.measured.IsZero() && u.stored+u.settled+u.open+n > u.limit {
 		return LimitReached.Say("The organization's files and mail have %d bytes, and its plan has room for %d. "+
 			"What was deleted counts until it is removed for good.", u.stored+u.settled, u.limit)
 	}
@@ -163,17 +162,15 @@ func (s *Store) Room(ctx context.Context, org id.ID) error {
 // is measured, so that nobody waits: what is known decides, and is brought up
 // to date for the next.
 func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
-	if s.storage.old(org, measureEvery) {
-		tx.OnCommit(func() {
-			go func() {
-				ctx := context.Background() // outside of the transaction
-				if err := s.storage.measure(ctx, org); err != nil {
-					s.log.WarnContext(ctx, "storage was not measured", "organization", org, "err", err)
-				}
-			}()
-		})
+	err := s.storage.take(org, n)
+	age := measureEvery
+	if err != nil {
+		age = measureAgain
 	}
-	if err := s.storage.take(org, n); err != nil {
+	if s.storage.old(org, age) {
+		go s.remeasure(org) // also for a transaction that is rolled back, as it is when there is no room
+	}
+	if err != nil {
 		return err
 	}
 	s.storage.release(org, n)
@@ -183,4 +180,11 @@ func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
 		s.storage.of(org).settled += n
 	})
 	return nil
+}
+
+func (s *Store) remeasure(org id.ID) {
+	ctx := context.Background() // outside of the transaction
+	if err := s.storage.measure(ctx, org); err != nil {
+		s.log.WarnContext(ctx, "storage was not measured", "organization", org, "err", err)
+	}
 }

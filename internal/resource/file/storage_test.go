@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
@@ -86,5 +87,45 @@ func TestStorageAfterFailures(t *testing.T) {
 			a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000)), part{Name: "folderId", Text: string(v.Org)}).Issues(t, "folderId")
 		}
 		a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000))).OK(t, 201)
+	})
+}
+
+// Writes that are refused for another reason before anything was measured give
+// no room, however many they are.
+func TestAttackStorageBeforeMeasuring(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		unwanted := `{"to": "ada@example.com", "subject": "x", "purpose": "marketing", "text": "` +
+			strings.Repeat("x", 90_000) + `"}`
+		for range 3 {
+			a.Send(t, v.Key, "POST", "/v1/messages", unwanted).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
+		}
+		send := func() apptest.Result {
+			return a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 90_000)))
+		}
+		send().OK(t, 201)
+		send().Refused(t, 413, "STORAGE_LIMIT_REACHED")
+	})
+}
+
+// An organization that only writes messages has room again when there is some.
+func TestAttackStorageOfMessagesAlone(t *testing.T) {
+	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
+		store.MeasureAlways(t)
+		message := `{"to": "ada@example.com", "subject": "x", "draft": true, "text": "` +
+			strings.Repeat("x", 90_000) + `"}`
+		send := func() apptest.Result { return a.Send(t, v.Key, "POST", "/v1/messages", message) }
+		until := func(status int) {
+			for range 100 {
+				if send().Status == status {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Fatalf("no message was answered with %d", status)
+		}
+		until(201)
+		until(413)
+		a.Operate(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
+		until(201)
 	})
 }
