@@ -31,7 +31,7 @@ const (
 	lookSweep = time.Hour
 	goneFor   = 7 * 24 * time.Hour
 	unseenFor = 30 * 24 * time.Hour
-	lookTime  = 30 * time.Second
+	lookTime  = 10 * time.Second
 )
 
 // look is what the DNS said about the TXT record of a domain.
