@@ -26,7 +26,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer operator.Close(context.Background()) //nolint:errcheck // the test is over
+		defer operator.Close(context.Background())
 		a.SetReady()
 		get := func(path string) (status int, body string) {
 			t.Helper()

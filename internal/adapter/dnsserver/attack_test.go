@@ -20,7 +20,7 @@ func (f *fixture) occupy(t *testing.T, from string, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+		t.Cleanup(func() { c.Close() })
 	}
 }
 

@@ -184,7 +184,7 @@ func TestAttackConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() })                 //nolint:errcheck // it may be closed
+		t.Cleanup(func() { c.Close() })
 		c.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // reads tell
 		return &talk{t, c, bufio.NewReader(c)}
 	}

@@ -253,7 +253,7 @@ func TestCutCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer direct.Close(context.Background()) //nolint:errcheck // the test is over
+	defer direct.Close(context.Background())
 
 	const writers, each = 8, 150
 	var told sync.Map // who → the error
@@ -327,12 +327,12 @@ func TestReadOnlyServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close() //nolint:errcheck // the test is over
+	defer d.Close()
 	direct, err := pgx.Connect(t.Context(), o.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer direct.Close(context.Background()) //nolint:errcheck // the test is over
+	defer direct.Close(context.Background())
 	demote := func(on string) {
 		t.Helper()
 		name := direct.Config().Database

@@ -37,7 +37,7 @@ func echo(t *testing.T, b listen.Bounds) (*listen.Listener, func(from string) ne
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+		t.Cleanup(func() { c.Close() })
 		return c
 	}
 }
@@ -67,7 +67,7 @@ func TestPerPeer(t *testing.T) {
 	if d := dial("127.0.0.2"); !lives(d) {
 		t.Error("another address is refused")
 	}
-	a.Close()
+	a.Close() //nolint:errcheck // whether it was open is not asked
 	for end := time.Now().Add(5 * time.Second); l.Len() > 2 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
@@ -113,7 +113,7 @@ func TestBusy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+		t.Cleanup(func() { c.Close() })
 	}
 	accepted := make(chan *listen.Conn, 3)
 	go func() {
@@ -168,7 +168,7 @@ func TestAttackBusy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+		t.Cleanup(func() { c.Close() })
 		a := <-accepted
 		a.Busy(true)
 		go func() {

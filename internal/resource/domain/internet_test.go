@@ -39,7 +39,7 @@ func connect(t testing.TB) *internet {
 	done := make(chan error, 1)
 	go func() { done <- server.ActivateAndServe() }()
 	t.Cleanup(func() {
-		conn.Close()
+		conn.Close() //nolint:errcheck // the answer was sent
 		<-done
 	})
 	return n

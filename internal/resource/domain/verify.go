@@ -163,7 +163,7 @@ func (d *Domains) emptyFor(ctx context.Context, name string, domain id.ID) error
 // quiet waits until former holders of a name write no more into its zone. They
 // cannot begin anything new.
 func (d *Domains) quiet(ctx context.Context, name string, domain id.ID) error {
-	for end := time.Now().Add(turnTime); time.Now().Before(end); {
+	for end := time.Now().Add(turnTime); time.Now().Before(end); { //nolint:forbidigo // how long it waits, not when
 		var open int
 		err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 			now, err := db.Now(ctx, tx)

@@ -80,12 +80,12 @@ func decode(value db.JSON, want string, into any) (issue string) {
 }
 
 func (d *PropertyDefinition) textIssue(s string) string {
-	switch {
-	case d.ValueType == "select":
+	switch d.ValueType {
+	case "select":
 		return d.optionIssue(s)
-	case d.ValueType == "date":
+	case "date":
 		return op.FormatIssue("date", s)
-	case d.ValueType == "url":
+	case "url":
 		return cmp.Or(tooLong(s, maxURL), op.FormatIssue("url", s))
 	}
 	return tooLong(s, maxText)
