@@ -120,6 +120,12 @@ func (c *Call) permitNamed(name string, n *node, v reflect.Value) error {
 				return err
 			}
 		}
+	case n.kind == mapValue:
+		for _, key := range v.MapKeys() {
+			if err := c.permitNamed(name, n.elem, v.MapIndex(key)); err != nil {
+				return err
+			}
+		}
 	case n.kind == objectValue:
 		for _, p := range n.order {
 			if err := c.permitNamed(p.name, p.node, field(v, p.index)); err != nil {

@@ -22,10 +22,10 @@ type Business = account.Business
 
 var businesses = account.Businesses
 
-// Last refuses to leave an organization without a business.
+// InUse refuses to delete a business that something still acts for.
 var InUse = fault.Define("BUSINESS_IN_USE", 409, "The business has API keys or agents. Revoke, delete or move them first.")
 
-// Last refuses to delete the only business.
+// Last refuses to leave an organization without a business.
 var Last = fault.Define("BUSINESS_LAST", 409, "The last business of an organization cannot be deleted.")
 
 // Operations lists everything that can be done with businesses and with what

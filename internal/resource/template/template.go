@@ -44,10 +44,10 @@ type EmailTemplate struct {
 
 var templates = db.NewTable[EmailTemplate]("email_templates", "email template")
 
-// KeyTaken refuses a second active template of a key.
+// Archived refuses to send with a template that was put away.
 var Archived = fault.Define("EMAIL_TEMPLATE_ARCHIVED", 409, "An archived email template sends nothing. Make it active first.")
 
-// KeyTaken refuses a second active template for what the service itself sends.
+// KeyTaken refuses a second active template of a key.
 var KeyTaken = fault.Define("EMAIL_TEMPLATE_KEY_TAKEN", 409, "Another active email template has the key. Archive it first.")
 
 // Operations lists everything that can be done with email templates.
