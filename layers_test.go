@@ -24,45 +24,57 @@ const module = "frontdesk"
 // package may import what an earlier line names, and what shares its folder;
 // never what is named on its own line or on a later one.
 var layers = [][]string{
-	{"internal/kernel/cputest", "internal/kernel/limit", "internal/kernel/peer", "internal/kernel/placeholder", "internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
-	{"migrations", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
+	{"internal/kernel/cputest", "internal/kernel/limit", "internal/kernel/peer", "internal/kernel/placeholder",
+		"internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
+	{"migrations", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock",
+		"internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
 	{"internal/kernel/job", "internal/kernel/outbound"},
 	{"internal/kernel/event"},
 	{"internal/kernel/op"},
 	{"internal/account"},
 	{"internal/account/grant"},
-	{"internal/resource/business", "internal/resource/property", "internal/resource/file", "internal/resource/template", "internal/resource/optin", "internal/resource/eventlog"},
+	{"internal/resource/property"},
+	{
+		"internal/resource/business", "internal/resource/file",
+		"internal/resource/template", "internal/resource/optin", "internal/resource/eventlog", "internal/resource/zone",
+	},
 	{"internal/resource/contact"},
 	{"internal/resource/customer"},
 	{"internal/resource/domain"},
+	{"internal/resource/mailhost"},
 	{"internal/resource/message"},
 	{"internal/resource/invoice"},
 	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation"},
+	{"internal/door/console"},
 	{"internal/door/*", "internal/adapter/*"},
 	{"internal/app"},
 	{"cmd/*", "internal/apptest"},
 }
 
 // engine is what only internal/kernel/db knows.
-var engine = []string{"database/sql", "github.com/jackc/pgx", "github.com/pressly/goose", "modernc.org/sqlite", "zombiezen.com/go/sqlite"}
+var engine = []string{"database/sql", "github.com/jackc/pgx", "github.com/pressly/goose", "modernc.org/sqlite",
+	"zombiezen.com/go/sqlite"}
 
 // group finds the line and the folder that a package belongs to: the nearest
-// one that is named.
+// one that is named. A name of its own comes before a star.
 func group(pkg string) (level int, folder string, ok bool) {
+	named := false
 	for i, line := range layers {
 		for _, g := range line {
-			if parent, star := strings.CutSuffix(g, "/*"); star {
+			parent, star := strings.CutSuffix(g, "/*")
+			if star {
 				rest, below := strings.CutPrefix(pkg, parent+"/")
 				if !below {
 					continue
 				}
 				name, _, _ := strings.Cut(rest, "/")
-				return i, parent + "/" + name, true
+				g = parent + "/" + name
 			}
-			if within(pkg, g) && len(g) > len(folder) {
-				level, folder, ok = i, g, true
+			if !within(pkg, g) || len(g) < len(folder) || len(g) == len(folder) && named {
+				continue
 			}
+			level, folder, ok, named = i, g, true, !star
 		}
 	}
 	return level, folder, ok
@@ -83,7 +95,8 @@ func wrongArrow(pkg, target string, ours bool) string {
 		return "the importer has no place in the layers; give it one in layers_test.go"
 	}
 	if !ours {
-		if slices.ContainsFunc(engine, func(e string) bool { return within(target, e) }) && folder != "internal/kernel/db" {
+		if slices.ContainsFunc(engine, func(e string) bool { return within(target, e) }) &&
+			folder != "internal/kernel/db" {
 			return "only internal/kernel/db knows the engine"
 		}
 		return ""
@@ -100,11 +113,17 @@ func wrongArrow(pkg, target string, ours bool) string {
 		return "it stands higher"
 	case toLevel == level:
 		return "it stands on the same line"
-	case within(pkg, "internal/door") && within(target, "internal/resource"):
-		return "doors know no resource"
+	case isOuter(pkg) && isOuter(target):
+		return "doors and adapters do not know each other"
+	case within(pkg, "internal/door") && within(target, "internal/resource") && folder != "internal/door/console":
+		return "doors for programs know no resource"
 	}
 	return ""
 }
+
+// isOuter reports whether a package is a door or an adapter, where the outside
+// world begins.
+func isOuter(pkg string) bool { return within(pkg, "internal/door") || within(pkg, "internal/adapter") }
 
 // TestLayers reads the files itself and does not ask go list, so that go test
 // sees what the answer depends on and does not repeat an old one. Tests may
@@ -134,7 +153,7 @@ func TestLayers(t *testing.T) {
 		}
 	})
 	if seen < 50 {
-		t.Errorf("only %d files were looked at", seen)
+		t.Errorf("only %d files were read", seen)
 	}
 }
 
@@ -151,10 +170,15 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/resource/customer", "internal/resource/contact", false},
 		{"internal/resource/automation", "internal/resource/message", false},
 		{"internal/resource/domain/domaintest", "internal/resource/domain", false},
+		{"internal/resource/domain", "internal/resource/zone", false},
 		{"internal/door/rest", "internal/account", false},
 		{"internal/account/grant", "internal/account", false},
 		{"internal/door/oauth", "internal/account/grant", false},
+		{"internal/door/console", "internal/resource/webhook", false},
+		{"internal/door/console", "internal/resource/automation", false},
+		{"internal/door/console", "internal/account/grant", false},
 		{"internal/adapter/stripe", "internal/resource/domain", false},
+		{"internal/app", "internal/door/console", false},
 		{"internal/app", "internal/door/rest", false},
 		{"internal/apptest", "internal/kernel/db/dbtest", false},
 		{"cmd/frontdesk", "internal/app", false},
@@ -169,10 +193,19 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/account", "internal/account/grant", true},
 		{"internal/resource/contact", "internal/resource/customer", true},
 		{"internal/resource/contact", "internal/door/rest", true},
+		{"internal/resource/zone", "internal/resource/domain", true},
+		{"internal/resource/property", "internal/resource/business", true},
 		{"internal/resource/task", "internal/resource/webhook", true},
 		{"internal/resource/message", "internal/resource/invoice", true},
 		{"internal/door/rest", "internal/resource/contact", true},
+		{"internal/door/mcp", "internal/resource/automation", true},
+		{"internal/door/admin", "internal/resource/domain", true},
 		{"internal/door/rest", "internal/door/mcp", true},
+		{"internal/door/rest", "internal/door/console", true},
+		{"internal/door/console", "internal/door/rest", true},
+		{"internal/door/console", "internal/adapter/smtp", true},
+		{"internal/adapter/smtp", "internal/door/console", true},
+		{"internal/resource/webhook", "internal/door/console", true},
 		{"internal/door/rest", "internal/adapter/smtp", true},
 		{"internal/adapter/stripe", "internal/app", true},
 		{"internal/app", "cmd/frontdesk", true},

@@ -1,6 +1,8 @@
 package frontdesk_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -27,7 +29,9 @@ func TestFileLength(t *testing.T) {
 	eachFile(t, func(name string) {
 		n := strings.Count(read(t, name), "\n")
 		if n > maxLines && longFiles[name] == "" {
-			t.Errorf("%s has %d lines. A file past %d is usually two things; split it, or list it in longFiles with a reason", name, n, maxLines)
+			t.Errorf("%s has %d lines. A file past %d is usually two things; split it, or list it in longFiles with "+
+				"a reason",
+				name, n, maxLines)
 		}
 	})
 	for name := range longFiles {
@@ -44,7 +48,8 @@ func TestPackageComments(t *testing.T) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments|parser.PackageClauseOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name),
+			parser.ParseComments|parser.PackageClauseOnly)
 		if err != nil {
 			t.Error(err)
 			return
@@ -58,7 +63,8 @@ func TestPackageComments(t *testing.T) {
 	})
 	for dir, ok := range documented {
 		if !ok {
-			t.Errorf("%s has no package comment, \"// Package %s …\": what it holds, what it never does, where to start reading", dir, path.Base(dir))
+			t.Errorf("%s has no package comment, \"// Package %s …\": what it holds, never does, and where to start",
+				dir, path.Base(dir))
 		}
 	}
 }
@@ -81,7 +87,9 @@ func TestScripts(t *testing.T) {
 	for _, name := range append(names, ".ci/run") {
 		text := read(t, name)
 		if !strings.HasPrefix(text, "#!/usr/bin/env bash\n# ") || !strings.Contains(text, "\nset -euo pipefail\n") {
-			t.Errorf("%s: a script begins with #!/usr/bin/env bash and a comment that says what it does, and sets -euo pipefail", name)
+			t.Errorf("%s: a script begins with #!/usr/bin/env bash and a comment that says what it does, and sets "+
+				"-euo pipefail",
+				name)
 		}
 		if info, err := os.Stat(name); err != nil || info.Mode()&0o111 == 0 {
 			t.Errorf("%s is not executable", name)
@@ -107,7 +115,8 @@ func TestChangelog(t *testing.T) {
 	kind := regexp.MustCompile(`^### (Added|Changed|Deprecated|Removed|Fixed|Security)$`)
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "## ") && !version.MatchString(line) || strings.HasPrefix(line, "### ") && !kind.MatchString(line) {
+		if strings.HasPrefix(line, "## ") && !version.MatchString(line) || strings.HasPrefix(line, "### ") &&
+			!kind.MatchString(line) {
 			t.Errorf("CHANGELOG.md: %q is not a heading of Keep a Changelog", line)
 		}
 	}
@@ -159,7 +168,8 @@ func TestLinks(t *testing.T) {
 // The guide's list of pages has each of them once, numbered as they stand.
 func TestGuide(t *testing.T) {
 	var listed []string
-	for i, m := range regexp.MustCompile(`(?m)^(?:-|(\d+)\.) \[[^\]]+\]\(([^)]+)\)$`).FindAllStringSubmatch(read(t, "docs/guide/README.md"), -1) {
+	for i, m := range regexp.MustCompile(`(?m)^(?:-|(\d+)\.) \[[^\]]+\]\(([^)]+)\)$`).FindAllStringSubmatch(read(t,
+		"docs/guide/README.md"), -1) {
 		if m[1] != fmt.Sprint(i+1) {
 			t.Errorf("docs/guide/README.md: %s is number %q, and stands in place %d", m[2], m[1], i+1)
 		}
@@ -182,6 +192,7 @@ var (
 		"users":             "a user may belong to several organizations",
 		"sealing_keys":      "the key file is the server's",
 		"setup_links":       "there is no organization yet",
+		"search_refolds":    "the upgrade of the whole database",
 		"password_links":    "a user may belong to several organizations",
 		"known_browsers":    "a user may belong to several organizations",
 		"link_signing_keys": "the links are the server's",
@@ -258,8 +269,9 @@ var (
 	migrationName = regexp.MustCompile(`^\d{4}_[a-z0-9_]+\.sql$`)
 	createTable   = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
 	createIndex   = regexp.MustCompile(`^CREATE (?:UNIQUE )?INDEX (\w+) ON \w+ (?:USING \w+ )?\((\w+)`)
-	engineType    = regexp.MustCompile(`(?i)\b(uuid|bigint|integer|boolean|jsonb|blob|bytea|serial|timestamptz?|varchar|real|numeric)\b`)
-	takesAway     = regexp.MustCompile(`(?i)\b(DROP|RENAME|TRUNCATE|DELETE FROM)\b`)
+	engineType    = regexp.MustCompile(`(?i)\b(uuid|bigint|integer|boolean|jsonb|blob|bytea|serial|timestamptz?|` +
+		`varchar|real|numeric)\b`)
+	takesAway = regexp.MustCompile(`(?i)\b(DROP|RENAME|TRUNCATE|DELETE FROM)\b`)
 )
 
 // migrationIssues checks one migration against the rules that
@@ -304,7 +316,8 @@ func migrationIssues(name, text string) (issues []string) {
 		}
 		// The purge of old soft-deleted rows is nobody's; its indexes are NAME_deleted,
 		// and NAME_parent for the foreign keys that it checks.
-		if m := createIndex.FindStringSubmatch(line); m != nil && m[2] != "organization_id" && freeIndexes[m[1]] == "" &&
+		if m := createIndex.FindStringSubmatch(line); m != nil && m[2] != "organization_id" &&
+			freeIndexes[m[1]] == "" &&
 			(m[2] != "deleted_at" || !strings.HasSuffix(m[1], "_deleted")) && !strings.HasSuffix(m[1], "_parent") {
 			note("the index %s does not lead with organization_id; if it cannot, say why in freeIndexes", m[1])
 		}
@@ -339,7 +352,9 @@ func migrationIssues(name, text string) (issues []string) {
 
 // The checker itself: one broken rule each.
 func TestMigrationIssues(t *testing.T) {
-	const good = "-- Things.\n\nCREATE TABLE things (\n  seq SEQ,\n  id ID NOT NULL UNIQUE,\n  organization_id ID NOT NULL,\n  name TEXT NOT NULL\n);\n" +
+	const good = "-- Things.\n\nCREATE TABLE things (\n  seq SEQ,\n  id ID NOT NULL UNIQUE,\n  organization_id ID " +
+		"NOT " +
+		"NULL,\n  name TEXT NOT NULL\n);\n" +
 		"CREATE INDEX things_list ON things (organization_id, seq);\n"
 	if issues := migrationIssues("0009_things.sql", good); len(issues) > 0 {
 		t.Errorf("a good migration: %v", issues)
@@ -364,5 +379,23 @@ func TestMigrationIssues(t *testing.T) {
 	}
 	if len(migrationIssues("9_Things.sql", good)) == 0 {
 		t.Error("a wrong name passes")
+	}
+}
+
+// The schema is frozen for 1.0: a file that migrations/FROZEN lists never
+// changes again, and what comes later is a new file. `sha256sum *.sql` in that
+// folder writes the list; a release adds its own files to it.
+func TestFrozenMigrations(t *testing.T) {
+	listed := 0
+	for line := range strings.Lines(read(t, "migrations/FROZEN")) {
+		want, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		listed++
+		sum := sha256.Sum256([]byte(read(t, "migrations/"+name)))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("migrations/%s changed after it was frozen; add a migration instead", name)
+		}
+	}
+	if listed < 19 {
+		t.Errorf("only %d migrations are listed", listed)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
@@ -64,8 +65,7 @@ func fill(ctx context.Context, path string, n int, insert func(c *sqlite.Conn, i
 	})
 }
 
-// fillFrontdesk adds n contacts to an organization, as migrations/0003_contacts.sql
-// wants them, and returns their ids.
+// fillFrontdesk adds n contacts to an organization, as its schema wants them, and returns their ids.
 func fillFrontdesk(ctx context.Context, path, org string, n int) ([]string, error) {
 	ids := make([]string, n)
 	first := time.Now().Add(-time.Duration(n) * time.Second).UnixMicro()
@@ -73,7 +73,9 @@ func fillFrontdesk(ctx context.Context, path, org string, n int) ([]string, erro
 	err := fill(ctx, path, n, func(c *sqlite.Conn, i int) error {
 		p := personAt(i)
 		ids[i] = uuid(r)
-		st := c.Prep(`INSERT INTO contacts (id, organization_id, created_at, updated_at, first_name, middle_name, last_name, organization_name, job_title, birthday, notes, search)
+		st := c.Prep(`
+			INSERT INTO contacts (id, organization_id, created_at, updated_at, first_name, middle_name,
+				last_name, organization_name, job_title, birthday, notes, search)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 		at := first + int64(i)*1_000_000
 		st.BindText(1, ids[i])
@@ -93,10 +95,23 @@ func fillFrontdesk(ctx context.Context, path, org string, n int) ([]string, erro
 		}
 		st = c.Prep("INSERT INTO contacts_search (rowid, search) VALUES (?, ?)")
 		st.BindInt64(1, c.LastInsertRowID())
-		st.BindText(2, p.search())
+		st.BindText(2, organizationCode(org)+p.search())
 		return step(st)
 	})
 	return ids, err
+}
+
+// organizationCode is what the service's search index begins its texts with.
+func organizationCode(org string) string {
+	h := fnv.New64a()
+	h.Write([]byte(org))
+	n := h.Sum64()
+	code := make([]rune, 3)
+	for i := range code {
+		code[i] = rune(0xe000 + n%6400)
+		n /= 6400
+	}
+	return string(code)
 }
 
 // fillPocketBase adds n contacts to the collection and returns their ids.
@@ -107,9 +122,13 @@ func fillPocketBase(ctx context.Context, path string, n int) ([]string, error) {
 	err := fill(ctx, path, n, func(c *sqlite.Conn, i int) error {
 		p := personAt(i)
 		ids[i] = letters(r, 15)
-		st := c.Prep("INSERT INTO contacts (id, created, updated, firstName, middleName, lastName, organizationName, jobTitle, birthday, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+		st := c.Prep(`
+			INSERT INTO contacts (id, created, updated, firstName, middleName, lastName, organizationName, jobTitle,
+				birthday, notes)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 		at := first.Add(time.Duration(i) * time.Second).Format("2006-01-02 15:04:05.000Z")
-		for j, s := range []string{ids[i], at, at, p.first, p.middle, p.last, p.organization, p.title, p.birthday, p.notes} {
+		for j, s := range []string{ids[i], at, at, p.first, p.middle, p.last, p.organization, p.title, p.birthday,
+			p.notes} {
 			st.BindText(1+j, s)
 		}
 		return step(st)
@@ -128,10 +147,11 @@ func step(st *sqlite.Stmt) error {
 // countRows counts the rows of a table in the file of a stopped server.
 func countRows(path, table string) (n int, err error) {
 	err = withDB(path, func(c *sqlite.Conn) error {
-		return sqlitex.ExecuteTransient(c, "SELECT count(*) FROM "+table, &sqlitex.ExecOptions{ResultFunc: func(st *sqlite.Stmt) error {
-			n = st.ColumnInt(0)
-			return nil
-		}})
+		return sqlitex.ExecuteTransient(c, "SELECT count(*) FROM "+table,
+			&sqlitex.ExecOptions{ResultFunc: func(st *sqlite.Stmt) error {
+				n = st.ColumnInt(0)
+				return nil
+			}})
 	})
 	return n, err
 }

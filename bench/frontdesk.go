@@ -28,7 +28,8 @@ func (f *frontdesk) database() string { return filepath.Join(f.data, "frontdesk.
 // setUpFrontdesk makes an organization with a key, as an operator would, and
 // fills it with n contacts. The server does not run yet.
 func setUpFrontdesk(ctx context.Context, bins binaries, data string, n int) (*frontdesk, error) {
-	f := &frontdesk{binary: bins.frontdesk, data: data, filled: n, api: api{path: "/v1/contacts", listing: "?limit=10", rows: "data", keyed: true}}
+	f := &frontdesk{binary: bins.frontdesk, data: data, filled: n,
+		api: api{path: "/v1/contacts", listing: "?limit=10", rows: "data", keyed: true}}
 	say("setting up frontdesk with %d contacts", n)
 	org, err := f.admin(ctx, "org", "create", "--name", "Bench", "--plan", "enterprise")
 	if err != nil {
@@ -36,7 +37,8 @@ func setUpFrontdesk(ctx context.Context, bins binaries, data string, n int) (*fr
 	}
 	const owner = "owner@example.com"
 	for _, step := range [][]string{
-		{"user", "create", "--org", org["id"], "--email", owner, "--name", "Owner", "--role", "owner", "--password-stdin"},
+		{"user", "create", "--org", org["id"], "--email", owner, "--name", "Owner", "--role", "owner",
+			"--password-stdin"},
 		{"agreement", "accept", "--business", org["businessId"], "--kind", "business", "--by", owner},
 	} {
 		if _, err := f.admin(ctx, step...); err != nil {
@@ -98,7 +100,9 @@ func (f *frontdesk) launch(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	// The rate limit counts, but does not refuse: its cost is part of a request.
-	p, took, err := launch(ctx, addr, "/readyz", f.binary, "serve", "--data", f.data, "--listen", addr, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0", "--rate-limit-enterprise", "60000000")
+	p, took, err := launch(ctx, addr, "/readyz", f.binary, "serve", "--data", f.data, "--listen", addr, "--mcp-listen",
+		"127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0",
+		"--rate-limit-enterprise", "60000000")
 	if err != nil {
 		return 0, err
 	}

@@ -58,7 +58,8 @@ func parse() (options, error) {
 	flag.IntVar(&o.large, "large", 1_000_000, "contacts in the large database")
 	flag.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run")
 	flag.StringVar(&servers, "servers", strings.Join(allServers, ","), "`servers` to load; frontdesk is always one")
-	flag.StringVar(&o.peer, "peer", "superuser", "who asks pocketbase: superuser, whom no rule is checked for, or `user`")
+	flag.StringVar(&o.peer, "peer", "superuser",
+		"who asks pocketbase: superuser, whom no rule is checked for, or `user`")
 	flag.DurationVar(&o.timeout, "timeout", 40*time.Minute, "give up after this `time`")
 	flag.Parse()
 	var err error
@@ -203,7 +204,9 @@ func compare(ctx context.Context, o options, dir string, bins binaries, rep *rep
 					return fmt.Errorf("bench: %s on %s: %w", load, s.name(), err)
 				}
 				rep.add(load, s.name(), f)
-				say("round %d/%d  %-7s %-11s %8.0f/s  p50 %7.2f ms  p99 %7.2f ms  %6.0f µs CPU each", round+1, o.rounds, load, s.name(),
+				say("round %d/%d  %-7s %-11s %8.0f/s  p50 %7.2f ms  p99 %7.2f ms  %6.0f µs CPU each", round+1, o.rounds,
+					load,
+					s.name(),
 					f.Throughput, f.P50, f.P99, f.CPU)
 			}
 		}

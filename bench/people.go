@@ -24,19 +24,30 @@ const (
 )
 
 var (
-	firsts = strings.Fields(`Mary James Olivia Liam Emma Noah Amelia Oliver Sophia Elijah Charlotte Mateo Isabella Lucas Ava Levi Mia Ezra Luna Asher
-		Anna Jan Zofia Piotr Ewa Tomasz Ingrid Lars Freya Søren Chloé Étienne Aïcha Youssef Fatima Omar Priya Arjun Ananya Rohan Yuki Haruto Sakura Ren
-		Wei Li Mei Jun Ngozi Chidi Amara Kwame Zanele Thabo Sofía Diego Valentina Santiago Camila Thiago Giulia Lorenzo Elena Dimitri Nadia Ivan`)
-	lasts = strings.Fields(`Johnson Williams Brown Jones García Miller Davis Rodriguez Martinez Hernandez Lopez Wilson Anderson Thomas Taylor Moore
-		Jackson Martin Lee Perez Thompson White Harris Sanchez Clark Ramirez Lewis Robinson Nowak Kowalski Müller Schmidt Schneider Fischer Weber
-		Dubois Moreau Laurent Rossi Russo Ferrari Silva Santos Oliveira Okafor Adeyemi Mensah Dlamini Tanaka Sato Suzuki Yamamoto Chen Wang Zhang
-		Nguyen Tran Kim Park Singh Sharma Patel Khan Hussain Andersen Nielsen Lindqvist Virtanen Novák Horváth Popescu Ivanova`)
-	trades = strings.Fields(`Analytics Bakery Carpentry Dental Electric Florists Gardens Holdings Insurance Joinery Kitchens Logistics Motors Nursery
+	firsts = strings.Fields(`Mary James Olivia Liam Emma Noah Amelia Oliver Sophia Elijah Charlotte Mateo Isabella
+		Lucas Ava Levi Mia Ezra Luna Asher
+		Anna Jan Zofia Piotr Ewa Tomasz Ingrid Lars Freya Søren Chloé Étienne Aïcha Youssef Fatima Omar Priya Arjun
+			Ananya Rohan Yuki Haruto Sakura Ren
+		Wei Li Mei Jun Ngozi Chidi Amara Kwame Zanele Thabo Sofía Diego Valentina Santiago Camila Thiago Giulia
+			Lorenzo Elena Dimitri Nadia Ivan`)
+	lasts = strings.Fields(`Johnson Williams Brown Jones García Miller Davis Rodriguez Martinez Hernandez Lopez
+		Wilson Anderson Thomas Taylor Moore
+		Jackson Martin Lee Perez Thompson White Harris Sanchez Clark Ramirez Lewis Robinson Nowak Kowalski Müller
+			Schmidt Schneider Fischer Weber
+		Dubois Moreau Laurent Rossi Russo Ferrari Silva Santos Oliveira Okafor Adeyemi Mensah Dlamini Tanaka Sato
+			Suzuki Yamamoto Chen Wang Zhang
+		Nguyen Tran Kim Park Singh Sharma Patel Khan Hussain Andersen Nielsen Lindqvist Virtanen Novák Horváth
+			Popescu Ivanova`)
+	trades = strings.Fields(`Analytics Bakery Carpentry Dental Electric Florists Gardens Holdings Insurance
+		Joinery Kitchens Logistics Motors Nursery
 		Optics Plumbing Quarries Roofing Surveyors Textiles Upholstery Veterinary Weddings Yoga`)
 	forms  = strings.Fields(`Ltd LLC GmbH SA AB Inc BV SpA`)
-	titles = []string{"Owner", "Office manager", "Buyer", "Head of operations", "Accountant", "Site manager", "Director of sales", "Receptionist"}
-	notes  = []string{"Prefers a call in the morning.", "Asked for a quote in spring; follow up before the trade fair.", "Pays on time. Wants invoices by post.",
-		"Met at the open day. Interested in the larger model, but only if delivery is before June.", "Second site opens next year."}
+	titles = []string{"Owner", "Office manager", "Buyer", "Head of operations", "Accountant", "Site manager",
+		"Director of sales", "Receptionist"}
+	notes = []string{"Prefers a call in the morning.", "Asked for a quote in spring; follow up before the trade fair.",
+		"Pays on time. Wants invoices by post.",
+		"Met at the open day. Interested in the larger model, but only if delivery is before June.",
+		"Second site opens next year."}
 )
 
 // personAt is the contact number i, the same in every database and every run.
@@ -84,7 +95,8 @@ func (p person) search() string {
 // appendJSON writes the person as a create request's body, to either server.
 func (p person) appendJSON(b []byte) []byte {
 	sep := byte('{')
-	for _, f := range [...]struct{ name, value string }{{"firstName", p.first}, {"middleName", p.middle}, {"lastName", p.last},
+	for _, f := range [...]struct{ name, value string }{{"firstName", p.first}, {"middleName", p.middle},
+		{"lastName", p.last},
 		{"organizationName", p.organization}, {"jobTitle", p.title}, {"birthday", p.birthday}, {"notes", p.notes}} {
 		if f.value == "" {
 			continue

@@ -36,7 +36,8 @@ func setUpPocketBase(ctx context.Context, bins binaries, data string, n int, as 
 	p := &pocketbase{data: data, filled: n, synchronous: synchronousName(made["synchronous"])}
 	// The order is ours, with an index for it. Counting the total, which the
 	// peer does unless told not to and we never do, would take it milliseconds.
-	p.api = api{path: "/api/collections/contacts/records", listing: "?perPage=10&sort=-created&skipTotal=1", rows: "items",
+	p.api = api{path: "/api/collections/contacts/records", listing: "?perPage=10&sort=-created&skipTotal=1",
+		rows:    "items",
 		headers: "Authorization: " + made[as] + "\r\n"}
 	if p.ids, err = fillPocketBase(ctx, p.database(), n); err != nil {
 		return nil, err
@@ -44,7 +45,8 @@ func setUpPocketBase(ctx context.Context, bins binaries, data string, n int, as 
 	if p.addr, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	p.process, _, err = launch(ctx, p.addr, "/api/health", bins.pocketbase, "serve", "--dir", data, "--dev=false", "--http", p.addr)
+	p.process, _, err = launch(ctx, p.addr, "/api/health", bins.pocketbase, "serve", "--dir", data, "--dev=false",
+		"--http", p.addr)
 	return p, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -29,12 +30,13 @@ const (
 
 // freeAddress is an address that nobody listens on now.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)) // outgoing connections get higher ports
+		if l, err := net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return "", errors.New("no port is free")
 }
 
 // launch starts a server and waits until path answers 200. It tells how long
@@ -74,7 +76,9 @@ func launch(ctx context.Context, addr, path, binary string, args ...string) (*pr
 // environment is ours without settings that would change a server.
 func environment() (out []string) {
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "FRONTDESK_") && !strings.HasPrefix(v, "GOGC=") && !strings.HasPrefix(v, "GOMEMLIMIT=") && !strings.HasPrefix(v, "GODEBUG=") {
+		if !strings.HasPrefix(v, "FRONTDESK_") && !strings.HasPrefix(v, "GOGC=") &&
+			!strings.HasPrefix(v, "GOMEMLIMIT=") &&
+			!strings.HasPrefix(v, "GODEBUG=") {
 			out = append(out, v)
 		}
 	}

@@ -81,8 +81,10 @@ const (
 )
 
 func newReport(o options) *report {
-	return &report{At: time.Now().UTC(), Go: runtime.Version(), CPUs: runtime.NumCPU(), Seconds: o.seconds, Rounds: o.rounds, Conns: o.conns, Peer: o.peer,
-		Contacts: o.contacts, Synchronous: map[string]string{}, Runs: map[string]map[string][]figures{}, Medians: map[string]map[string]figures{}}
+	return &report{At: time.Now().UTC(), Go: runtime.Version(), CPUs: runtime.NumCPU(), Seconds: o.seconds,
+		Rounds: o.rounds, Conns: o.conns, Peer: o.peer,
+		Contacts: o.contacts, Synchronous: map[string]string{}, Runs: map[string]map[string][]figures{},
+		Medians: map[string]map[string]figures{}}
 }
 
 func (r *report) add(load, server string, f figures) {
@@ -113,17 +115,21 @@ func (r *report) targets() (out []target) {
 		ours, ok := r.Medians[load]["frontdesk"]
 		peer, ok2 := r.Medians[load]["pocketbase"]
 		if ok && ok2 && peer.CPU > 0 {
-			out = append(out, target{Name: load + ": CPU, frontdesk / pocketbase", Value: ours.CPU / peer.CPU, AtMost: cpuTargets[load]})
+			out = append(out, target{Name: load + ": CPU, frontdesk / pocketbase", Value: ours.CPU / peer.CPU,
+				AtMost: cpuTargets[load]})
 		}
 	}
 	if r.RssAnonMB > 0 {
 		out = append(out, target{"memory of its own after the run", r.RssAnonMB, memoryTarget, "MB"})
 	}
 	if r.Start != nil {
-		out = append(out, target{fmt.Sprintf("start to ready, %d contacts", r.Start.Contacts), r.Start.MedianMs, startTarget, "ms"})
+		out = append(out, target{fmt.Sprintf("start to ready, %d contacts", r.Start.Contacts), r.Start.MedianMs,
+			startTarget,
+			"ms"})
 	}
 	if l := r.Large; l != nil {
-		out = append(out, target{fmt.Sprintf("first page, %d / %d contacts", l.Large, l.Small), l.FirstPageLargeMs / l.FirstPageSmallMs, firstPageTarget, ""},
+		out = append(out, target{fmt.Sprintf("first page, %d / %d contacts", l.Large, l.Small),
+			l.FirstPageLargeMs / l.FirstPageSmallMs, firstPageTarget, ""},
 			target{l.Asks[0].Name, l.Asks[0].MedianMs, offsetTarget, "ms"})
 	}
 	return out
@@ -134,7 +140,9 @@ func (r *report) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\t\n", args...) }
 	if len(r.Runs) > 0 {
-		fmt.Fprintf(out, "\n%d connections, %d contacts, %d × %g s each, medians; %d processors, %s; no errors\n\n", r.Conns, r.Contacts, r.Rounds, r.Seconds, r.CPUs, r.Go)
+		fmt.Fprintf(out, "\n%d connections, %d contacts, %d × %g s each, medians; %d processors, %s; no errors\n\n",
+			r.Conns,
+			r.Contacts, r.Rounds, r.Seconds, r.CPUs, r.Go)
 		line("workload\tserver\trequests/s\tp50 ms\tp99 ms\tCPU µs\tbytes\tof bare\tguide")
 	}
 	for _, load := range workloads(allParts) {
@@ -150,7 +158,9 @@ func (r *report) print(out io.Writer) error {
 			if server == "frontdesk" {
 				guide = fmt.Sprintf("%.2f", throughputGuide[load])
 			}
-			line("%s\t%s\t%.0f\t%.2f\t%.2f\t%.0f\t%d\t%s\t%s", load, server, f.Throughput, f.P50, f.P99, f.CPU, f.Bytes, share, guide)
+			line("%s\t%s\t%.0f\t%.2f\t%.2f\t%.0f\t%d\t%s\t%s", load, server, f.Throughput, f.P50, f.P99, f.CPU, f.Bytes,
+				share,
+				guide)
 		}
 	}
 	if err := w.Flush(); err != nil {

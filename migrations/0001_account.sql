@@ -1,4 +1,9 @@
--- Who is who, the event log, and the answers kept under idempotency keys.
+-- Who is who: organizations, users and what acts for them.
+
+-- only postgres
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+-- both
 
 CREATE TABLE organizations (
   seq SEQ,
@@ -58,6 +63,9 @@ CREATE TABLE businesses (
   logo_file_id ID
 );
 CREATE INDEX businesses_list ON businesses (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX businesses_deleted ON businesses (deleted_at) WHERE deleted_at IS NOT NULL;
+-- For the purge of files, which takes their name from businesses.
+CREATE INDEX businesses_logo ON businesses (organization_id, logo_file_id) WHERE logo_file_id IS NOT NULL;
 
 CREATE TABLE agreements (
   seq SEQ,
@@ -121,46 +129,110 @@ CREATE TABLE payment_methods (
   exp_year INT NOT NULL,
   is_default BOOL NOT NULL,
   provider TEXT NOT NULL,
-  provider_id TEXT NOT NULL
+  provider_id TEXT NOT NULL,
+-- A saved card may belong to a customer at its provider.
+  provider_customer TEXT
 );
 CREATE INDEX payment_methods_list ON payment_methods (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX payment_methods_deleted ON payment_methods (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE UNIQUE INDEX payment_methods_default ON payment_methods (organization_id) WHERE is_default AND deleted_at IS NULL;
 
--- The event log is the audit trail: one row per change, in its transaction.
-CREATE TABLE events (
+-- Whom the provider knows an organization as. A row is written before the
+-- provider is asked, because its id is the key of that request; one that the
+-- provider no longer knows is deleted, and another takes its place.
+CREATE TABLE payment_customers (
   seq SEQ,
-  id ID NOT NULL,
-  organization_id ID NOT NULL,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
   created_at TIME NOT NULL,
-  type TEXT NOT NULL,
-  resource_type TEXT NOT NULL,
-  resource_id ID NOT NULL,
-  actor_kind TEXT NOT NULL,
-  actor_id ID,
-  door TEXT NOT NULL,
-  request_id TEXT NOT NULL,
-  data JSON
+  updated_at TIME NOT NULL,
+  deleted_at TIME,
+  provider TEXT NOT NULL,
+  provider_id TEXT
 );
-CREATE INDEX events_list ON events (organization_id, seq);
+CREATE UNIQUE INDEX payment_customers_live ON payment_customers (organization_id, provider) WHERE deleted_at IS NULL;
+CREATE INDEX payment_customers_deleted ON payment_customers (deleted_at) WHERE deleted_at IS NOT NULL;
 
--- A row without a status is the claim of a running or interrupted flow.
-CREATE TABLE idempotency (
+-- A visit to the provider's page, on which somebody may save a card. Only a
+-- page that has a row here saves one, and only once.
+CREATE TABLE card_setups (
   seq SEQ,
-  organization_id ID NOT NULL,
-  key TEXT NOT NULL,
-  operation TEXT NOT NULL,
-  fingerprint BYTES NOT NULL,
-  status INT,
-  body BYTES,
-  sealed BOOL NOT NULL,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
   created_at TIME NOT NULL,
-  attempt_id ID,
-  fence INT NOT NULL,
-  lease_until TIME,
-  step JSON
+  user_id ID REFERENCES users (id),
+  provider TEXT NOT NULL,
+  provider_customer TEXT,
+  provider_id TEXT,
+  payment_method_id ID
 );
-CREATE UNIQUE INDEX idempotency_key ON idempotency (organization_id, key);
+CREATE UNIQUE INDEX card_setups_page ON card_setups (organization_id, provider_id);
+
+-- Only the hash of a session's token is here. organization_id is the one that
+-- the session looks at; a user may belong to several. expires_at moves on with
+-- use and never past the absolute end.
+CREATE TABLE sessions (
+  seq SEQ,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
+  user_id ID NOT NULL REFERENCES users (id),
+  hash BYTES NOT NULL UNIQUE,
+  created_at TIME NOT NULL,
+  used_at TIME NOT NULL,
+  expires_at TIME NOT NULL
+);
+CREATE INDEX sessions_user ON sessions (user_id);
+CREATE INDEX sessions_expired ON sessions (expires_at);
+
+-- An invitation is a link that is shown once; a row that was taken up or
+-- revoked is deleted.
+CREATE TABLE invites (
+  seq SEQ,
+  id ID NOT NULL UNIQUE,
+  organization_id ID NOT NULL REFERENCES organizations (id),
+  created_at TIME NOT NULL,
+  updated_at TIME NOT NULL,
+  deleted_at TIME,
+  email TEXT NOT NULL,
+  role TEXT NOT NULL,
+  hash BYTES NOT NULL UNIQUE,
+  invited_by_user_id ID REFERENCES users (id),
+  expires_at TIME NOT NULL
+);
+CREATE INDEX invites_list ON invites (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX invites_deleted ON invites (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- The link that makes the first organization. There is at most one, and none
+-- once it was used.
+CREATE TABLE setup_links (
+  seq SEQ,
+  hash BYTES NOT NULL UNIQUE,
+  created_at TIME NOT NULL
+);
+
+-- A way back for who forgot their password: a link that an operator passes on.
+-- Only the hash of its token is here; a row that was used is deleted.
+CREATE TABLE password_links (
+  seq SEQ,
+  hash BYTES NOT NULL UNIQUE,
+  created_at TIME NOT NULL,
+  user_id ID NOT NULL REFERENCES users (id),
+  expires_at TIME NOT NULL
+);
+CREATE UNIQUE INDEX password_links_user ON password_links (user_id);
+
+-- The browsers in which a user has signed in. Only the hash of a browser's
+-- token is here; a browser that several people use has a row for each.
+CREATE TABLE known_browsers (
+  seq SEQ,
+  hash BYTES NOT NULL,
+  user_id ID NOT NULL REFERENCES users (id),
+  created_at TIME NOT NULL,
+  expires_at TIME NOT NULL
+);
+CREATE UNIQUE INDEX known_browsers_hash ON known_browsers (hash, user_id);
+CREATE INDEX known_browsers_user ON known_browsers (user_id, seq);
+CREATE INDEX known_browsers_expired ON known_browsers (expires_at);
 
 -- What proves that a key file belongs to this database: a word sealed with
 -- each of its keys.

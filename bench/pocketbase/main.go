@@ -36,10 +36,12 @@ func prepare(app core.App) error {
 	c := core.NewBaseCollection("contacts")
 	rule := `@request.auth.id != ""`
 	c.ListRule, c.ViewRule, c.CreateRule = &rule, &rule, &rule
-	for _, name := range []string{"firstName", "middleName", "lastName", "prefix", "suffix", "organizationName", "jobTitle", "birthday", "notes"} {
+	for _, name := range []string{"firstName", "middleName", "lastName", "prefix", "suffix", "organizationName",
+		"jobTitle", "birthday", "notes"} {
 		c.Fields.Add(&core.TextField{Name: name})
 	}
-	c.Fields.Add(&core.AutodateField{Name: "created", OnCreate: true}, &core.AutodateField{Name: "updated", OnCreate: true, OnUpdate: true})
+	c.Fields.Add(&core.AutodateField{Name: "created", OnCreate: true},
+		&core.AutodateField{Name: "updated", OnCreate: true, OnUpdate: true})
 	c.AddIndex("contacts_created", false, "`created` DESC", "")
 	if err := app.Save(c); err != nil {
 		return fmt.Errorf("collection: %w", err)

@@ -21,20 +21,20 @@ import (
 type adminCommand struct {
 	JSON bool `help:"Print JSON." name:"json"`
 
-	SetupLink setupLink `cmd:"" help:"Print a new link to create the first organization, as long as there is none."`
+	SetupLink setupLink `cmd:"" help:"Print a new link to create the first organization."`
 
 	Org struct {
 		Create orgCreate `cmd:"" help:"Create an organization with its first business."`
 		Update orgUpdate `cmd:"" help:"Change an organization's name, plan or status."`
-		Export orgExport `cmd:"" help:"Write everything of an organization into a new folder, as JSON Lines."`
+		Export orgExport `cmd:"" help:"Write all data of an organization to a new folder, as JSON Lines."`
 	} `cmd:"" help:"Organizations."`
 	User struct {
-		Create  userCreate  `cmd:"" help:"Add a new user to an organization, or print a link for one who exists."`
+		Create  userCreate  `cmd:"" help:"Add a user to an organization, or print a link for an existing one."`
 		List    userList    `cmd:"" help:"List an organization's users."`
 		Disable userDisable `cmd:"" help:"Disable a user."`
-		Enable  userEnable  `cmd:"" help:"Enable a user again."`
+		Enable  userEnable  `cmd:"" help:"Enable a disabled user."`
 
-		PasswordLink userPasswordLink `cmd:"" help:"Print a link with which a user sets a new password. It works once, within 30 minutes, ends all sessions and proves the address: pass it on to nobody but the person."`
+		PasswordLink userPasswordLink `cmd:"" help:"Print a link to set a new password; pass it only to the person."`
 	} `cmd:"" help:"Users."`
 	Agreement struct {
 		Accept agreementAccept `cmd:"" help:"Accept an agreement on behalf of an owner or admin."`
@@ -45,7 +45,7 @@ type adminCommand struct {
 		Revoke keyRevoke `cmd:"" help:"Revoke an API key."`
 	} `cmd:"" help:"API keys."`
 	Card struct {
-		Add cardAdd `cmd:"" help:"Save a sandbox card, or one that the payment provider knows, and make it the default."`
+		Add cardAdd `cmd:"" help:"Save a sandbox card, or one the payment provider knows, and make it the default."`
 	} `cmd:"" help:"Payment cards."`
 	Agent struct {
 		Create     agentCreate     `cmd:"" help:"Create an agent."`
@@ -57,18 +57,18 @@ type adminCommand struct {
 		Move       agentMove       `cmd:"" help:"Move an agent to another business."`
 	} `cmd:"" help:"Agents."`
 	Contact struct {
-		Erase contactErase `cmd:"" help:"Remove a person from rows, events, stored answers, jobs and search, for good."`
+		Erase contactErase `cmd:"" help:"Erase a person for good from rows, events, stored answers, jobs and search."`
 	} `cmd:"" help:"Contacts."`
 	Domain struct {
 		Zone domainZone `cmd:"" help:"Print the zone of a domain as a zone file."`
 	} `cmd:"" help:"Domains."`
 	Mail struct {
-		List mailList `cmd:"" help:"List what the embedded mailbox kept of an organization's mail."`
+		List mailList `cmd:"" help:"List an organization's mail in the embedded mailbox."`
 		Show mailShow `cmd:"" help:"Show a mail of the embedded mailbox."`
-		DNS  mailDNS  `cmd:"" name:"dns" help:"Show the DNS records that let others verify mail from the service's own domain."`
+		DNS  mailDNS  `cmd:"" name:"dns" help:"Show the DNS records that verify the service's own mail."`
 	} `cmd:"" help:"Mail."`
 	Secrets struct {
-		Rotate secretsRotate `cmd:"" help:"Put a new sealing key into use, and seal anew what is stored."`
+		Rotate secretsRotate `cmd:"" help:"Use a new sealing key, and seal the stored secrets with it."`
 	} `cmd:"" help:"The sealing key."`
 }
 
@@ -79,13 +79,13 @@ func (c *adminCommand) AfterApply(out *streams) error {
 }
 
 // do sends one command to the running server, or runs it on the database, and
-// prints what came of it.
+// prints the answer.
 func do(s *config.Settings, out *streams, q admin.Request, input map[string]any) error {
 	data, err := ask(s, out, q, input)
 	if err != nil {
 		return err
 	}
-	return print(out, data)
+	return printAnswer(out, data)
 }
 
 // ask is do without the printing.
@@ -108,7 +108,7 @@ func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any
 	return data, err
 }
 
-// with runs fn with the running server, or with the database in its place.
+// with runs fn against the running server or, without one, the database itself.
 func with(s *config.Settings, out *streams, fn func(context.Context, admin.Doer) error) error {
 	if err := s.Settle(false); err != nil {
 		return err
@@ -125,8 +125,8 @@ func with(s *config.Settings, out *streams, fn func(context.Context, admin.Doer)
 	return errors.Join(fn(ctx, a.Admin), a.Close())
 }
 
-// print writes an answer as JSON, or as a line per field.
-func print(out *streams, data json.RawMessage) error {
+// printAnswer writes an answer as JSON, or as a line per field.
+func printAnswer(out *streams, data json.RawMessage) error {
 	if out.json {
 		var buf bytes.Buffer
 		if err := json.Indent(&buf, data, "", "  "); err != nil {
@@ -156,7 +156,7 @@ func print(out *streams, data json.RawMessage) error {
 	return printFields(out.out, data)
 }
 
-// printFields keeps the order of the fields and leaves out what is null.
+// printFields keeps the order of the fields and omits null.
 func printFields(w io.Writer, data json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if _, err := d.Token(); err != nil {
@@ -175,6 +175,12 @@ func printFields(w io.Writer, data json.RawMessage) error {
 		if text == "null" {
 			continue
 		}
+		if strings.HasPrefix(text, "{") {
+			if err := printFields(w, value); err != nil {
+				return err
+			}
+			continue
+		}
 		var s string
 		if json.Unmarshal(value, &s) == nil {
 			text = s
@@ -188,6 +194,9 @@ func printFields(w io.Writer, data json.RawMessage) error {
 
 type setupLink struct{}
 
+// Help is what --help says about the command.
+func (setupLink) Help() string { return "It works as long as there is no organization." }
+
 func (setupLink) Run(s *config.Settings, out *streams) error {
 	var data json.RawMessage
 	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
@@ -197,12 +206,12 @@ func (setupLink) Run(s *config.Settings, out *streams) error {
 	if err != nil {
 		return err
 	}
-	return print(out, data)
+	return printAnswer(out, data)
 }
 
 type orgCreate struct {
 	Name string `required:"" help:"Its name."`
-	Plan string `default:"free" enum:"free,starter,professional,enterprise" help:"free, starter, professional or enterprise."`
+	Plan string `default:"free" enum:"free,starter,professional,enterprise" help:"One of ${enum}."`
 }
 
 func (c *orgCreate) Run(s *config.Settings, out *streams) error {
@@ -212,7 +221,7 @@ func (c *orgCreate) Run(s *config.Settings, out *streams) error {
 type orgUpdate struct {
 	ID     string `arg:"" help:"The organization."`
 	Name   string `help:"A new name."`
-	Plan   string `enum:"free,starter,professional,enterprise," default:"" help:"free, starter, professional or enterprise."`
+	Plan   string `enum:"free,starter,professional,enterprise," default:"" help:"The new plan."`
 	Status string `enum:"active,disabled," default:"" help:"active or disabled."`
 }
 
@@ -247,18 +256,20 @@ func (c *userCreate) Run(s *config.Settings, out *streams) error {
 		map[string]any{"email": c.Email, "name": c.Name, "role": c.Role, "password": password})
 }
 
-// ofOrg is a command about everything of one kind in an organization.
+// ofOrg is a command that lists one kind of thing in an organization.
 type ofOrg struct {
 	Org string `required:"" help:"The organization."`
 }
 
-// list prints all of them, a page after the other.
+// list reads page after page and prints all rows.
 func (c *ofOrg) list(s *config.Settings, out *streams, operation string) error {
 	const page = 100
 	all := []json.RawMessage{}
 	err := with(s, out, func(ctx context.Context, doer admin.Doer) error {
 		for {
-			data, err := doer.Do(ctx, admin.Request{Operation: operation, Noun: "organization", Ref: c.Org, Input: fmt.Appendf(nil, `{"limit": %d, "offset": %d}`, page, len(all))})
+			data, err := doer.Do(ctx,
+				admin.Request{Operation: operation, Noun: "organization", Ref: c.Org,
+					Input: fmt.Appendf(nil, `{"limit": %d, "offset": %d}`, page, len(all))})
 			if err != nil {
 				return err
 			}
@@ -278,7 +289,7 @@ func (c *ofOrg) list(s *config.Settings, out *streams, operation string) error {
 	if err != nil {
 		return err
 	}
-	return print(out, data)
+	return printAnswer(out, data)
 }
 
 type userList struct{ ofOrg }
@@ -313,6 +324,11 @@ type userPasswordLink struct {
 	Email string `arg:"" help:"The user's email."`
 }
 
+// Help is what --help says about the command.
+func (*userPasswordLink) Help() string {
+	return "The link works once, within 30 minutes. It ends all sessions of the user and proves the address."
+}
+
 func (c *userPasswordLink) Run(s *config.Settings, out *streams) error {
 	return do(s, out, admin.Request{Operation: "users.link_password"}, map[string]any{"email": c.Email})
 }
@@ -332,8 +348,8 @@ type keyCreate struct {
 	Business    string   `required:"" help:"The business."`
 	Name        string   `required:"" help:"What the key is for."`
 	Permissions []string `required:"" help:"Like contacts:read,contacts:write, or * for everything."`
-	ExpiresAt   string   `help:"When it ends, like 2027-01-31T00:00:00Z."`
-	By          string   `help:"Whose key it is: an owner's or admin's. By default the oldest owner's." placeholder:"EMAIL"`
+	ExpiresAt   string   `help:"When it expires, like 2027-01-31T00:00:00Z."`
+	By          string   `help:"Its owner: an owner or admin. Default: the oldest owner." placeholder:"EMAIL"`
 }
 
 func (c *keyCreate) Run(s *config.Settings, out *streams) error {
@@ -347,28 +363,31 @@ type keyRevoke struct {
 }
 
 func (c *keyRevoke) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "api_keys.revoke", Noun: "API key", Ref: c.ID}, map[string]any{"id": c.ID})
+	return do(s, out, admin.Request{Operation: "api_keys.revoke", Noun: "API key", Ref: c.ID},
+		map[string]any{"id": c.ID})
 }
 
 type cardAdd struct {
 	Org  string `required:"" help:"The organization."`
 	Test string `help:"Which sandbox card: visa, declined, insufficient or slow." xor:"card" required:""`
-	Card string `help:"A card that the payment provider knows, by its id there." xor:"card" required:"" placeholder:"pm_…"`
+	Card string `help:"The payment provider's id of a card." xor:"card" required:"" placeholder:"pm_…"`
 
-	Customer string `help:"Whose card it is, by the provider's id." placeholder:"cus_…"`
+	Customer string `help:"The provider's id of the card's owner." placeholder:"cus_…"`
 }
 
 func (c *cardAdd) Run(s *config.Settings, out *streams) error {
 	if c.Card != "" {
-		return do(s, out, admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: c.Org}, map[string]any{"customer": c.Customer, "card": c.Card})
+		return do(s, out, admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: c.Org},
+			map[string]any{"customer": c.Customer, "card": c.Card})
 	}
-	return do(s, out, admin.Request{Operation: "payment_methods.create_test", Noun: "organization", Ref: c.Org}, map[string]any{"test": c.Test})
+	return do(s, out, admin.Request{Operation: "payment_methods.create_test", Noun: "organization", Ref: c.Org},
+		map[string]any{"test": c.Test})
 }
 
 type agentCreate struct {
 	Business    string `required:"" help:"The business."`
 	Name        string `required:"" help:"The agent's name."`
-	Permissions string `default:"none" enum:"all,read,none" help:"To begin with: all, read or none."`
+	Permissions string `default:"none" enum:"all,read,none" help:"Initial permissions: all, read or none."`
 }
 
 func (c *agentCreate) Run(s *config.Settings, out *streams) error {
@@ -390,7 +409,8 @@ func (c *agentSet) Run(s *config.Settings, out *streams) error {
 		}
 		cells[name] = level
 	}
-	return do(s, out, admin.Request{Operation: "agents.set_permissions", Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID, "permissions": cells})
+	return do(s, out, admin.Request{Operation: "agents.set_permissions", Noun: "agent", Ref: c.ID},
+		map[string]any{"id": c.ID, "permissions": cells})
 }
 
 // oneAgent is a command about one agent.
@@ -426,5 +446,6 @@ type agentMove struct {
 }
 
 func (c *agentMove) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "agents.move", Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID, "businessId": c.Business})
+	return do(s, out, admin.Request{Operation: "agents.move", Noun: "agent", Ref: c.ID},
+		map[string]any{"id": c.ID, "businessId": c.Business})
 }

@@ -16,15 +16,15 @@ import (
 )
 
 type backupCommand struct {
-	Path string `arg:"" help:"The file to write. It must not be there. The bytes of files go into a folder beside it, PATH.files."`
+	Path string `arg:"" help:"A new file for the rows. Stored files go into the folder PATH.files."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-// say shows how far long work is.
+// say shows the progress of long work.
 func (o *streams) say(line string) { fmt.Fprintln(o.err, line) }
 
-// Run copies the database and its files through the running server, or itself: the schema
-// stays as it is, so that a copy can be made before an upgrade.
+// Run copies the database and its files through the running server, or itself.
+// The schema stays as it is, so that a backup can be made before an upgrade.
 func (c *backupCommand) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
 	if err := s.Settle(false); err != nil {
@@ -49,18 +49,19 @@ func (c *backupCommand) Run(s *config.Settings, out *streams) error {
 	if err := printSummary(out, sum); err != nil {
 		return err
 	}
-	out.say("The sealing key is not in the backup. Keep a copy of " + s.KeyPath() + " elsewhere: without it, what is sealed cannot be read after a restore.")
+	out.say("The sealing key is not in the backup. Keep a copy of " + s.KeyPath() +
+		" elsewhere: without it, sealed data cannot be read after a restore.")
 	return nil
 }
 
-// printSummary prints what a backup holds, and what it cost.
+// printSummary prints what a backup holds and how long it took.
 func printSummary(out *streams, sum *app.Copied) error {
 	if out.json {
 		data, err := json.Marshal(sum)
 		if err != nil {
 			return err
 		}
-		return print(out, data)
+		return printAnswer(out, data)
 	}
 	fmt.Fprintf(out.out, "%s: %d rows, %d bytes, %.1f s\n", sum.File, sum.Rows, sum.Bytes, sum.Seconds)
 	if sum.Files > 0 {
@@ -93,9 +94,10 @@ func (c *restoreCommand) Run(s *config.Settings, out *streams) error {
 	if err != nil {
 		return fmt.Errorf("the rows are restored, but the schema is not up to date: %w", err)
 	}
-	key := "The sealing key in " + s.KeyPath() + " belongs to this database."
+	key := "The sealing key in " + s.KeyPath() + " fits this database."
 	if a.SealProblem() != nil {
-		key = "Before you start the server, copy sealing.key, from the server that the backup is of or from where you keep it, to " + s.KeyPath() + "."
+		key = "Before you start the server, copy sealing.key from the original server, or from where you keep it, to " +
+			s.KeyPath() + "."
 	}
 	if err := errors.Join(a.Close(), printSummary(out, sum)); err != nil {
 		return err

@@ -18,7 +18,8 @@ func (c *doctorCommand) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
 	var findings []app.Finding
 	if err := s.Settle(false); err != nil {
-		findings = []app.Finding{{Check: "configuration", Status: "fail", Text: err.Error(), Remedy: "Mend the setting; nothing else was checked."}}
+		findings = []app.Finding{{Check: "configuration", Status: "fail", Text: err.Error(),
+			Remedy: "Fix the setting; nothing else was checked."}}
 	} else {
 		findings = app.Doctor(context.Background(), *s)
 	}
@@ -33,7 +34,7 @@ func (c *doctorCommand) Run(s *config.Settings, out *streams) error {
 		if err != nil {
 			return err
 		}
-		if err := print(out, data); err != nil {
+		if err := printAnswer(out, data); err != nil {
 			return err
 		}
 	} else {

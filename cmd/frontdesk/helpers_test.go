@@ -3,22 +3,9 @@ package main
 import (
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"sync"
-	"testing"
 )
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
 
 // syncBuffer is written by a process and read by the test.
 type syncBuffer struct {

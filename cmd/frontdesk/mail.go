@@ -18,7 +18,8 @@ type mailShow struct {
 }
 
 func (c *mailShow) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: c.Org}, map[string]any{"id": c.ID})
+	return do(s, out, admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: c.Org},
+		map[string]any{"id": c.ID})
 }
 
 type mailDNS struct{}
@@ -32,5 +33,5 @@ func (c *mailDNS) Run(s *config.Settings, out *streams) error {
 	if err != nil {
 		return err
 	}
-	return print(out, data)
+	return printAnswer(out, data)
 }

@@ -1,5 +1,5 @@
 // Command frontdesk is the whole service in one binary: the server, and the
-// commands of whoever operates it.
+// operator's commands.
 package main
 
 import (
@@ -18,17 +18,17 @@ import (
 
 type commands struct {
 	config.Settings
-	Config  configFile       `help:"TOML file of settings; a flag or an environment variable wins over it." placeholder:"FILE" type:"existingfile"`
+	Config  configFile       `help:"TOML settings; flags and variables win." placeholder:"FILE" type:"existingfile"`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date, while no server runs on it."`
-	Backup  backupCommand  `cmd:"" help:"Write a consistent copy of the database and the files, also beside a running server."`
-	Restore restoreCommand `cmd:"" help:"Fill an empty database, and the store of files, from a backup."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the configuration, the port, the data folder, the database, the files, the sealing key and the clock."`
+	Migrate migrateCommand `cmd:"" help:"Update the database's schema while no server runs on it."`
+	Backup  backupCommand  `cmd:"" help:"Back up the database and the files, even while a server runs."`
+	Restore restoreCommand `cmd:"" help:"Fill an empty database and file store from a backup."`
+	Doctor  doctorCommand  `cmd:"" help:"Check everything that the service needs to run."`
 	OpenAPI openapiCommand `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
 	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
-	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys, agents and agreements, also beside a running server."`
+	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys and more, even while a server runs."`
 }
 
 // configFile is a flag whose file resolves the other flags.
@@ -64,8 +64,10 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	var c commands
 	exit := -1
 	std := &streams{in: in, out: out, err: errOut}
-	parser, err := kong.New(&c, kong.Name("frontdesk"), kong.Description("Frontdesk: a self-hosted backend for business communication."),
-		kong.DefaultEnvars("FRONTDESK"), kong.UsageOnError(), kong.Writers(out, errOut), kong.Bind(std), kong.Exit(func(code int) { exit = code }),
+	parser, err := kong.New(&c, kong.Name("frontdesk"),
+		kong.Description("Frontdesk: a self-hosted backend for business communication."),
+		kong.DefaultEnvars("FRONTDESK"), kong.UsageOnError(), kong.Writers(out, errOut), kong.Bind(std),
+		kong.Exit(func(code int) { exit = code }),
 		kong.Vars{"version": version()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 	if err != nil {
 		fmt.Fprintln(errOut, "frontdesk:", err)
@@ -86,7 +88,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	return 0
 }
 
-// sentence is an error as the operator should read it.
+// sentence returns an error in the form that the operator reads.
 func sentence(err error) string {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind != fault.Internal {
@@ -103,7 +105,7 @@ func version() string {
 	return "frontdesk " + info.Main.Version
 }
 
-// logger writes what the service has to say to w.
+// logger returns the service's logger, which writes to w.
 func logger(s *config.Settings, w io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.Log.Level)); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 	"frontdesk/migrations"
 )
 
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	os.Setenv("FRONTDESK_STORAGE_RESERVE", "0") //nolint:errcheck // a full disk is not what these tests are about
 	os.Exit(m.Run())
 }
 
@@ -81,8 +83,10 @@ func TestAdmin(t *testing.T) {
 
 func startServer(t *testing.T, base []string) string {
 	t.Helper()
-	listen := "127.0.0.1:" + freePort(t)
-	cmd := exec.Command(os.Args[0], append([]string{"serve", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}, base...)...) //nolint:noctx // ended by the clean-up
+	listen := listentest.FreeAddress(t)
+	cmd := exec.Command(os.Args[0], //nolint:noctx // ended by the clean-up
+		append([]string{"serve", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0",
+			"--smtp-listen", "127.0.0.1:0"}, base...)...)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -113,12 +117,17 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 		t.Errorf("org: %v", org)
 	}
 	ada := "ada-" + tag + "@example.com"
-	user := c.ok("a long password\n", "admin", "user", "create", "--org", orgID, "--email", ada, "--name", "Ada", "--role", "owner", "--password-stdin")
+	user := c.ok("a long password\n", "admin", "user", "create", "--org", orgID, "--email", ada, "--name", "Ada",
+		"--role",
+		"owner", "--password-stdin")
 	if user["role"] != "owner" || user["id"] == nil {
 		t.Errorf("user: %v", user)
 	}
-	c.ok("another password", "admin", "user", "create", "--org", orgID, "--email", "m-"+tag+"@example.com", "--name", "M", "--role", "member", "--password-stdin")
-	key := c.ok("", "admin", "key", "create", "--business", business, "--name", "k", "--permissions", "contacts:read,contacts:write")
+	c.ok("another password", "admin", "user", "create", "--org", orgID, "--email", "m-"+tag+"@example.com", "--name",
+		"M",
+		"--role", "member", "--password-stdin")
+	key := c.ok("", "admin", "key", "create", "--business", business, "--name", "k", "--permissions",
+		"contacts:read,contacts:write")
 	me := func(want int) {
 		t.Helper()
 		if url == "" {
@@ -143,23 +152,29 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 			t.Errorf("%v: exit %d, %q %q, want %q", args, code, out, errs, want)
 		}
 	}
-	refused("Only an active owner or admin", "admin", "agreement", "accept", "--business", business, "--kind", "business", "--by", "m-"+tag+"@example.com")
-	refused("no user with this email", "admin", "agreement", "accept", "--business", business, "--kind", "business", "--by", "x@example.com")
+	refused("Only an active owner or admin", "admin", "agreement", "accept", "--business", business, "--kind",
+		"business",
+		"--by", "m-"+tag+"@example.com")
+	refused("no user with this email", "admin", "agreement", "accept", "--business", business, "--kind", "business",
+		"--by", "x@example.com")
 	c.ok("", "admin", "agreement", "accept", "--business", business, "--kind", "business", "--by", strings.ToUpper(ada))
 	c.ok("", "admin", "agreement", "accept", "--business", business, "--kind", "domain", "--by", ada)
 	me(200)
 	c.ok("", "admin", "org", "update", orgID, "--plan", "professional", "--status", "disabled")
 	me(403)
-	if got := c.ok("", "admin", "org", "update", "--status", "active", orgID); got["plan"] != "professional" || got["status"] != "active" {
+	if got := c.ok("", "admin", "org", "update", "--status", "active", orgID); got["plan"] != "professional" ||
+		got["status"] != "active" {
 		t.Errorf("flags before the argument: %v", got)
 	}
 	me(200)
 	c.ok("", "admin", "user", "disable", ada)
 	c.ok("", "admin", "user", "enable", ada)
-	if link := c.ok("", "admin", "user", "password-link", ada); !strings.Contains(link["url"].(string), "/password/fdp_") {
+	if link := c.ok("", "admin", "user", "password-link", ada); !strings.Contains(link["url"].(string),
+		"/password/fdp_") {
 		t.Errorf("password-link: %v", link)
 	}
-	if card := c.ok("", "admin", "card", "add", "--org", orgID, "--test", "visa"); card["last4"] != "4242" || card["isDefault"] != true {
+	if card := c.ok("", "admin", "card", "add", "--org", orgID, "--test", "visa"); card["last4"] != "4242" ||
+		card["isDefault"] != true {
 		t.Errorf("card: %v", card)
 	}
 	c.ok("", "admin", "card", "add", "--org", orgID, "--test", "declined")
@@ -171,7 +186,8 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 		t.Errorf("permissions: %v", cells)
 	}
 	set := c.ok("", "admin", "agent", "set", id, "contacts.create=allow", "invoices.update=ask")
-	if cells := set["permissions"].(map[string]any); cells["contacts.create"] != "allow" || cells["invoices.update"] != "ask" || cells["contacts.read"] != "allow" {
+	if cells := set["permissions"].(map[string]any); cells["contacts.create"] != "allow" ||
+		cells["invoices.update"] != "ask" || cells["contacts.read"] != "allow" {
 		t.Errorf("permissions: %v", cells)
 	}
 	refused("permissions", "admin", "agent", "set", id, "contacts.fly=allow")
@@ -181,7 +197,8 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 	}
 	c.ok("", "admin", "agent", "activate", id)
 	other := c.ok("", "admin", "org", "create", "--name", "Other")
-	if got := c.ok("", "admin", "agent", "move", id, "--business", other["businessId"].(string)); got["organizationId"] != other["organizationId"] {
+	if got := c.ok("", "admin", "agent", "move", id, "--business",
+		other["businessId"].(string)); got["organizationId"] != other["organizationId"] {
 		t.Errorf("moved: %v", got)
 	}
 	if got := c.ok("", "admin", "agent", "delete", id); got["id"] != id {
@@ -194,8 +211,11 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 	me(401)
 
 	refused("not the id of", "admin", "key", "revoke", "x")
-	refused("no such business", "admin", "key", "create", "--business", "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "--name", "k", "--permissions", "*")
-	refused("not a permission", "admin", "key", "create", "--business", business, "--name", "k", "--permissions", "contacts:fly")
+	refused("no such business", "admin", "key", "create", "--business", "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88",
+		"--name",
+		"k", "--permissions", "*")
+	refused("not a permission", "admin", "key", "create", "--business", business, "--name", "k", "--permissions",
+		"contacts:fly")
 	refused("--plan", "admin", "org", "create", "--name", "x", "--plan", "gold")
 	refused("nothing to change", "admin", "org", "update", orgID, "--name", "")
 	code, out, _ := c.run("", "admin", "key", "list", "--org", orgID)
@@ -251,8 +271,9 @@ func TestDemo(t *testing.T) {
 	dir := t.TempDir()
 	var last string
 	for range 2 {
-		listen := "127.0.0.1:" + freePort(t)
-		cmd := exec.Command(os.Args[0], "serve", "--demo", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0") //nolint:noctx // ended below
+		listen := listentest.FreeAddress(t)
+		cmd := exec.Command(os.Args[0], "serve", "--demo", "--listen", listen, //nolint:noctx // ended below
+			"--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), asCommand+"=1")
 		var out syncBuffer
@@ -280,7 +301,8 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%s: %v %s", line, err, answer)
 		}
 		if last != "" {
-			old, _ := exec.Command("sh", "-c", strings.ReplaceAll(last, lastListen, listen)).Output() //nolint:noctx // local
+			again := strings.ReplaceAll(last, lastListen, listen)
+			old, _ := exec.Command("sh", "-c", again).Output() //nolint:noctx // local
 			if !strings.Contains(string(old), "UNAUTHORIZED") || last == line {
 				t.Errorf("the last key still works: %s", old)
 			}
@@ -293,7 +315,7 @@ func TestDemo(t *testing.T) {
 	}
 	c := cli{t, []string{"--data", filepath.Join(dir, "real")}}
 	c.ok("", "admin", "org", "create", "--name", "Real")
-	if code, _, errs := c.run("", "serve", "--demo"); code == 0 || !strings.Contains(errs, "not a demonstration") {
+	if code, _, errs := c.run("", "serve", "--demo"); code == 0 || !strings.Contains(errs, "not a demo") {
 		t.Errorf("a demo on real data: %d %s", code, errs)
 	}
 }

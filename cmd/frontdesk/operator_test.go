@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 	"frontdesk/migrations"
 )
 
@@ -88,9 +89,13 @@ func TestOperator(t *testing.T) {
 		}
 		org := c.ok("", "admin", "org", "create", "--name", "Analytical Engines", "--plan", "enterprise")
 		orgID, business := org["organizationId"].(string), org["businessId"].(string)
-		c.ok("a long password", "admin", "user", "create", "--org", orgID, "--email", "ada@example.com", "--name", "Ada", "--role", "owner", "--password-stdin")
-		c.ok("", "admin", "agreement", "accept", "--business", business, "--kind", "business", "--by", "ada@example.com")
-		key := c.ok("", "admin", "key", "create", "--business", business, "--name", "k", "--permissions", "*")["key"].(string)
+		c.ok("a long password", "admin", "user", "create", "--org", orgID, "--email", "ada@example.com", "--name",
+			"Ada",
+			"--role", "owner", "--password-stdin")
+		c.ok("", "admin", "agreement", "accept", "--business", business, "--kind", "business", "--by",
+			"ada@example.com")
+		key := c.ok("", "admin", "key", "create", "--business", business, "--name", "k", "--permissions",
+			"*")["key"].(string)
 		backup := filepath.Join(dir, "backup")
 		t.Run("beside a server", func(t *testing.T) {
 			c.t = t
@@ -103,18 +108,21 @@ func TestOperator(t *testing.T) {
 			if got := c.ok("", "backup", "backup"); got["file"] != backup || got["rows"].(float64) < 10 {
 				t.Errorf("backup: %v", got)
 			}
-			refused("there already", "backup", backup)
+			refused("already exists", "backup", backup)
 			says("The sealing key is not in the backup", "backup", "second")
-			if got := c.ok("", "admin", "org", "export", orgID, "--out", "export"); got["folder"] != filepath.Join(dir, "export") {
+			if got := c.ok("", "admin", "org", "export", orgID, "--out",
+				"export"); got["folder"] != filepath.Join(dir, "export") {
 				t.Errorf("export: %v", got)
 			}
-			if b, err := os.ReadFile(filepath.Join(dir, "export", "contacts.jsonl")); err != nil || bytes.Count(b, []byte("\n")) != 2 {
+			if b, err := os.ReadFile(filepath.Join(dir, "export", "contacts.jsonl")); err != nil ||
+				bytes.Count(b, []byte("\n")) != 2 {
 				t.Errorf("export: %v %s", err, b)
 			}
 			refused("not empty", "admin", "org", "export", orgID, "--out", "export")
 			refused("no such organization", "admin", "org", "export", stays, "--out", "export2")
 			code, out, errs := c.run("", "admin", "contact", "erase", contact)
-			if code != 0 || !strings.Contains(out, "customers        1") || !strings.Contains(errs, "records of their own") {
+			if code != 0 || !strings.Contains(out, "customers        1") ||
+				!strings.Contains(errs, "separate records") {
 				t.Errorf("erase: %d %s %s", code, out, errs)
 			}
 			refused("no such contact", "admin", "contact", "erase", contact)
@@ -124,18 +132,23 @@ func TestOperator(t *testing.T) {
 			if e == db.Postgres {
 				c.ok("", "admin", "secrets", "rotate", "--retire")
 			}
-			if code, _, errs := c.run("", "admin", "secrets", "rotate", "--retire"); code != 0 || !strings.Contains(errs, "is as it was") || strings.Contains(errs, "out of date") {
+			if code, _, errs := c.run("", "admin", "secrets", "rotate", "--retire"); code != 0 ||
+				!strings.Contains(errs, "is unchanged") || strings.Contains(errs, "out of date") {
 				t.Errorf("nothing to retire: %d %s", code, errs)
 			}
-			if b, err := os.ReadFile(filepath.Join(data, "sealing.key")); err != nil || !bytes.HasPrefix(b, []byte("2:")) || bytes.Count(b, []byte("\n")) != 1 {
+			if b, err := os.ReadFile(filepath.Join(data, "sealing.key")); err != nil ||
+				!bytes.HasPrefix(b, []byte("2:")) ||
+				bytes.Count(b, []byte("\n")) != 1 {
 				t.Errorf("the key file: %v", err)
 			}
-			says("answers and is ready", "doctor", "--listen", strings.TrimPrefix(url, "http://"), "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0")
+			says("answers and is ready", "doctor", "--listen", strings.TrimPrefix(url, "http://"), "--mcp-listen",
+				"127.0.0.1:0",
+				"--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0")
 			refused("a server runs on this database", "restore", backup)
 		})
 		c.t = t
 		says(" rows, ", "backup", filepath.Join(dir, "alone"))
-		refused("organizations already", "restore", backup)
+		refused("already has organizations", "restore", backup)
 
 		// The key of when the backup was made has been rotated out since; the
 		// newer backup goes with the newer key.
@@ -149,7 +162,10 @@ func TestOperator(t *testing.T) {
 			if code, out, _ := c.run("", "doctor"); code != 1 || !strings.Contains(out, "fail  sealing key") {
 				t.Errorf("doctor: %d %s", code, out)
 			}
-			if code, _, errs := c.run("", "serve", "--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"); code == 0 || !strings.Contains(errs, "does not belong to this database") {
+			if code, _, errs := c.run("", "serve", "--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0",
+				"--dns-listen",
+				"127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"); code == 0 ||
+				!strings.Contains(errs, "does not belong to this database") {
 				t.Errorf("serve: %d %s", code, errs)
 			}
 			copyFile(t, filepath.Join(data, "sealing.key"), filepath.Join(elsewhere, "sealing.key"))
@@ -165,7 +181,8 @@ func TestOperator(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		data := filepath.Join(t.TempDir(), "data")
-		base := []string{"--data", data, "--listen", "127.0.0.1:" + freePort(t), "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}
+		base := []string{"--data", data, "--listen", listentest.FreeAddress(t), "--mcp-listen", "127.0.0.1:0",
+			"--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}
 		if o := dbtest.Options(t, e, migrations.FS); o.URL != "" {
 			base = append(base, "--database-url", o.URL)
 		}
@@ -190,10 +207,13 @@ func TestDoctor(t *testing.T) {
 		check(0, "ok    schema", "up to date", "fits")
 
 		var findings []map[string]string
-		if _, out, _ := c.run("", "doctor", "--json"); json.Unmarshal([]byte(out), &findings) != nil || len(findings) < 7 || findings[0]["status"] != "ok" {
+		if _, out, _ := c.run("", "doctor", "--json"); json.Unmarshal([]byte(out), &findings) != nil ||
+			len(findings) < 7 ||
+			findings[0]["status"] != "ok" {
 			t.Errorf("%s", out)
 		}
-		if code, out, errs := c.run("", "doctor", "--rate-limit-free", "0"); code != 1 || !strings.Contains(out, "fail  configuration") {
+		if code, out, errs := c.run("", "doctor", "--rate-limit-free", "0"); code != 1 ||
+			!strings.Contains(out, "fail  configuration") {
 			t.Errorf("a wrong setting: %d %s %s", code, out, errs)
 		}
 		keyFile := filepath.Join(data, "sealing.key")

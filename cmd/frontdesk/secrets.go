@@ -14,7 +14,7 @@ import (
 
 type orgExport struct {
 	ID  string `arg:"" help:"The organization."`
-	Out string `required:"" help:"The folder to write; it must be empty or not be there." placeholder:"DIR"`
+	Out string `required:"" help:"The folder to write to, new or empty." placeholder:"DIR"`
 }
 
 func (c *orgExport) Run(s *config.Settings, out *streams) error {
@@ -34,7 +34,7 @@ func (c *orgExport) Run(s *config.Settings, out *streams) error {
 	if err != nil {
 		return err
 	}
-	return print(out, data)
+	return printAnswer(out, data)
 }
 
 type contactErase struct {
@@ -42,32 +42,40 @@ type contactErase struct {
 }
 
 func (c *contactErase) Run(s *config.Settings, out *streams) error {
-	data, err := ask(s, out, admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: c.ID}, map[string]any{"id": c.ID})
+	data, err := ask(s, out, admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: c.ID},
+		map[string]any{"id": c.ID})
 	if err != nil {
 		return err
 	}
-	if err := print(out, data); err != nil {
+	if err := printAnswer(out, data); err != nil {
 		return err
 	}
-	var erased struct{ Customers, Tasks, Messages int }
+	var erased struct {
+		Rows struct{ Customers, Tasks, Messages int }
+	}
 	if err := json.Unmarshal(data, &erased); err != nil {
 		return err
 	}
-	if erased.Customers > 0 {
-		out.say(fmt.Sprintf("%d customers named this contact. They are records of their own, with names of their own: they stay, and no longer name it.", erased.Customers))
+	if erased.Rows.Customers > 0 {
+		out.say(fmt.Sprintf("%d customers referred to this contact. They are separate records with their own names: "+
+			"they stay, and no longer refer to it.", erased.Rows.Customers))
 	}
-	if erased.Tasks > 0 {
-		out.say(fmt.Sprintf("%d tasks named this contact. They stay, without title, description and comments.", erased.Tasks))
+	if erased.Rows.Tasks > 0 {
+		out.say(fmt.Sprintf("%d tasks referred to this contact. They stay, without title, description and comments.",
+			erased.Rows.Tasks))
 	}
-	if erased.Messages > 0 {
-		out.say(fmt.Sprintf("%d messages were to or from this contact. They stay, without their words and without its addresses; those that had not left are canceled.", erased.Messages))
+	if erased.Rows.Messages > 0 {
+		out.say(fmt.Sprintf("%d messages were to or from this contact. They stay, without their text and its "+
+			"addresses; "+
+			"those not yet sent are canceled.", erased.Rows.Messages))
 	}
-	out.say("Backups made before still hold the person.")
+	out.say("Earlier backups still contain the person.")
 	return nil
 }
 
 type secretsRotate struct {
-	Retire bool `help:"Add no key; seal anew what is stored, and take the old ones out. For PostgreSQL, once every server has the new file."`
+	// Retire is for PostgreSQL, once every server has the new file.
+	Retire bool `help:"Add no key; seal stored secrets with the newest one and remove the old ones."`
 }
 
 func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
@@ -79,7 +87,7 @@ func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
 	if err != nil {
 		return err
 	}
-	if err := print(out, data); err != nil {
+	if err := printAnswer(out, data); err != nil {
 		return err
 	}
 	var done app.Rotated
@@ -87,12 +95,13 @@ func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
 		return err
 	}
 	if !c.Retire || len(done.Removed) > 0 {
-		out.say("Keep a new copy of " + s.KeyPath() + " elsewhere; the one you have is out of date.")
+		out.say("Keep a new copy of " + s.KeyPath() + " elsewhere; your old copy is out of date.")
 	} else {
-		out.say(s.KeyPath() + " is as it was: it has no older key that nothing is sealed with.")
+		out.say(s.KeyPath() + " is unchanged: every older key in it is still in use, or there is none.")
 	}
 	if len(done.Kept) > 0 {
-		out.say("Older keys stay in the file for now. Copy it to every server's data folder at once, then run: frontdesk admin secrets rotate --retire")
+		out.say("Older keys stay in the file for now. Copy it to every server's data folder now, then run: frontdesk " +
+			"admin secrets rotate --retire")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 type serveCommand struct {
-	Demo bool `help:"Run a demonstration with sample data, in a folder of its own."`
+	Demo bool `help:"Run a demo with sample data, in its own folder."`
 }
 
 // Run serves until SIGINT or SIGTERM.
@@ -25,8 +25,8 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
-		// The heap is small and short-lived: collecting it a third as often
-		// costs some 30 MB and saves a fifth of the CPU of a list.
+		// The heap is small and short-lived. Collecting it a third as often costs
+		// about 30 MB and saves a fifth of a list's CPU time.
 		debug.SetGCPercent(300)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -35,7 +35,7 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 	log := logger(s, io.err)
 	a, err := app.Open(ctx, *s, log)
 	if errors.Is(err, db.ErrOwned) {
-		return fmt.Errorf("another frontdesk server runs on %s; stop it, or give this one a --data of its own", s.Data)
+		return fmt.Errorf("another frontdesk server runs on %s; stop it, or give this one its own --data", s.Data)
 	}
 	if err != nil {
 		return err
@@ -58,13 +58,18 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 			// Only here, never in the log: whoever has the link owns the server.
 			fmt.Fprintln(io.out, setup)
 		}
-		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "smtp_listen", s.MailServer.Listen, "database", a.DB.Engine(), "data", s.Data)
+		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "smtp_listen",
+			s.MailServer.Listen,
+			"database", a.DB.Engine(), "data", s.Data)
 	})
 }
 
 // greet tells a person what to do next.
 func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
-	fmt.Fprintf(w, "\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n  metrics  %s/metrics\n",
+	fmt.Fprintf(w,
+		"\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n  "+
+			"metrics  "+
+			"%s/metrics\n",
 		s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
 	if s.MCPListen != "" {
 		fmt.Fprintf(w, "  agents   %s/mcp\n", s.MCPURL)
@@ -125,7 +130,7 @@ func (migrateCommand) Run(s *config.Settings, io *streams) error {
 	}
 	a, err := app.Open(context.Background(), *s, logger(s, io.err))
 	if errors.Is(err, db.ErrOwned) {
-		return fmt.Errorf("a server runs on %s; it migrated at its start. Stop it to migrate by hand", s.Data)
+		return fmt.Errorf("a server runs on %s and migrated it when it started; stop it to migrate by hand", s.Data)
 	}
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func (c *domainZone) Run(s *config.Settings, out *streams) error {
 		return err
 	}
 	if out.json {
-		return print(out, data)
+		return printAnswer(out, data)
 	}
 	var zone app.Zone
 	if err := json.Unmarshal(data, &zone); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 
 	"github.com/miekg/dns"
 )
@@ -24,13 +25,16 @@ func TestDNS(t *testing.T) {
 		c := cli{t, base}
 		org := c.ok("", "admin", "org", "create", "--name", "Analytical Engines", "--plan", "enterprise")
 		orgID, business := org["organizationId"].(string), org["businessId"].(string)
-		c.ok("a long password", "admin", "user", "create", "--org", orgID, "--email", "ada@example.com", "--name", "Ada", "--role", "owner", "--password-stdin")
+		c.ok("a long password", "admin", "user", "create", "--org", orgID, "--email", "ada@example.com", "--name",
+			"Ada",
+			"--role", "owner", "--password-stdin")
 		for _, kind := range []string{"business", "domain"} {
 			c.ok("", "admin", "agreement", "accept", "--business", business, "--kind", kind, "--by", "ada@example.com")
 		}
 		c.ok("", "admin", "card", "add", "--org", orgID, "--test", "visa")
-		key := c.ok("", "admin", "key", "create", "--business", business, "--name", "k", "--permissions", "*")["key"].(string)
-		server := "127.0.0.1:" + freePort(t)
+		key := c.ok("", "admin", "key", "create", "--business", business, "--name", "k", "--permissions",
+			"*")["key"].(string)
+		server := listentest.FreeAddress(t)
 		t.Run("beside a server", func(t *testing.T) {
 			c.t = t
 			url := startServer(t, append(base, "--dns-listen", server))
@@ -59,11 +63,16 @@ func TestDNS(t *testing.T) {
 				}
 				return data
 			}
-			order := call("POST", "/v1/domain-registrations", `{"domain": "engines.com", "maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace",
-				"address1": "12 St James's Square", "city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`)
+			order := call("POST", "/v1/domain-registrations",
+				`{"domain": "engines.com", "maxAmountCents": 1200, "contact": {"firstName": "Ada",
+					"lastName": "Lovelace",
+				"address1": "12 St James's Square", "city": "London", "stateProvince": "London",
+					"postalCode": "SW1Y 4JH",
+					"country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`)
 			var done map[string]any
 			for range 200 {
-				if done = call("GET", "/v1/operations/"+order["operationId"].(string), ""); done["status"] == "succeeded" {
+				if done = call("GET", "/v1/operations/"+order["operationId"].(string),
+					""); done["status"] == "succeeded" {
 					break
 				}
 				time.Sleep(50 * time.Millisecond)
@@ -72,24 +81,31 @@ func TestDNS(t *testing.T) {
 				t.Fatalf("%v", done)
 			}
 			path := "/v1/domains/" + done["resourceId"].(string) + "/dns-records"
-			call("PUT", path+"/"+call("POST", path, `{"type": "A", "name": "www", "content": "192.0.2.1"}`)["id"].(string), `{"type": "A", "name": "www", "content": "192.0.2.2"}`)
+			call("PUT", path+"/"+call("POST", path,
+				`{"type": "A", "name": "www", "content": "192.0.2.1"}`)["id"].(string),
+				`{"type": "A", "name": "www", "content": "192.0.2.2"}`)
 			for _, transport := range []string{"udp", "tcp"} {
 				m := new(dns.Msg)
 				m.SetQuestion("www.engines.com.", dns.TypeA)
 				r, _, err := (&dns.Client{Net: transport, Timeout: 5 * time.Second}).Exchange(m, server)
-				if err != nil || !r.Authoritative || len(r.Answer) != 1 || r.Answer[0].(*dns.A).A.String() != "192.0.2.2" {
+				if err != nil || !r.Authoritative || len(r.Answer) != 1 ||
+					r.Answer[0].(*dns.A).A.String() != "192.0.2.2" {
 					t.Errorf("%s: %v, %v", transport, r, err)
 				}
 			}
-			if code, out, errs := c.run("", "admin", "domain", "zone", "Engines.com."); code != 0 || !strings.HasPrefix(out, "$ORIGIN engines.com.\n") || !strings.Contains(out, "\tA\t192.0.2.2\n") || !strings.Contains(out, "\tNS\tns2.example.net.\n") {
+			if code, out, errs := c.run("", "admin", "domain", "zone", "Engines.com."); code != 0 ||
+				!strings.HasPrefix(out, "$ORIGIN engines.com.\n") || !strings.Contains(out, "\tA\t192.0.2.2\n") ||
+				!strings.Contains(out, "\tNS\tns2.example.net.\n") {
 				t.Errorf("%d %s %s", code, out, errs)
 			}
 		})
 		c.t = t
-		if code, out, errs := c.run("", "admin", "domain", "zone", "engines.com"); code != 0 || !strings.Contains(out, "\tA\t192.0.2.2\n") {
+		if code, out, errs := c.run("", "admin", "domain", "zone", "engines.com"); code != 0 ||
+			!strings.Contains(out, "\tA\t192.0.2.2\n") {
 			t.Errorf("%d %s %s", code, out, errs)
 		}
-		if code, _, errs := c.run("", "admin", "domain", "zone", "other.com"); code == 0 || !strings.Contains(errs, "no zone other.com") {
+		if code, _, errs := c.run("", "admin", "domain", "zone", "other.com"); code == 0 ||
+			!strings.Contains(errs, "no zone other.com") {
 			t.Errorf("%d %s", code, errs)
 		}
 	})
@@ -98,14 +114,15 @@ func TestDNS(t *testing.T) {
 // Settings of DNS that cannot be are told before anything starts.
 func TestDNSSettings(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--dns-provider":      {"--dns-provider", "bind"},
-		"--dns-listen":        {"--dns-listen", "8053"},
-		"--dns-nameservers":   {"--dns-nameservers", "ns 1"},
-		"--powerdns-api-key":  {"--dns-provider", "powerdns"},
-		"--powerdns-url":      {"--dns-provider", "powerdns", "--powerdns-api-key", "k", "--powerdns-url", "here"},
-		"--dnsimple-token":    {"--dns-provider", "dnsimple"},
-		"--dns-rate-limit":    {"--dns-rate-limit=-1"},
-		"DNS provider":        {"--dns-provider", "powerdns", "--powerdns-api-key", "k", "--powerdns-url", "http://127.0.0.1:1"},
+		"--dns-provider":     {"--dns-provider", "bind"},
+		"--dns-listen":       {"--dns-listen", "8053"},
+		"--dns-nameservers":  {"--dns-nameservers", "ns 1"},
+		"--powerdns-api-key": {"--dns-provider", "powerdns"},
+		"--powerdns-url":     {"--dns-provider", "powerdns", "--powerdns-api-key", "k", "--powerdns-url", "here"},
+		"--dnsimple-token":   {"--dns-provider", "dnsimple"},
+		"--dns-rate-limit":   {"--dns-rate-limit=-1"},
+		"DNS provider": {"--dns-provider", "powerdns", "--powerdns-api-key", "k", "--powerdns-url",
+			"http://127.0.0.1:1"},
 		"Nobody answers":      {"--dns-listen="},
 		"is not a host name":  {"--dns-nameservers", "localhost"},
 		"is not known":        {"--dns-provider", "x"},

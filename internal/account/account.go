@@ -1,16 +1,17 @@
-// Package account holds who is who: organizations, users and their roles, who
-// is signed in, API keys, agents, agreements and saved cards. What it does is operations like
-// everything else, with the doors console and admin only; and it tells the
-// other doors who a caller is (callers.go).
+// Package account holds identities: organizations, users and their roles,
+// sessions, API keys, agents, agreements and saved cards. Everything it does is
+// an operation, offered through the console and admin doors only. It also tells
+// the other doors who a caller is (callers.go).
 //
-// It knows no resource but the row of a business: it inserts the first one
-// with the organization (business.go).
+// The one resource it knows is the business row, because it inserts the first
+// business with the organization (business.go).
 package account
 
 import (
 	"context"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
@@ -18,17 +19,25 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Config is what an operator can set.
+// Config is what accounts need. DB, Clock, Jobs and Connections are required.
 type Config struct {
+	DB    *db.DB
+	Clock *clock.Clock
+	Jobs  *job.Queue
+	// Connections are the clients that act as an agent or for a user.
+	Connections Connections
 	// BusinessAgreement and DomainAgreement are the current versions. A new
 	// one needs acceptance again.
 	BusinessAgreement string
 	DomainAgreement   string
-	// Cards is the real payment provider, with which cards are saved; nil means
-	// that sandbox cards are charged.
+	// Cards is the real payment provider, which saves the cards. When it is nil,
+	// sandbox cards are charged.
 	Cards CardProvider
-	// BaseURL is where the console is, for the links in refusals.
+	// BaseURL is the console's address, for the links in refusals.
 	BaseURL string
+	// AgentAllowance tells how many tool calls an organization has left; nil
+	// where there are no agents.
+	AgentAllowance func(org id.ID, plan string) limit.Verdict
 }
 
 // Accounts is the package's state: the database and the callers it knows.
@@ -42,63 +51,62 @@ type Accounts struct {
 	setups  limit.Limiter[id.ID]
 	jobs    *job.Queue
 
-	strangers  *queue
-	keepers    []Keeper
-	agentEnded func(ctx context.Context, c *op.Call, agent id.ID, reason string) error
-	userEnded  func(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
+	strangers   *queue
+	connections Connections
 }
 
-// New joins accounts to a database.
-func New(d *db.DB, c *clock.Clock, cfg Config) *Accounts {
-	return &Accounts{db: d, clock: c, config: cfg, strangers: newQueue()}
+// Connections ends connections for good, in the transaction of the call.
+type Connections interface {
+	// EndAgent ends every connection that acts as an agent. The agent is deleted,
+	// deactivated or moved to another organization.
+	EndAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error
+	// EndUser ends every connection that acts on behalf of a user, in the call's
+	// organization or everywhere.
+	EndUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
 }
 
-// OnAgentEnd asks to be called, in the same transaction, when an agent is
-// deleted, deactivated or moved to another organization: whatever acts as the
-// agent ends then, and does not come back with it.
-func (a *Accounts) OnAgentEnd(fn func(ctx context.Context, c *op.Call, agent id.ID, reason string) error) {
-	a.agentEnded = fn
+// New panics when a required field is missing.
+func New(c Config) *Accounts {
+	config.Require(c, "DB", "Clock", "Jobs", "Connections")
+	return &Accounts{
+		db:          c.DB,
+		clock:       c.Clock,
+		jobs:        c.Jobs,
+		connections: c.Connections,
+		config:      c,
+		strangers:   newQueue(),
+	}
 }
 
-// Why an agent's connections ended, as their clients are told.
+// The reasons that clients are given when an agent's connections end.
 const (
 	AgentDeleted     = "Agent deleted"
 	AgentDeactivated = "Agent deactivated"
 	AgentMoved       = "Agent moved to another organization"
 	MemberLeft       = "The user who connected it left the organization"
-	PasswordChanged  = "Disconnected with a change of password"
+	PasswordChanged  = "Disconnected by a password change"
 )
 
-func (a *Accounts) endAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
-	if a.agentEnded == nil {
-		return nil
-	}
-	return a.agentEnded(ctx, c, agent, reason)
-}
+// Status says whether an organization, a user or an agent may act.
+type Status string
 
-// OnUserEnd asks to be called, in the same transaction, when whatever acts on
-// behalf of a user ends, and does not come back: in the call's organization,
-// or in all of them.
-func (a *Accounts) OnUserEnd(fn func(ctx context.Context, c *op.Call, user id.ID, everywhere bool, why string) error) {
-	a.userEnded = fn
-}
+// An agent that may not act is inactive; anything else is disabled.
+const (
+	Active   Status = "active"
+	Inactive Status = "inactive"
+	Disabled Status = "disabled"
+)
 
-func (a *Accounts) endUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error {
-	if a.userEnded == nil {
-		return nil
-	}
-	return a.userEnded(ctx, c, user, everywhere, reason)
-}
-
-// doors of everything that manages the account.
+// doors offer the operations that manage the account.
 const doors = op.Console | op.Admin
 
-// Operations lists everything that can be done with accounts.
+// Operations lists the operations on accounts.
 func (a *Accounts) Operations() []*op.Op {
 	var all []*op.Op
 	for _, part := range [][]*op.Op{
 		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
-		a.leaveOperations(), a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
+		colleagueOperations(),
+		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
 		a.keyOperations(), a.agentOperations(), a.cardOperations(), a.cardSetupOperations(), a.meOperations(),
 		a.sessionOperations(), a.setupOperations(),
 	} {
@@ -107,6 +115,6 @@ func (a *Accounts) Operations() []*op.Op {
 	return all
 }
 
-// Changed forgets the callers that this change may concern, before anyone
-// hears that it is done.
+// Changed clears the cached callers when the transaction commits, before anyone
+// learns of the change.
 func (a *Accounts) Changed(c *op.Call) { c.Tx.OnCommit(a.callers.clear) }

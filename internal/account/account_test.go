@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Whoever deletes the default card still has one, as long as there is another.
+// Deleting the default card promotes another, as long as there is one.
 func TestDeletedDefaultCard(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		add := func(test string) id.ID {
@@ -57,8 +57,8 @@ func TestDeletedDefaultCard(t *testing.T) {
 	})
 }
 
-// A key that the operator makes is somebody's: the oldest owner's, or whose it
-// is said to be. What is made with it is theirs.
+// A key that the operator makes belongs to the oldest owner, or to the named
+// user. What is made with it is theirs.
 func TestKeyOfOperator(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		add := func(email, role string) id.ID {
@@ -78,21 +78,23 @@ func TestKeyOfOperator(t *testing.T) {
 		key("").Same("createdByUserId", a.OwnerID)
 		hers := key(`, "by": "GRACE@example.com"`)
 		hers.Same("createdByUserId", grace)
-		made := a.Send(t, hers.Text("key"), "POST", "/v1/email-templates", `{"name": "N", "subject": "S", "body": "B"}`).
+		made := a.Send(t, hers.Text("key"), "POST", "/v1/email-templates",
+			`{"name": "N", "subject": "S", "body": "B"}`).
 			OK(t, 201)
 		made.Same("createdBy", grace)
 		for _, by := range []string{"member@example.com", "nobody@example.com"} {
 			_, err := a.Admin.Do(t.Context(), admin.Request{
 				Operation: "api_keys.create", Noun: "business", Ref: string(a.Business),
-				Input: fmt.Appendf(nil, `{"businessId": %q, "name": "K", "permissions": ["*"], "by": %q}`, a.Business, by)})
+				Input: fmt.Appendf(nil, `{"businessId": %q, "name": "K", "permissions": ["*"], "by": %q}`, a.Business,
+					by)})
 			if !fault.Has(err, fault.Invalid) {
 				t.Errorf("by %s: %v", by, err)
 			}
 		}
-		// It stops with her, and does not come back with her.
+		// The key ends with her membership and stays dead when she returns.
 		a.Operate(t, "users.remove", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, grace))
 		a.Send(t, hers.Text("key"), "GET", "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
-		// Only owners take over what somebody made: the operator is none.
+		// Only owners can take over what somebody made, and the operator is not one.
 		second := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
 		_, err := a.Admin.Do(t.Context(), admin.Request{
 			Operation: "users.remove", Noun: "organization", Ref: string(a.Org),
@@ -103,8 +105,8 @@ func TestKeyOfOperator(t *testing.T) {
 	})
 }
 
-// An address that has a user is not added to a further organization, with a
-// password or without: a link is made.
+// An address that already has a user is not added to another organization, with
+// a password or without. A link is created instead.
 func TestUserOfAnotherOrganization(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")

@@ -16,12 +16,15 @@ type Agent struct {
 	op.Record
 	BusinessID id.ID  `json:"businessId"`
 	Name       string `json:"name"`
-	Status     string `json:"status" enum:"active,inactive"`
-	// Permissions has "contacts.read" and so on, for every resource and action.
+	Status     Status `json:"status" enum:"active,inactive"`
+	// Permissions has a cell like "contacts.read" for every resource and action.
 	Permissions map[string]string `json:"permissions"`
 }
 
-var agents = db.NewTable[Agent]("agents", "agent")
+var agents = db.NewTable[Agent]("agents", db.Life{
+	Noun: "agent",
+	Refs: []db.Ref{db.To("business_id", "businesses", db.Keeps)},
+})
 
 const (
 	allow = "allow"
@@ -29,21 +32,21 @@ const (
 	deny  = "deny"
 )
 
-// helps is where a helper may work unasked: with people and with what it
-// writes down about them. What leaves the house, costs money or runs by itself
-// it must ask for.
-var helps = []string{"contacts", "customers", "properties", "tasks"}
+// helperResources are the resources a helper may change without asking: people
+// and notes about them. It must ask for whatever goes out, costs money or runs
+// by itself.
+var helperResources = []string{"contacts", "customers", "properties", "tasks"}
 
 // Preset fills the permission table: all, helper, read or none.
 func Preset(name string) map[string]string {
 	table := map[string]string{}
-	for _, r := range op.Resources {
-		for _, a := range []op.Action{op.See, op.Create, op.Change, op.Delete} {
+	for _, r := range op.Resources() {
+		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate, op.ActionDelete} {
 			level := deny
 			switch {
-			case name == "all", (name == "read" || name == "helper") && a == op.See:
+			case name == "all", (name == "read" || name == "helper") && a == op.ActionRead:
 				level = allow
-			case name == "helper" && a != op.Delete && slices.Contains(helps, r):
+			case name == "helper" && a != op.ActionDelete && slices.Contains(helperResources, r):
 				level = allow
 			case name == "helper":
 				level = ask
@@ -54,12 +57,12 @@ func Preset(name string) map[string]string {
 	return table
 }
 
-// Allowed is what the agent may do unasked. A cell that this release does not
-// know, because a newer one runs beside it, allows nothing.
+// Allowed returns what the agent may do without asking. A cell that this release
+// does not know, because a newer one runs beside it, allows nothing.
 func (g *Agent) Allowed() (p op.Permissions) {
 	for cell, level := range g.Permissions {
 		resource, verb, _ := strings.Cut(cell, ".")
-		if a, ok := op.ActionNamed(verb); ok && level == allow && slices.Contains(op.Resources, resource) {
+		if a, ok := op.ActionNamed(verb); ok && level == allow && slices.Contains(op.Resources(), resource) {
 			p = p.With(resource, a)
 		}
 	}
@@ -69,9 +72,17 @@ func (g *Agent) Allowed() (p op.Permissions) {
 func (a *Accounts) agentOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	spec := func(name, summary, event, example string) op.Spec {
-		return op.Spec{Name: "agents." + name, Summary: summary, Resource: op.Account, Doors: doors, Events: []string{"agent." + event}, Example: example}
+		return op.Spec{
+			Name:     "agents." + name,
+			Summary:  summary,
+			Resource: op.Account,
+			Doors:    doors,
+			Events:   []string{"agent." + event},
+			Example:  example,
+		}
 	}
-	create := spec("create", "Create an agent for a business.", "created", `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant", "preset": "read"}`)
+	create := spec("create", "Create an agent for a business.", "created",
+		`{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant", "preset": "read"}`)
 	create.Status = 201
 	remove := spec("delete", "Delete an agent; its connections end.", "deleted", one)
 	remove.Status = 204
@@ -79,8 +90,11 @@ func (a *Accounts) agentOperations() []*op.Op {
 	list.Events = nil
 	get := spec("get", "Show an agent.", "", one)
 	get.Events = nil
-	// Not only who manages agents may connect a client to one.
-	offered := spec("offered", "List the active agents that a client can be connected to, and whether their business accepted the agreement.", "", `{}`)
+	// Members who do not manage agents may connect a client to one, too.
+	offered := spec("offered",
+		"List the active agents that a client can be connected to, and whether their business accepted the agreement.",
+		"",
+		`{}`)
 	offered.Events, offered.Resource = nil, op.Free
 	return []*op.Op{
 		op.Write(create, a.createAgent),
@@ -90,11 +104,14 @@ func (a *Accounts) agentOperations() []*op.Op {
 		op.Write(spec("rename", "Give an agent another name.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant"}`), a.renameAgent),
 		op.Write(spec("set_permissions", "Set what an agent may do.", "updated",
-			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`), a.setAgentPermissions),
-		op.Write(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus("active", "agent.activated")),
-		op.Write(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one), a.setAgentStatus("inactive", "agent.deactivated")),
+			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`),
+			a.setAgentPermissions),
+		op.Write(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus(Active, "agent.activated")),
+		op.Write(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
+			a.setAgentStatus(Inactive, "agent.deactivated")),
 		op.Write(spec("move", "Move an agent to another business.", "moved",
-			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "businessId": "7f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`), a.moveAgent),
+			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "businessId": "7f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`),
+			a.moveAgent),
 		op.Write(remove, a.deleteAgent),
 	}
 }
@@ -109,7 +126,8 @@ func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) 
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
 		return nil, db.Missing(err, "business")
 	}
-	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: "active", Permissions: Preset(in.Preset)}
+	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active,
+		Permissions: Preset(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}
@@ -138,10 +156,12 @@ type Offer struct {
 
 func (a *Accounts) offerAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Offer], error) {
 	rows, err := db.All[Offer](ctx, c.Tx, `
-		SELECT a.id, a.name, b.name, EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
+		SELECT a.id, a.name, b.name, EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1
+			AND g.business_id = b.id
 			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions
 		FROM agents a JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
-		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,
+		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL
+		ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,
 		c.Org, a.config.BusinessAgreement, in.Limit, in.Offset)
 	return op.ListOf(in.Page, rows), err
 }
@@ -169,7 +189,9 @@ func (in *agentPermissions) Prepare(context.Context, *op.Call) error {
 	var tree *fault.Tree
 	for cell, level := range in.Permissions {
 		if known[cell] == "" {
-			tree = tree.At([]any{"permissions", cell}, "Unknown; a cell is <resource>.<action> with read, create, update or delete and one of "+strings.Join(op.Resources, ", "))
+			tree = tree.At([]any{"permissions", cell},
+				"Unknown; a cell is <resource>.<action> with read, create, update or delete and one of "+
+					strings.Join(op.Resources(), ", "))
 		} else if !slices.Contains([]string{allow, ask, deny}, level) {
 			tree = tree.At([]any{"permissions", cell}, "Invalid option: expected one of allow, ask, deny")
 		}
@@ -188,21 +210,22 @@ func (a *Accounts) setAgentPermissions(ctx context.Context, c *op.Call, in agent
 	})
 }
 
-func (a *Accounts) setAgentStatus(status, event string) func(context.Context, *op.Call, byID) (*Agent, error) {
+func (a *Accounts) setAgentStatus(status Status, event string) func(context.Context, *op.Call, byID) (*Agent, error) {
 	return func(ctx context.Context, c *op.Call, in byID) (*Agent, error) {
 		return a.changeAgent(ctx, c, in.ID, event, func(g *Agent) (bool, error) {
 			changed := g.Status != status
 			g.Status = status
-			if changed && status != "active" {
-				return changed, a.endAgent(ctx, c, g.ID, AgentDeactivated)
+			if changed && status != Active {
+				return changed, a.connections.EndAgent(ctx, c, g.ID, AgentDeactivated)
 			}
 			return changed, nil
 		})
 	}
 }
 
-// changeAgent locks an agent, changes it, and tells what happened if anything did.
-func (a *Accounts) changeAgent(ctx context.Context, c *op.Call, agent id.ID, event string, change func(*Agent) (bool, error)) (*Agent, error) {
+// changeAgent locks an agent, changes it, and emits the event if anything changed.
+func (a *Accounts) changeAgent(ctx context.Context, c *op.Call, agent id.ID, event string,
+	change func(*Agent) (bool, error)) (*Agent, error) {
 	g, err := agents.Lock(ctx, c.Tx, c.Org, agent)
 	if err != nil {
 		return nil, err
@@ -224,10 +247,11 @@ type agentMove struct {
 	BusinessID id.ID `json:"businessId"`
 }
 
-// moveAgent lets the operator move an agent to any business, also to one of
-// another organization; in the console it stays within the organization.
+// moveAgent lets the operator move an agent to any business, even in another
+// organization. In the console it stays within the organization.
 func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Agent, error) {
-	to, err := db.One[id.ID](ctx, c.Tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL", in.BusinessID)
+	to, err := db.One[id.ID](ctx, c.Tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
+		in.BusinessID)
 	if err == nil && to != c.Org && c.Door != op.Admin {
 		err = db.ErrNone
 	}
@@ -239,13 +263,16 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 		return g, err
 	}
 	g.BusinessID, g.UpdatedAt = in.BusinessID, c.Now
-	if _, err := db.Exec(ctx, c.Tx, "UPDATE agents SET organization_id = $3, business_id = $4, updated_at = $5 WHERE organization_id = $1 AND id = $2",
+	if _, err := db.Exec(ctx, c.Tx, `
+		UPDATE agents
+		SET organization_id = $3, business_id = $4, updated_at = $5
+		WHERE organization_id = $1 AND id = $2`,
 		c.Org, g.ID, to, in.BusinessID, c.Now); err != nil {
 		return nil, err
 	}
 	a.Changed(c)
 	if to != c.Org {
-		if err := a.endAgent(ctx, c, g.ID, AgentMoved); err != nil {
+		if err := a.connections.EndAgent(ctx, c, g.ID, AgentMoved); err != nil {
 			return nil, err
 		}
 		if err := c.Emit("agent.moved", g.ID, g); err != nil {
@@ -263,7 +290,7 @@ func (a *Accounts) deleteAgent(ctx context.Context, c *op.Call, in byID) (op.Not
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := a.endAgent(ctx, c, g.ID, AgentDeleted); err != nil {
+	if err := a.connections.EndAgent(ctx, c, g.ID, AgentDeleted); err != nil {
 		return op.Nothing{}, err
 	}
 	a.Changed(c)

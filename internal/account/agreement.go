@@ -20,43 +20,76 @@ type Acceptance struct {
 	Source     string `json:"source" enum:"console,cli"`
 }
 
-var acceptances = db.NewTable[Acceptance]("agreements", "agreement")
+var acceptances = db.NewTable[Acceptance]("agreements", db.Life{
+	Noun: "agreement",
+	Refs: []db.Ref{
+		db.To("business_id", "businesses", db.Keeps),
+		db.To("user_id", "users", db.Keeps),
+	},
+	Permanent: true,
+})
 
 func (a *Accounts) agreementOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "agreements.accept", Summary: "Accept the current version of an agreement for a business.",
-			Resource: op.Account, Doors: doors, Events: []string{"agreement.accepted"},
-			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "kind": "business", "by": "ada@example.com"}`}, a.accept),
-		// Whoever works here may see whether the agreement holds them up.
-		op.Read(op.Spec{Name: "agreements.list", Summary: "Show for each business which agreements it has accepted.",
-			Resource: op.Free, Doors: doors, Example: `{"kind": "business"}`}, a.listAgreements),
+		op.Write(op.Spec{
+			Name:     "agreements.accept",
+			Summary:  "Accept the current version of an agreement for a business.",
+			Resource: op.Account,
+			Doors:    doors,
+			Events:   []string{"agreement.accepted"},
+			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "kind": "business", "by": ` +
+				`"ada@example.com"}`,
+		}, a.accept),
+		// Any member may see whether a missing agreement blocks them.
+		op.Read(op.Spec{
+			Name:     "agreements.list",
+			Summary:  "Show which agreements each business has accepted.",
+			Resource: op.Free,
+			Doors:    doors,
+			Example:  `{"kind": "business"}`,
+		}, a.listAgreements),
 	}
 }
 
 type agreementAccept struct {
 	BusinessID id.ID   `json:"businessId"`
 	Kind       string  `json:"kind" enum:"business,domain"`
-	Version    *string `json:"version" doc:"the one that was read; refused when another is current"`
-	By         *string `json:"by" doc:"of the operator: the email of the owner or admin who accepts"`
+	Version    *string `json:"version" doc:"the version that was read; refused if it is not current"`
+	By         *string `json:"by" doc:"for the operator: email of the owner or admin who accepts"`
+}
+
+// DomainAgreement is the agreement that registering domains needs.
+const DomainAgreement = "domain"
+
+var withDomains = []string{DomainAgreement}
+
+// Agreements are those that a caller's business accepted beside the first.
+func Agreements(domains bool) []string {
+	if domains {
+		return withDomains
+	}
+	return nil
 }
 
 func (a *Accounts) version(kind string) string {
-	if kind == "domain" {
+	if kind == DomainAgreement {
 		return a.config.DomainAgreement
 	}
 	return a.config.BusinessAgreement
 }
 
-// accept is done by an owner or admin in the console, or by an operator on
-// behalf of a named one. Accepting twice changes nothing.
+// accept is for an owner or admin in the console, and for an operator on behalf
+// of a named owner or admin. Accepting twice changes nothing.
 func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (*Acceptance, error) {
 	if current := a.version(in.Kind); in.Version != nil && *in.Version != current {
-		return nil, fault.Field("version", "Version "+current+" is the current one by now. Nothing was accepted; read that one first")
+		return nil, fault.Field("version",
+			"The current version is now "+current+". Nothing was accepted; read that version first")
 	}
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
 		return nil, db.Missing(err, "business")
 	}
-	row := &Acceptance{Record: c.NewRecord(), BusinessID: in.BusinessID, Kind: in.Kind, Version: a.version(in.Kind), UserID: c.Caller.ID, Source: "console"}
+	row := &Acceptance{Record: c.NewRecord(), BusinessID: in.BusinessID, Kind: in.Kind, Version: a.version(in.Kind),
+		UserID: c.Caller.ID, Source: "console"}
 	if c.Door == op.Admin {
 		if in.By == nil {
 			return nil, fault.Field("by", "Required: the email of the owner or admin who accepts")
@@ -68,7 +101,8 @@ func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (
 		row.UserID, row.Source = who.ID, "cli"
 	}
 	before, err := db.All[Acceptance](ctx, c.Tx, `SELECT `+acceptances.Columns()+` FROM agreements
-		WHERE organization_id = $1 AND business_id = $2 AND kind = $3 AND version = $4 AND deleted_at IS NULL`, c.Org, in.BusinessID, in.Kind, row.Version)
+		WHERE organization_id = $1 AND business_id = $2 AND kind = $3 AND version = $4 AND deleted_at IS NULL`, c.Org,
+		in.BusinessID, in.Kind, row.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +116,7 @@ func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (
 	return row, c.Emit("agreement.accepted", row.ID, row)
 }
 
-// Standing is where a business stands with an agreement.
+// Standing says whether a business has accepted an agreement.
 type Standing struct {
 	BusinessID   id.ID       `json:"businessId"`
 	BusinessName string      `json:"businessName"`
@@ -90,7 +124,7 @@ type Standing struct {
 	Version      string      `json:"version" doc:"the current one"`
 	AcceptedAt   *clock.Time `json:"acceptedAt" doc:"when the current version was accepted"`
 	AcceptedBy   *string     `json:"acceptedBy"`
-	Before       *string     `json:"before" doc:"the last version that was accepted, when it is another"`
+	Before       *string     `json:"before" doc:"the last accepted version, if it is another one"`
 }
 
 type agreementList struct {
@@ -101,11 +135,13 @@ type agreementList struct {
 func (a *Accounts) listAgreements(ctx context.Context, c *op.Call, in agreementList) (*op.List[Standing], error) {
 	rows, err := db.All[Standing](ctx, c.Tx, `
 		SELECT b.id, b.name, $2, $3, g.created_at, u.name,
-			(SELECT p.version FROM agreements p WHERE p.organization_id = $1 AND p.business_id = b.id AND p.kind = $2 AND p.version <> $3 AND p.deleted_at IS NULL
+			(SELECT p.version FROM agreements p WHERE p.organization_id = $1 AND p.business_id = b.id
+				AND p.kind = $2 AND p.version <> $3 AND p.deleted_at IS NULL
 				ORDER BY p.seq DESC LIMIT 1)
 		FROM businesses b
-			LEFT JOIN agreements g ON g.organization_id = $1 AND g.business_id = b.id AND g.kind = $2 AND g.version = $3 AND g.deleted_at IS NULL
-			LEFT JOIN users u ON u.id = g.user_id
+		LEFT JOIN agreements g ON g.organization_id = $1 AND g.business_id = b.id AND g.kind = $2 AND g.version = $3
+			AND g.deleted_at IS NULL
+		LEFT JOIN users u ON u.id = g.user_id
 		WHERE b.organization_id = $1 AND b.deleted_at IS NULL ORDER BY b.seq LIMIT $4 OFFSET $5`,
 		c.Org, in.Kind, a.version(in.Kind), in.Limit, in.Offset)
 	return op.ListOf(in.Page, rows), err

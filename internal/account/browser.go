@@ -12,18 +12,18 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// A browser in which a user has signed in keeps a token of its own, which
-// outlives its sessions. It opens nothing: it only gives the browser an
-// allowance for wrong passwords that nobody else can spend (signin.go).
+// A browser in which a user has signed in keeps its own token, which outlives
+// its sessions. The token gives no access. It only gives the browser an
+// allowance for wrong passwords that nobody else can use up (signin.go).
 
 // BrowserPrefix begins the token of every known browser.
 const BrowserPrefix = "fdb_"
 
 const (
-	// BrowserLifetime is how long a browser is known after a sign-in: as long
-	// as browsers keep a cookie.
+	// BrowserLifetime is how long a browser stays known after a sign-in, which is
+	// as long as browsers keep a cookie.
 	BrowserLifetime = 400 * 24 * time.Hour
-	maxBrowsers     = 20 // of a user; the oldest is forgotten
+	maxBrowsers     = 20 // per user; the oldest is forgotten
 )
 
 // isKnown reports whether a user has signed in with this browser.
@@ -41,8 +41,8 @@ func isKnown(ctx context.Context, tx *db.Tx, user id.ID, browser string, now clo
 }
 
 // knowBrowser makes the browser known for a user who has signed in. Its token
-// is new each time: one that somebody planted, or copied, means nothing after
-// that. Whoever else uses the browser stays known in it.
+// is new each time, so that a planted or copied one becomes worthless. Other
+// users of the browser stay known in it.
 func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token string, err error) {
 	token = secret.NewToken(BrowserPrefix)
 	hash, before := secret.Hash(token), secret.Hash(old)
@@ -52,11 +52,13 @@ func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token
 	}{
 		{"DELETE FROM known_browsers WHERE expires_at <= $1", []any{c.Now}},
 		{"UPDATE known_browsers SET hash = $1 WHERE hash = $2", []any{hash[:], before[:]}},
-		{`INSERT INTO known_browsers (hash, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)
+		{`
+			INSERT INTO known_browsers (hash, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (hash, user_id) DO UPDATE SET expires_at = excluded.expires_at`,
 			[]any{hash[:], user, c.Now, c.Now.Add(BrowserLifetime)}},
-		{`DELETE FROM known_browsers WHERE user_id = $1 AND seq <=
-			(SELECT seq FROM known_browsers WHERE user_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)`,
+		{`
+			DELETE FROM known_browsers WHERE user_id = $1 AND seq <=
+				(SELECT seq FROM known_browsers WHERE user_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)`,
 			[]any{user, maxBrowsers}},
 	} {
 		if _, err := db.Exec(ctx, c.Tx, s.text, s.args...); err != nil {
@@ -66,8 +68,8 @@ func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token
 	return token, nil
 }
 
-// forgetBrowsers makes all browsers of a user unknown but one, which may be
-// none.
+// forgetBrowsers forgets all browsers of a user except keep, which may be
+// empty.
 func forgetBrowsers(ctx context.Context, tx *db.Tx, user id.ID, keep string) error {
 	hash := secret.Hash(keep)
 	_, err := db.Exec(ctx, tx, "DELETE FROM known_browsers WHERE user_id = $1 AND hash <> $2", user, hash[:])

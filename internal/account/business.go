@@ -8,9 +8,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Business belongs to an organization, which starts with one; keys, agents and
-// agreements belong to a business. Its row is told here, because an
-// organization is made with it; what can be done with businesses is in
+// Business belongs to an organization, which starts with one. Keys, agents and
+// agreements belong to a business. Its row is declared here because an
+// organization is created with it; the operations on businesses are in
 // resource/business.
 type Business struct {
 	op.Record
@@ -24,7 +24,7 @@ type Business struct {
 	LogoFileID  *id.ID  `json:"logoFileId"`
 }
 
-// Users are what acts for a business: the API keys that still work, and the agents.
+// Users are what acts for a business: its working API keys and its agents.
 type Users struct {
 	APIKeys []id.ID `json:"apiKeyIds"`
 	Agents  []id.ID `json:"agentIds"`
@@ -33,11 +33,12 @@ type Users struct {
 // None reports whether nothing acts for the business.
 func (u *Users) None() bool { return len(u.APIKeys)+len(u.Agents) == 0 }
 
-// UsersOf finds what acts for a business, a hundred of each at most.
+// UsersOf finds what acts for a business, at most a hundred of each.
 func UsersOf(ctx context.Context, c *op.Call, business id.ID) (u Users, err error) {
 	u.APIKeys, err = db.All[id.ID](ctx, c.Tx, `
 		SELECT id FROM api_keys
-		WHERE organization_id = $1 AND business_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
+		WHERE organization_id = $1 AND business_id = $2 AND revoked_at IS NULL
+			AND (expires_at IS NULL OR expires_at > $3)
 		ORDER BY seq LIMIT 100`, c.Org, business, c.Now)
 	if err != nil {
 		return u, err
@@ -48,5 +49,37 @@ func UsersOf(ctx context.Context, c *op.Call, business id.ID) (u Users, err erro
 	return u, err
 }
 
-// Businesses is where they are.
-var Businesses = db.NewTable[Business]("businesses", "business")
+// BusinessOf reads a business, even a deleted one, or returns db.ErrNone.
+func BusinessOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Business, error) {
+	b, err := db.One[Business](ctx, tx, "SELECT "+Businesses.Columns()+
+		" FROM businesses WHERE organization_id = $1 AND id = $2",
+		org, business)
+	return &b, err
+}
+
+// OldestBusiness finds the live business that an organization began with, or
+// returns db.ErrNone.
+func OldestBusiness(ctx context.Context, tx *db.Tx, org id.ID) (id.ID, error) {
+	return db.One[id.ID](ctx, tx, `
+		SELECT id FROM businesses
+		WHERE organization_id = $1 AND deleted_at IS NULL
+		ORDER BY created_at, seq LIMIT 1`, org)
+}
+
+// BusinessOwner finds the organization of a live business, or returns db.ErrNone.
+func BusinessOwner(ctx context.Context, tx *db.Tx, business id.ID) (id.ID, error) {
+	return db.One[id.ID](ctx, tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
+		business)
+}
+
+// FirstBusiness finds the oldest live business of all organizations.
+func FirstBusiness(ctx context.Context, tx *db.Tx) (id.ID, error) {
+	return db.One[id.ID](ctx, tx, "SELECT id FROM businesses WHERE deleted_at IS NULL ORDER BY seq LIMIT 1")
+}
+
+// Businesses is the table of businesses.
+var Businesses = db.NewTable[Business]("businesses", db.Life{
+	Noun:      "business",
+	Refs:      []db.Ref{db.To("logo_file_id", "files")},
+	Permanent: true, // keys and agreements refer to deleted ones
+})

@@ -14,7 +14,7 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// Login is what a key stands for: a caller, and whether it may act now.
+// Login is the caller behind a key, and whether it may act now.
 type Login struct {
 	Caller    *op.Caller
 	Disabled  bool // the organization, or the user who made the key, is disabled
@@ -22,7 +22,7 @@ type Login struct {
 	expiresAt *clock.Time
 }
 
-// Refused says why the caller may not act, or nothing.
+// Refused returns why the caller may not act, or nil.
 func (l *Login) Refused() error {
 	switch {
 	case l.Disabled:
@@ -33,7 +33,7 @@ func (l *Login) Refused() error {
 	return nil
 }
 
-// ByKey finds who an API key belongs to. A key that is malformed, unknown,
+// ByKey finds the caller behind an API key. A key that is malformed, unknown,
 // revoked, expired or of a deleted business is Unauthorized.
 func (a *Accounts) ByKey(ctx context.Context, token string) (*Login, error) {
 	hash := secret.Hash(token)
@@ -69,8 +69,8 @@ type keyRow struct {
 	Permissions []string    `db:"permissions"`
 	ExpiresAt   *clock.Time `db:"expires_at"`
 	Plan        string      `db:"plan"`
-	Status      string      `db:"status"`
-	Role        *string     `db:"role"` // of who made it, as long as they are an active member
+	Status      Status      `db:"status"`
+	Role        *string     `db:"role"` // of the user who made the key, if still an active member
 	Agreed      bool        `db:"agreed"`
 	Domains     bool        `db:"domains"`
 }
@@ -80,21 +80,25 @@ func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
 	return a.keyLogin(ctx, "k.hash = $3", hash[:])
 }
 
-// keyLogin reads a key with all that decides what it may do, in one statement.
+// keyLogin reads a key and everything that decides what it may do, in one statement.
 func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Login, error) {
 	var row keyRow
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[keyRow](ctx, tx, `
-			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at, o.plan, o.status,
+			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at,
+				o.plan, o.status,
 				(SELECT m.role FROM memberships m JOIN users u ON u.id = m.user_id
 					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id
 						AND m.deleted_at IS NULL AND u.status = 'active'),
-				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
+				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id
+					AND g.business_id = k.business_id
 					AND g.kind = 'business' AND g.version = $1 AND g.deleted_at IS NULL),
-				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id AND g.business_id = k.business_id
+				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id
+					AND g.business_id = k.business_id
 					AND g.kind = 'domain' AND g.version = $2 AND g.deleted_at IS NULL)
 			FROM api_keys k JOIN organizations o ON o.id = k.organization_id JOIN businesses b ON b.id = k.business_id
-			WHERE `+which+` AND k.revoked_at IS NULL AND k.deleted_at IS NULL AND b.deleted_at IS NULL AND o.deleted_at IS NULL`,
+			WHERE `+which+
+			` AND k.revoked_at IS NULL AND k.deleted_at IS NULL AND b.deleted_at IS NULL AND o.deleted_at IS NULL`,
 			append([]any{a.config.BusinessAgreement, a.config.DomainAgreement}, args...)...)
 		return err
 	})
@@ -109,23 +113,24 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 		return nil, err
 	}
 	l := &Login{
-		Caller: &op.Caller{Kind: op.API, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan, Permissions: grants,
-			DomainAgreement: row.Domains, AgreementURL: a.config.BaseURL + "/agreements"},
-		Disabled:  row.Status != "active" || row.CreatedBy != nil && row.Role == nil,
+		Caller: &op.Caller{Kind: op.API, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan,
+			Permissions: grants,
+			Agreements:  Agreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"},
+		Disabled:  row.Status != Active || row.CreatedBy != nil && row.Role == nil,
 		Agreed:    row.Agreed,
 		expiresAt: row.ExpiresAt,
 	}
 	if row.CreatedBy != nil {
 		l.Caller.User = *row.CreatedBy
 	}
-	if row.Role != nil { // never more than who made it may do now
+	if row.Role != nil { // never more than its maker may do now
 		l.Caller.Permissions &= RolePermissions(*row.Role)
 	}
 	return l, nil
 }
 
-// callerCache keeps logins by the hash of their key, on SQLite, where one
-// process owns the data and every change of an account clears it.
+// callerCache keeps logins by the hash of their key. It is used on SQLite only,
+// where one process owns the data and every change of an account clears it.
 type callerCache struct {
 	mu     sync.RWMutex
 	logins map[[32]byte]*Login
@@ -146,7 +151,7 @@ func (c *callerCache) generation() int64 {
 	return c.gen
 }
 
-// put keeps a login, unless accounts changed since it was read.
+// put stores a login, unless an account has changed since it was read.
 func (c *callerCache) put(hash [32]byte, l *Login, generation int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,8 +170,8 @@ func (c *callerCache) clear() {
 	c.logins, c.gen = nil, c.gen+1
 }
 
-// lastUsed collects when keys were used; FlushUsed writes it down now and
-// then, so that a request pays nothing for it.
+// lastUsed collects when keys were used. FlushUsed writes it to the database
+// from time to time, so that a request does not pay for it.
 type lastUsed struct {
 	mu sync.Mutex
 	at map[id.ID]clock.Time
@@ -189,7 +194,7 @@ func (u *lastUsed) take() map[id.ID]clock.Time {
 	return at
 }
 
-// FlushUsed writes down when keys were last used.
+// FlushUsed writes when keys were last used to the database.
 func (a *Accounts) FlushUsed(ctx context.Context) error {
 	at := a.used.take()
 	if len(at) == 0 {
@@ -198,7 +203,8 @@ func (a *Accounts) FlushUsed(ctx context.Context) error {
 	return a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for key, when := range at {
 			// The key's id is all that is known here; ids are unique across organizations.
-			if _, err := db.Exec(ctx, tx, "UPDATE api_keys SET last_used_at = $2 WHERE id = $1", key, when); err != nil {
+			if _, err := db.Exec(ctx, tx, "UPDATE api_keys SET last_used_at = $2 WHERE id = $1", key,
+				when); err != nil {
 				return err
 			}
 		}

@@ -19,63 +19,95 @@ type Card struct {
 	IsDefault  bool   `json:"isDefault"`
 	Provider   string `json:"provider"`
 	ProviderID string `json:"-" db:"provider_id"`
-	// ProviderCustomer is whom the provider knows the card's owner as.
+	// ProviderCustomer is the provider's id of the card's owner.
 	ProviderCustomer *string `json:"-" db:"provider_customer"`
 }
 
-var cards = db.NewTable[Card]("payment_methods", "payment method")
+var cards = db.NewTable[Card]("payment_methods", db.Life{Noun: "payment method"})
 
-// sandboxCards are the cards that the built-in payment provider knows. What
-// each does when it is charged is its name.
+// sandboxCards are the cards of the built-in payment provider, with their last
+// four digits. The name says what happens when a card is charged.
 var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insufficient": "9995", "slow": "0077"}
 
-// maxCards is how many cards an organization can have saved.
+// maxCards is how many cards an organization can save.
 const maxCards = 20
 
-// TooManyCards refuses one card more.
-var TooManyCards = fault.Define("PAYMENT_METHOD_LIMIT_REACHED", 409, "An organization has at most 20 saved cards. Delete one first.")
+// TooManyCards refuses a card beyond maxCards.
+var TooManyCards = fault.Define("PAYMENT_METHOD_LIMIT_REACHED", 409,
+	"An organization has at most 20 saved cards. Delete one first.")
 
-// CardProvider is a real payment provider, as far as saving cards needs it.
-// The same key means the same request.
+// CardProvider is the part of a real payment provider that saves cards. The
+// same key means the same request.
 type CardProvider interface {
 	Name() string
-	// Card reads what is known of a card that a customer saved there.
+	// Card reads a card that a customer saved at the provider.
 	Card(ctx context.Context, customer, card string) (*Card, error)
-	// Customer makes a customer to save cards for.
+	// Customer creates a customer to save cards for.
 	Customer(ctx context.Context, key, name string) (string, error)
-	// OpenCardPage makes a page on which a card can be saved. A customer that
-	// the provider does not know is ErrNoCustomer.
+	// OpenCardPage creates a page on which a card can be saved. It returns
+	// ErrNoCustomer when the provider does not know the customer.
 	OpenCardPage(ctx context.Context, key string, q CardPageRequest) (*CardPage, error)
-	// CardPage tells what came of a page.
+	// CardPage reads the outcome of a page.
 	CardPage(ctx context.Context, page string) (*CardPageState, error)
-	// Detach makes a card useless. One that is so already is no error.
+	// Detach makes a card unusable. Detaching it again is no error.
 	Detach(ctx context.Context, card string) error
 }
 
-// CardPageRequest says for whom a page is, and where it leads back to.
+// CardPageRequest says whom a page is for and where it returns to.
 type CardPageRequest struct {
 	Setup    id.ID
 	Customer string
-	Done     string // the provider puts the page's id behind it
+	Done     string // the provider appends the page's id
 	Canceled string
 }
 
 func (a *Accounts) cardOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		op.Write(op.Spec{Name: "payment_methods.create_test", Summary: "Save a sandbox card and make it the default.",
-			Resource: op.Account, Doors: doors, Status: 201, Events: []string{"payment_method.created"}, Errors: []*fault.Kind{TooManyCards}, Example: `{"test": "visa"}`}, a.addTestCard),
-		op.Flow(op.Spec{Name: "payment_methods.create", Summary: "Save a card that the payment provider knows, and make it the default.",
-			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"payment_method.created"}, Errors: []*fault.Kind{TooManyCards},
-			Example: `{"customer": "cus_NffrFeUfNV2Hib", "card": "pm_1MqLiJLkdIwHu7ixUEgbFdYF"}`}, a.addCard),
-		op.Read(op.Spec{Name: "payment_methods.list", Summary: "List the saved cards.",
-			Resource: op.Account, Doors: doors, Example: `{}`}, a.listCards),
-		op.Write(op.Spec{Name: "payment_methods.set_default", Summary: "Make a saved card the one that is charged.",
-			Resource: op.Account, Doors: doors, Events: []string{"payment_method.updated"}, Example: one}, a.setDefaultCard),
-		op.Write(op.Spec{Name: "payment_methods.delete",
-			Summary:  "Delete a saved card. When it was the default, the newest of the others becomes it.",
-			Resource: op.Account, Doors: doors, Status: 204,
-			Events: []string{"payment_method.deleted", "payment_method.updated"}, Example: one}, a.deleteCard),
+		op.Write(op.Spec{
+			Name:     "payment_methods.create_test",
+			Summary:  "Save a sandbox card and make it the default.",
+			Resource: op.Account,
+			Doors:    doors,
+			Status:   201,
+			Events:   []string{"payment_method.created"},
+			Errors:   []*fault.Kind{TooManyCards},
+			Example:  `{"test": "visa"}`,
+		}, a.addTestCard),
+		op.Flow(op.Spec{
+			Name:     "payment_methods.create",
+			Summary:  "Save a card that the payment provider knows, and make it the default.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Status:   201,
+			Events:   []string{"payment_method.created"},
+			Errors:   []*fault.Kind{TooManyCards},
+			Example:  `{"customer": "cus_NffrFeUfNV2Hib", "card": "pm_1MqLiJLkdIwHu7ixUEgbFdYF"}`,
+		}, a.addCard),
+		op.Read(op.Spec{
+			Name:     "payment_methods.list",
+			Summary:  "List the saved cards.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{}`,
+		}, a.listCards),
+		op.Write(op.Spec{
+			Name:     "payment_methods.set_default",
+			Summary:  "Make a saved card the default, the one that is charged.",
+			Resource: op.Account,
+			Doors:    doors,
+			Events:   []string{"payment_method.updated"},
+			Example:  one,
+		}, a.setDefaultCard),
+		op.Write(op.Spec{
+			Name:     "payment_methods.delete",
+			Summary:  "Delete a saved card. If it was the default, the newest remaining card becomes the default.",
+			Resource: op.Account,
+			Doors:    doors,
+			Status:   204,
+			Events:   []string{"payment_method.deleted", "payment_method.updated"},
+			Example:  one,
+		}, a.deleteCard),
 	}
 }
 
@@ -85,20 +117,22 @@ type cardTest struct {
 
 func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*Card, error) {
 	if a.config.Cards != nil {
-		return nil, fault.Field("test", "Sandbox cards are not charged here; a real payment provider is set")
+		return nil, fault.Field("test",
+			"Sandbox cards are not accepted here, because a real payment provider is configured")
 	}
-	if err := noDefaultCard(ctx, c); err != nil {
+	if err := clearDefaultCard(ctx, c); err != nil {
 		return nil, err
 	}
-	card := &Card{Record: c.NewRecord(), Brand: "visa", Last4: sandboxCards[in.Test], ExpMonth: 12, ExpYear: c.Now.Std().Year() + 3,
+	card := &Card{Record: c.NewRecord(), Brand: "visa", Last4: sandboxCards[in.Test], ExpMonth: 12,
+		ExpYear:   c.Now.Std().Year() + 3,
 		IsDefault: true, Provider: "sandbox", ProviderID: "card_" + in.Test}
 	return a.insertCard(ctx, c, card)
 }
 
-// insertCard saves a card. The caller holds the organization, which bounds how
-// many there are.
+// insertCard saves a card. The caller has locked the organization, which makes
+// the limit hold.
 func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Card, error) {
-	if err := roomForCard(ctx, c.Tx, c.Org); err != nil {
+	if err := checkCardLimit(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
 	if err := cards.Insert(ctx, c.Tx, card); err != nil {
@@ -107,7 +141,7 @@ func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Car
 	return card, c.Emit("payment_method.created", card.ID, card)
 }
 
-func roomForCard(ctx context.Context, tx *db.Tx, org id.ID) error {
+func checkCardLimit(ctx context.Context, tx *db.Tx, org id.ID) error {
 	n, err := cards.Count(ctx, tx, db.In(org))
 	if err == nil && n >= maxCards {
 		return TooManyCards.New()
@@ -122,14 +156,14 @@ type cardAdd struct {
 
 func (a *Accounts) addCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, error) {
 	if a.config.Cards == nil {
-		return nil, fault.Field("card", "No payment provider is set that knows it; set one with --payments-provider")
+		return nil, fault.Field("card", "No payment provider is configured; choose one with --payments-provider")
 	}
 	found, err := a.config.Cards.Card(ctx, in.Customer, in.Card)
 	if err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Card, error) {
-		if err := noDefaultCard(ctx, c); err != nil {
+		if err := clearDefaultCard(ctx, c); err != nil {
 			return nil, err
 		}
 		card := *found
@@ -138,18 +172,21 @@ func (a *Accounts) addCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, 
 	})
 }
 
-// noDefaultCard makes room for another default card. The organization is the
-// root: it has one.
-func noDefaultCard(ctx context.Context, c *op.Call) error {
+// clearDefaultCard makes room for another default card. It locks the
+// organization, which has exactly one.
+func clearDefaultCard(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return db.Missing(err, "organization")
 	}
-	_, err := db.Exec(ctx, c.Tx, "UPDATE payment_methods SET is_default = FALSE, updated_at = $2 WHERE organization_id = $1 AND is_default AND deleted_at IS NULL", c.Org, c.Now)
+	_, err := db.Exec(ctx, c.Tx, `
+		UPDATE payment_methods
+		SET is_default = FALSE, updated_at = $2
+		WHERE organization_id = $1 AND is_default AND deleted_at IS NULL`, c.Org, c.Now)
 	return err
 }
 
 func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Card, error) {
-	if err := noDefaultCard(ctx, c); err != nil {
+	if err := clearDefaultCard(ctx, c); err != nil {
 		return nil, err
 	}
 	card, err := cards.Lock(ctx, c.Tx, c.Org, in.ID)
@@ -180,7 +217,7 @@ func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Noth
 	return op.Nothing{}, nextDefaultCard(ctx, c)
 }
 
-// nextDefaultCard makes the newest card the default, when there is one.
+// nextDefaultCard makes the newest card the default, if there is one.
 func nextDefaultCard(ctx context.Context, c *op.Call) error {
 	rows, err := cards.List(ctx, c.Tx, db.In(c.Org), db.Page{Limit: 1})
 	if err != nil || len(rows) == 0 {
@@ -194,7 +231,7 @@ func nextDefaultCard(ctx context.Context, c *op.Call) error {
 	return c.Emit("payment_method.updated", next.ID, next)
 }
 
-// DefaultCard is the card that is charged, or nil.
+// DefaultCard returns the card that is charged, or nil.
 func DefaultCard(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
 	card, err := cards.Find(ctx, tx, db.In(org).And("is_default"))
 	if fault.Has(err, fault.NotFound) {

@@ -14,19 +14,19 @@ type detachArgs struct {
 }
 
 // Handle declares the package's jobs.
-func (a *Accounts) Handle(q *job.Queue) {
-	a.jobs = q
-	job.HandleFlow(q, detachJob, a.detach)
-}
+func (a *Accounts) Handle() { job.HandleFlow(a.jobs, detachJob, a.detach) }
 
-// detachLater ends a deleted card at its provider, if it was saved there for
-// our own customer. A card that the operator named is somebody's who may use
-// it for more than this.
+// detachLater enqueues the removal of a deleted card at its provider, if it was
+// saved there for our own customer. A card that the operator named belongs to
+// somebody who may use it elsewhere.
 func (a *Accounts) detachLater(ctx context.Context, tx *db.Tx, card *Card) error {
 	if a.config.Cards == nil || card.Provider != a.config.Cards.Name() || card.ProviderCustomer == nil {
 		return nil
 	}
-	ours, err := db.One[int](ctx, tx, "SELECT count(*) FROM payment_customers WHERE organization_id = $1 AND provider = $2 AND provider_id = $3",
+	ours, err := db.One[int](ctx, tx, `
+		SELECT count(*)
+		FROM payment_customers
+		WHERE organization_id = $1 AND provider = $2 AND provider_id = $3`,
 		card.OrganizationID, card.Provider, *card.ProviderCustomer)
 	if err != nil || ours == 0 {
 		return err
@@ -39,10 +39,11 @@ func (a *Accounts) detach(ctx context.Context, j job.Job, args detachArgs) (job.
 	if a.config.Cards == nil {
 		return nil, nil
 	}
-	// It may have been saved again meanwhile.
+	// The card may have been saved again in the meantime.
 	saved := 0
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		saved, err = cards.Count(ctx, tx, db.In(j.Organization).And("provider = ? AND provider_id = ?", a.config.Cards.Name(), args.Card))
+		saved, err = cards.Count(ctx, tx, db.In(j.Organization).And("provider = ? AND provider_id = ?",
+			a.config.Cards.Name(), args.Card))
 		return err
 	})
 	if err != nil || saved > 0 {

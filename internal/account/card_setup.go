@@ -13,22 +13,25 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// A card of a real provider is typed in on the provider's own page, never here.
-// A setup is one visit to that page:
+// A real provider's card is entered on the provider's own page, never here. A
+// setup is one visit to that page:
 //
-//	payment_methods.start_setup: a row, the customer, the page; the browser goes there
-//	payment_methods.finish_setup: the browser is back; what the provider says of the page is saved
+//	payment_methods.start_setup: creates a row, the customer and the page; the browser goes there
+//	payment_methods.finish_setup: the browser is back; saves the card that the provider reports
 //
-// The browser brings nothing but the page's id. It counts only when the row
-// says that this organization opened that page, and the provider says the same.
+// The browser brings only the page's id. It counts only when the row says that
+// this organization opened that page, and the provider agrees.
 
 var (
-	// ProviderDown refuses what needs the payment provider while it is silent.
-	ProviderDown = fault.Define("PAYMENT_PROVIDER_UNAVAILABLE", 503, "The payment provider does not answer as it should. Nothing was saved. Try again in a moment.")
-	// SetupOpen refuses to save a card that was not given to the provider.
-	SetupOpen = fault.Define("CARD_SETUP_INCOMPLETE", 409, "No card was saved at the payment provider. Start again from the cards page.")
-	// SetupUsed refuses to save a card again that was deleted since.
-	SetupUsed = fault.Define("CARD_SETUP_USED", 409, "This card was saved, and deleted since. Start again to save it anew.")
+	// ProviderDown refuses what needs the payment provider while it fails.
+	ProviderDown = fault.Define("PAYMENT_PROVIDER_UNAVAILABLE", 503,
+		"The payment provider does not answer as it should. Nothing was saved. Try again in a moment.")
+	// SetupOpen refuses to finish a setup in which no card was saved.
+	SetupOpen = fault.Define("CARD_SETUP_INCOMPLETE", 409,
+		"No card was saved at the payment provider. Start again from the cards page.")
+	// SetupUsed refuses to save a card again that has been deleted since.
+	SetupUsed = fault.Define("CARD_SETUP_USED", 409,
+		"This card was saved and has been deleted since. Start again to save it once more.")
 )
 
 // How often an organization may open the provider's page.
@@ -37,19 +40,19 @@ const (
 	setupsWindow = 10 * time.Minute
 )
 
-// ErrNoCustomer is a provider's answer about a customer that it does not know,
-// or no longer.
+// ErrNoCustomer means that the provider does not know the customer, or no
+// longer does.
 var ErrNoCustomer = errors.New("account: the payment provider knows no such customer")
 
-// CardPage is a page of the provider's, on which a card can be saved.
+// CardPage is a page of the provider on which a card can be saved.
 type CardPage struct {
 	ID  string // the provider's
 	URL string
 }
 
-// CardPageState is what came of such a page.
+// CardPageState is the outcome of such a page.
 type CardPageState struct {
-	Setup    id.ID // ours, as it was said when the page was made
+	Setup    id.ID // ours, as given when the page was created
 	Customer string
 	Card     *Card // nil until one is saved
 }
@@ -62,7 +65,7 @@ type CardSetup struct {
 	Provider       string     `json:"provider"`
 }
 
-// OpenCardSetup is a setup with the address where it goes on.
+// OpenCardSetup is a setup with the address where it continues.
 type OpenCardSetup struct {
 	CardSetup
 	URL string `json:"url" max:"5000" doc:"the provider's page"`
@@ -71,22 +74,36 @@ type OpenCardSetup struct {
 // SavedCard is a card that came back from the provider's page.
 type SavedCard struct {
 	Card
-	Again bool `json:"alreadySaved" doc:"it was saved before, and nothing changed"`
+	Again bool `json:"alreadySaved" doc:"the card was saved before; nothing changed"`
 }
 
 func (a *Accounts) cardSetupOperations() []*op.Op {
 	return []*op.Op{
-		op.Flow(op.Spec{Name: "payment_methods.start_setup", Summary: "Open a page of the payment provider, on which a card can be saved.",
-			Resource: op.Account, Doors: op.Console, Status: 201, Secret: true, Events: []string{"payment_method.setup_started"},
-			Errors: []*fault.Kind{TooManyCards, ProviderDown}, Example: `{}`}, a.startCardSetup),
-		op.Flow(op.Spec{Name: "payment_methods.finish_setup", Summary: "Save the card that was given on the provider's page, and make it the default.",
-			Resource: op.Account, Doors: op.Console, Status: 201, Events: []string{"payment_method.created"},
-			Errors:  []*fault.Kind{TooManyCards, ProviderDown, SetupOpen, SetupUsed},
-			Example: `{"page": "cs_test_a1Ae6ClgOkjygKwrf9B3L6ITtUuZW4Xx9FivL6DZYoYFdfAefQxsYpJJd3"}`}, a.finishCardSetup),
+		op.Flow(op.Spec{
+			Name:     "payment_methods.start_setup",
+			Summary:  "Open a page of the payment provider on which a card can be saved.",
+			Resource: op.Account,
+			Doors:    op.Console,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"payment_method.setup_started"},
+			Errors:   []*fault.Kind{TooManyCards, ProviderDown},
+			Example:  `{}`,
+		}, a.startCardSetup),
+		op.Flow(op.Spec{
+			Name:     "payment_methods.finish_setup",
+			Summary:  "Save the card entered on the provider's page and make it the default.",
+			Resource: op.Account,
+			Doors:    op.Console,
+			Status:   201,
+			Events:   []string{"payment_method.created"},
+			Errors:   []*fault.Kind{TooManyCards, ProviderDown, SetupOpen, SetupUsed},
+			Example:  `{"page": "cs_test_a1Ae6ClgOkjygKwrf9B3L6ITtUuZW4Xx9FivL6DZYoYFdfAefQxsYpJJd3"}`,
+		}, a.finishCardSetup),
 	}
 }
 
-// providerFailed is a refusal of the provider's in our words, or that it is down.
+// providerFailed passes a fault on and turns any other error into ProviderDown.
 func providerFailed(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
@@ -95,7 +112,7 @@ func providerFailed(err error) error {
 	return ProviderDown.Because(err)
 }
 
-// customer is whom the provider knows the organization as.
+// customer is the organization as the provider knows it.
 type customer struct {
 	ID         id.ID   `db:"id"`
 	ProviderID *string `db:"provider_id"`
@@ -104,22 +121,26 @@ type customer struct {
 func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (*OpenCardSetup, error) {
 	provider := a.config.Cards
 	if provider == nil {
-		return nil, fault.BadInput.Say("Cards are saved in the sandbox here; no payment provider is set.")
+		return nil,
+			fault.BadInput.Say("Cards are saved in the sandbox here, because no payment provider is configured.")
 	}
 	if v := a.setups.Spend(c.Org, setupsAtOnce, setupsWindow, c.Now.Std()); !v.OK {
-		f := fault.RateLimited.Say("Too many cards were begun. Try again in %s.", inWords(v.Retry))
+		f := fault.RateLimited.Say("Too many card setups were started. Try again in %s.", inWords(v.Retry))
 		f.RetryAfter = v.Retry
 		return nil, f
 	}
-	s := &OpenCardSetup{CardSetup: CardSetup{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, Provider: provider.Name()}}
+	s := &OpenCardSetup{CardSetup: CardSetup{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org,
+		Provider: provider.Name()}}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return db.Missing(err, "organization")
 		}
-		if err := roomForCard(ctx, tx, c.Org); err != nil {
+		if err := checkCardLimit(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		_, err := db.Exec(ctx, tx, "INSERT INTO card_setups (id, organization_id, created_at, user_id, provider) VALUES ($1, $2, $3, $4, $5)",
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO card_setups (id, organization_id, created_at, user_id, provider)
+			VALUES ($1, $2, $3, $4, $5)`,
 			s.ID, c.Org, c.Now, c.Caller.ActorID(), s.Provider)
 		return err
 	})
@@ -132,7 +153,10 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 	}
 	s.URL = page.URL
 	return op.Finish(ctx, c, func(ctx context.Context) (*OpenCardSetup, error) {
-		_, err := db.Exec(ctx, c.Tx, "UPDATE card_setups SET provider_customer = $3, provider_id = $4 WHERE organization_id = $1 AND id = $2", c.Org, s.ID, who, page.ID)
+		_, err := db.Exec(ctx, c.Tx, `
+			UPDATE card_setups
+			SET provider_customer = $3, provider_id = $4
+			WHERE organization_id = $1 AND id = $2`, c.Org, s.ID, who, page.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -140,16 +164,20 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 	})
 }
 
-// openCardPage makes the page. A customer that the provider forgot, because
-// somebody deleted it there or the account is another, is replaced once.
-func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetup) (who string, page *CardPage, err error) {
+// openCardPage creates the page. When the provider no longer knows the customer,
+// because somebody deleted it there or the account changed, a new one replaces
+// it, once.
+func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetup) (who string, page *CardPage,
+	err error) {
 	for attempt := 1; ; attempt++ {
 		known, err := a.cardCustomer(ctx, c)
 		if err != nil {
 			return "", nil, err
 		}
-		page, err := a.config.Cards.OpenCardPage(ctx, fmt.Sprintf("%s-%d", s.ID, attempt), CardPageRequest{Setup: s.ID, Customer: *known.ProviderID,
-			Done: a.config.BaseURL + "/settings/cards/saved?page=", Canceled: a.config.BaseURL + "/settings/cards?done=nocard"})
+		page, err := a.config.Cards.OpenCardPage(ctx, fmt.Sprintf("%s-%d", s.ID, attempt),
+			CardPageRequest{Setup: s.ID, Customer: *known.ProviderID,
+				Done:     a.config.BaseURL + "/settings/cards/saved?page=",
+				Canceled: a.config.BaseURL + "/settings/cards?done=nocard"})
 		if err == nil {
 			return *known.ProviderID, page, nil
 		}
@@ -157,7 +185,10 @@ func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetu
 			return "", nil, providerFailed(err)
 		}
 		err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE payment_customers SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, known.ID, c.Now)
+			_, err := db.Exec(ctx, tx, `
+				UPDATE payment_customers
+				SET deleted_at = $3, updated_at = $3
+				WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, c.Org, known.ID, c.Now)
 			return err
 		})
 		if err != nil {
@@ -166,17 +197,23 @@ func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetu
 	}
 }
 
-// cardCustomer finds the organization's customer, or makes it: once, however
-// many ask at the same time, for the row's id is the provider's key.
+// cardCustomer finds or creates the organization's customer. Concurrent calls
+// create only one, because the row's id is the provider's idempotency key.
 func (a *Accounts) cardCustomer(ctx context.Context, c *op.Call) (known customer, err error) {
 	name, provider := "", a.config.Cards
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, `INSERT INTO payment_customers (id, organization_id, created_at, updated_at, provider) VALUES ($1, $2, $3, $3, $4)
-			ON CONFLICT (organization_id, provider) WHERE deleted_at IS NULL DO NOTHING`, id.New(), c.Org, c.Now, provider.Name())
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO payment_customers (id, organization_id, created_at, updated_at, provider)
+			VALUES ($1, $2, $3, $3, $4)
+			ON CONFLICT (organization_id, provider)
+			WHERE deleted_at IS NULL DO NOTHING`, id.New(), c.Org, c.Now, provider.Name())
 		if err != nil {
 			return err
 		}
-		if known, err = db.One[customer](ctx, tx, "SELECT id, provider_id FROM payment_customers WHERE organization_id = $1 AND provider = $2 AND deleted_at IS NULL", c.Org, provider.Name()); err != nil {
+		if known, err = db.One[customer](ctx, tx, `
+			SELECT id, provider_id
+			FROM payment_customers
+			WHERE organization_id = $1 AND provider = $2 AND deleted_at IS NULL`, c.Org, provider.Name()); err != nil {
 			return err
 		}
 		name, err = db.One[string](ctx, tx, "SELECT name FROM organizations WHERE id = $1", c.Org)
@@ -191,7 +228,10 @@ func (a *Accounts) cardCustomer(ctx context.Context, c *op.Call) (known customer
 	}
 	known.ProviderID = &made
 	return known, c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "UPDATE payment_customers SET provider_id = $3, updated_at = $4 WHERE organization_id = $1 AND id = $2", c.Org, known.ID, made, c.Now)
+		_, err := db.Exec(ctx, tx, `
+			UPDATE payment_customers
+			SET provider_id = $3, updated_at = $4
+			WHERE organization_id = $1 AND id = $2`, c.Org, known.ID, made, c.Now)
 		return err
 	})
 }
@@ -200,19 +240,22 @@ type cardSetupFinish struct {
 	Page string `json:"page" min:"1" doc:"the provider's id of its page"`
 }
 
-// setupRow is a setup as it is kept.
+// setupRow is a stored setup.
 type setupRow struct {
 	ID       id.ID   `db:"id"`
 	Customer *string `db:"provider_customer"`
 	Card     *id.ID  `db:"payment_method_id"`
 }
 
-const setupOf = "SELECT id, provider_customer, payment_method_id FROM card_setups WHERE organization_id = $1 AND provider = $2 AND provider_id = $3"
+const setupOf = `
+	SELECT id, provider_customer, payment_method_id
+	FROM card_setups
+	WHERE organization_id = $1 AND provider = $2 AND provider_id = $3`
 
-// noSetup answers alike for a page that nobody opened, that another
-// organization did, and of which the provider says something else.
+// noSetup is the same answer for a page that nobody opened, that another
+// organization opened, and that the provider describes differently.
 func noSetup() error {
-	return fault.NotFound.Say("No card was begun here with this address. Start again from the cards page.")
+	return fault.NotFound.Say("No card setup was started here with this address. Start again from the cards page.")
 }
 
 func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetupFinish) (*SavedCard, error) {
@@ -251,11 +294,11 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, db.Missing(err, "organization")
 		}
-		// Somebody may have come back twice at once.
+		// The browser may have come back twice at once.
 		if err := find(ctx, c.Tx); err != nil || saved != nil {
 			return saved, err
 		}
-		if err := noDefaultCard(ctx, c); err != nil {
+		if err := clearDefaultCard(ctx, c); err != nil {
 			return nil, err
 		}
 		card := *page.Card
@@ -263,12 +306,16 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 		if _, err := a.insertCard(ctx, c, &card); err != nil {
 			return nil, err
 		}
-		_, err := db.Exec(ctx, c.Tx, "UPDATE card_setups SET payment_method_id = $3 WHERE organization_id = $1 AND id = $2", c.Org, row.ID, card.ID)
+		_, err := db.Exec(ctx, c.Tx, `
+			UPDATE card_setups
+			SET payment_method_id = $3
+			WHERE organization_id = $1 AND id = $2`,
+			c.Org, row.ID, card.ID)
 		return &SavedCard{Card: card}, err
 	})
 }
 
-// savedCard is the card that a setup saved before.
+// savedCard reads the card that a setup saved before.
 func savedCard(ctx context.Context, tx *db.Tx, org, card id.ID) (*SavedCard, error) {
 	v, err := cards.Get(ctx, tx, org, card)
 	if fault.Has(err, fault.NotFound) {

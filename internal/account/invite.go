@@ -13,32 +13,33 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// People come into an organization by invitation. An owner or admin names an
-// address and a role and gets a link, shown once, to pass on. Nothing about
-// other organizations follows from that:
+// People join an organization by invitation. An owner or admin names an address
+// and a role and gets a link, shown once, to pass on. An invitation reveals
+// nothing about other organizations:
 //
-//   - whether a user with this address exists elsewhere is not looked up, so
-//     making an invitation answers alike either way;
-//   - nobody is added silently: whoever has the link joins, and must know the
-//     password of the address if it is somebody's already. The page asks both
-//     cases the same question, and a wrong password is counted and refused in
-//     the words of a sign-in;
-//   - a link proves nothing about the address, because whoever made it can open
-//     it: the user it makes stays in this organization (Unproven, in user.go).
+//   - creating one does not look up whether the address has a user elsewhere,
+//     so the answer is the same either way;
+//   - nobody is added silently. Whoever has the link joins, and must know the
+//     password if the address already has a user. The page asks the same
+//     question in both cases, and a wrong password is counted and refused like
+//     one at a sign-in;
+//   - a link proves nothing about the address, because its maker can open it.
+//     The user it creates stays in this organization (Unproven, in user.go).
 //
-// An invitation counts for as long as its maker may make it: one of somebody
-// who was removed, disabled or made a member opens nothing.
+// An invitation works only while its maker may invite. It stops working when
+// the maker is removed, disabled or demoted to member.
 //
-// What remains: who holds a link and tries to set a password for an address
-// learns from the refusal that it is taken. Only mail to that address could
-// prevent it; the attempts are limited, and a success leaves a member behind.
+// One leak remains: somebody with a link who tries to set a password for an
+// address learns from the refusal that the address is taken. Only mail to the
+// address could prevent that. The attempts are limited, and a success leaves a
+// visible member.
 
 // InvitePrefix begins the token of an invitation.
 const InvitePrefix = "fdi_"
 
 const inviteLifetime = 7 * 24 * time.Hour
 
-// Invite is an invitation that waits.
+// Invite is a pending invitation.
 type Invite struct {
 	op.Record
 	Email           string     `json:"email"`
@@ -48,28 +49,60 @@ type Invite struct {
 	ExpiresAt       clock.Time `json:"expiresAt"`
 }
 
-// NewInvite is an invitation at the one moment its link can be read.
+// NewInvite is an invitation with its link, which is shown only once.
 type NewInvite struct {
 	Invite
 	URL string `json:"url" doc:"shown once"`
 }
 
-var invites = db.NewTable[Invite]("invites", "invitation")
+var invites = db.NewTable[Invite]("invites", db.Life{
+	Noun: "invitation",
+	Refs: []db.Ref{db.To("invited_by_user_id", "users", db.Keeps)},
+})
 
 func (a *Accounts) inviteOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "invites.create", Summary: "Invite somebody to the organization by a link.",
-			Resource: op.Account, Doors: doors, Status: 201, Secret: true, Events: []string{"invite.created"}, Errors: []*fault.Kind{UserExists},
-			Example: `{"email": "grace@example.com", "role": "member"}`}, a.createInvite),
-		op.Read(op.Spec{Name: "invites.list", Summary: "List the invitations that wait.",
-			Resource: op.Account, Doors: doors, Example: `{}`}, a.listInvites),
-		op.Write(op.Spec{Name: "invites.revoke", Summary: "Revoke an invitation; its link stops working.",
-			Resource: op.Account, Doors: doors, Status: 204, Events: []string{"invite.revoked"},
-			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, a.revokeInvite),
-		op.Flow(op.Spec{Name: "invites.accept", Summary: "Join an organization with an invitation, and sign in.",
-			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true, Events: []string{"invite.accepted", "user.created", "session.created"},
-			Errors:  []*fault.Kind{UserExists, Unproven},
-			Example: `{"token": "fdi_0000000000000000000000000000000000000000", "name": "Grace Hopper", "password": "a long sentence", "address": "192.0.2.7"}`}, a.acceptInvite),
+		op.Write(op.Spec{
+			Name:     "invites.create",
+			Summary:  "Invite somebody to the organization with a link.",
+			Resource: op.Account,
+			Doors:    doors,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"invite.created"},
+			Errors:   []*fault.Kind{UserExists},
+			Example:  `{"email": "grace@example.com", "role": "member"}`,
+		}, a.createInvite),
+		op.Read(op.Spec{
+			Name:     "invites.list",
+			Summary:  "List the pending invitations.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{}`,
+		}, a.listInvites),
+		op.Write(op.Spec{
+			Name:     "invites.revoke",
+			Summary:  "Revoke an invitation; its link stops working.",
+			Resource: op.Account,
+			Doors:    doors,
+			Status:   204,
+			Events:   []string{"invite.revoked"},
+			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+		}, a.revokeInvite),
+		op.Flow(op.Spec{
+			Name:     "invites.accept",
+			Summary:  "Join an organization with an invitation, and sign in.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"invite.accepted", "user.created", "session.created"},
+			Errors:   []*fault.Kind{UserExists, Unproven},
+			Example: `{"token": "fdi_0000000000000000000000000000000000000000", "name": "Grace Hopper", "password": ` +
+				`"a long ` +
+				`sentence", "address": "192.0.2.7"}`,
+		}, a.acceptInvite),
 	}
 }
 
@@ -79,24 +112,29 @@ type inviteCreate struct {
 }
 
 func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate) (*NewInvite, error) {
-	// Who belongs to this organization is no secret in it.
-	members, err := db.All[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org, db.Fold(in.Email))
+	// An organization's members are no secret within it.
+	members, err := db.All[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org,
+		db.Fold(in.Email))
 	if err != nil {
 		return nil, err
 	}
 	if len(members) > 0 {
-		return nil, fault.Field("email", "This user belongs to the organization already")
+		return nil, fault.Field("email", "This user already belongs to the organization")
 	}
 	if err := stillManager(ctx, c); err != nil {
 		return nil, err
 	}
-	// Whoever invites sweeps: those that expired wait for nobody, and hold an address.
-	if _, err := db.Exec(ctx, c.Tx, "UPDATE invites SET deleted_at = $2, updated_at = $2 WHERE organization_id = $1 AND expires_at <= $2 AND deleted_at IS NULL", c.Org, c.Now); err != nil {
+	// Each invitation sweeps the expired ones, which still hold their addresses.
+	if _, err := db.Exec(ctx, c.Tx, `
+		UPDATE invites
+		SET deleted_at = $2, updated_at = $2
+		WHERE organization_id = $1 AND expires_at <= $2 AND deleted_at IS NULL`, c.Org, c.Now); err != nil {
 		return nil, err
 	}
 	token := secret.NewToken(InvitePrefix)
 	hash := secret.Hash(token)
-	v := &NewInvite{Invite{Record: c.NewRecord(), Email: in.Email, Role: in.Role, Hash: hash[:], InvitedByUserID: c.Caller.ActorID(), ExpiresAt: c.Now.Add(inviteLifetime)},
+	v := &NewInvite{Invite{Record: c.NewRecord(), Email: in.Email, Role: in.Role, Hash: hash[:],
+		InvitedByUserID: c.Caller.ActorID(), ExpiresAt: c.Now.Add(inviteLifetime)},
 		a.config.BaseURL + "/join/" + token}
 	if err := invites.Insert(ctx, c.Tx, &v.Invite); err != nil {
 		return nil, err
@@ -119,7 +157,7 @@ func (a *Accounts) revokeInvite(ctx context.Context, c *op.Call, in byID) (op.No
 	return op.Nothing{}, c.Emit("invite.revoked", v.ID, v)
 }
 
-// Invitation is what its link shows.
+// Invitation is what an invitation's link shows.
 type Invitation struct {
 	ID           id.ID  `db:"id"`
 	Org          id.ID  `db:"organization_id"`
@@ -128,7 +166,7 @@ type Invitation struct {
 	Role         string `db:"role"`
 }
 
-// Invitation finds what a link invites to.
+// Invitation finds the invitation behind a link.
 func (a *Accounts) Invitation(ctx context.Context, token string) (v *Invitation, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err = a.invitation(ctx, tx, token)
@@ -139,24 +177,26 @@ func (a *Accounts) Invitation(ctx context.Context, token string) (v *Invitation,
 
 func (a *Accounts) invitation(ctx context.Context, tx *db.Tx, token string) (*Invitation, error) {
 	hash := secret.Hash(token)
-	v, err := db.One[Invitation](ctx, tx, `SELECT i.id, i.organization_id, o.name, i.email, i.role
+	v, err := db.One[Invitation](ctx, tx, `
+		SELECT i.id, i.organization_id, o.name, i.email, i.role
 		FROM invites i JOIN organizations o ON o.id = i.organization_id
 		WHERE i.hash = $1 AND i.deleted_at IS NULL AND i.expires_at > $2
 			AND (i.invited_by_user_id IS NULL OR EXISTS (
 				SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
 				WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id
-					AND m.deleted_at IS NULL AND m.role IN ('owner', 'admin') AND u.status = 'active'))`, hash[:], a.clock.Now())
+					AND m.deleted_at IS NULL AND m.role IN ('owner', 'admin') AND u.status = 'active'))`,
+		hash[:], a.clock.Now())
 	if errors.Is(err, db.ErrNone) {
-		return nil, fault.NotFound.Say("This invitation was used, revoked or has expired. Ask for a new one.")
+		return nil, fault.NotFound.Say("This invitation was used or revoked, or has expired. Ask for a new one.")
 	}
 	return &v, err
 }
 
 type inviteAccept struct {
 	Token    string  `json:"token"`
-	Session  *string `json:"session" doc:"of the invited user, when signed in already"`
-	Name     *string `json:"name" min:"1" doc:"of a new user"`
-	Password *string `json:"password" max:"1000" doc:"of the user with this address, or chosen now"`
+	Session  *string `json:"session" doc:"the invited user's session, if already signed in"`
+	Name     *string `json:"name" min:"1" doc:"the new user's name"`
+	Password *string `json:"password" max:"1000" doc:"the existing user's password, or a new one"`
 	Address  string  `json:"address"`
 	Browser  string  `json:"browser" default:""`
 }
@@ -166,7 +206,7 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 	if err != nil {
 		return nil, err
 	}
-	who, err := a.invited(ctx, c, v, in)
+	who, err := a.guestFor(ctx, c, v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -174,17 +214,17 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 		if err := db.LockOrganization(ctx, c.Tx, v.Org); err != nil {
 			return nil, db.Missing(err, "organization")
 		}
-		// The maker may have been removed meanwhile.
+		// The maker may have been removed in the meantime.
 		if _, err := a.invitation(ctx, c.Tx, in.Token); err != nil {
 			return nil, err
 		}
-		// Whoever removes the row has taken the invitation up.
+		// Removing the row claims the invitation.
 		row, err := invites.Remove(ctx, c.Tx, v.Org, v.ID, c.Now)
 		if err != nil {
 			return nil, err
 		}
 		c.Org, c.Caller = v.Org, &op.Caller{Kind: op.User, ID: who.user, Organization: v.Org}
-		if err := who.enter(ctx, c, v, in); err != nil {
+		if err := who.admit(ctx, c, v, in); err != nil {
 			return nil, err
 		}
 		if err := c.Emit("invite.accepted", row.ID, row); err != nil {
@@ -193,26 +233,26 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 		if _, err := a.join(ctx, c, who.user, v.Role); err != nil {
 			return nil, err
 		}
-		return a.begin(ctx, c, who.user, in.Browser)
+		return a.beginSession(ctx, c, who.user, in.Browser)
 	})
 }
 
-// guest is who takes an invitation up.
+// guest is somebody who accepts an invitation.
 type guest struct {
 	user    id.ID
-	known   *credentials // who proved their password
-	session bool         // who is signed in already
-	hash    string       // of the password that a new user chose
+	known   *credentials // an existing user who proved their password
+	session bool         // already signed in
+	hash    string       // of a new user's password
 }
 
-// enter makes a new user, or insists that what the guest proved still counts:
-// who set another password meanwhile has taken the account back.
-func (g *guest) enter(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
+// admit inserts a new user, or checks that an existing one's proof still holds:
+// a password changed in the meantime means that its owner took the account back.
+func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
 	switch {
 	case g.known != nil:
-		return g.known.still(ctx, c.Tx)
+		return g.known.recheck(ctx, c.Tx)
 	case g.session:
-		// Whoever ends all sessions holds the user, and finds the one that begins here.
+		// Whoever ends all sessions locks the user, and so finds the one that begins here.
 		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET updated_at = updated_at WHERE id = $1", g.user); err != nil {
 			return err
 		}
@@ -227,9 +267,9 @@ func (g *guest) enter(ctx context.Context, c *op.Call, v *Invitation, in inviteA
 	return insertUser(ctx, c, g.user, v.Email, *in.Name, g.hash, &v.Org)
 }
 
-// invited finds who takes an invitation up: the user with its address, proven
-// by a session or a password, or a new one.
-func (a *Accounts) invited(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) (*guest, error) {
+// guestFor finds who accepts an invitation: the user with its address, proven
+// by a session or a password, or a new user.
+func (a *Accounts) guestFor(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) (*guest, error) {
 	if in.Session != nil {
 		s, err := a.BySession(ctx, *in.Session)
 		if err == nil && db.Fold(s.Email) == db.Fold(v.Email) {
@@ -269,7 +309,8 @@ func (a *Accounts) invited(ctx context.Context, c *op.Call, v *Invitation, in in
 
 // revokeInvitesOf ends the invitations that a user made in the organization.
 func revokeInvitesOf(ctx context.Context, c *op.Call, user id.ID) error {
-	rows, err := db.All[id.ID](ctx, c.Tx, `SELECT id FROM invites
+	rows, err := db.All[id.ID](ctx, c.Tx, `
+		SELECT id FROM invites
 		WHERE organization_id = $1 AND invited_by_user_id = $2 AND deleted_at IS NULL ORDER BY seq`, c.Org, user)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type Key struct {
 	BusinessID      id.ID       `json:"businessId"`
 	Name            string      `json:"name"`
 	Permissions     []string    `json:"permissions"`
-	Hint            string      `json:"hint" doc:"its beginning, to tell keys apart"`
+	Hint            string      `json:"hint" doc:"first characters, to tell keys apart"`
 	Hash            []byte      `json:"-" db:"hash"`
 	CreatedByUserID *id.ID      `json:"createdByUserId"`
 	ExpiresAt       *clock.Time `json:"expiresAt"`
@@ -28,26 +28,57 @@ type Key struct {
 	RevokedAt       *clock.Time `json:"revokedAt"`
 }
 
-// NewKey is a key at the one moment it can be read.
+// NewKey is a key with its token, which is shown only once.
 type NewKey struct {
 	Key
 	Token string `json:"key" doc:"shown once"`
 }
 
-var keys = db.NewTable[Key]("api_keys", "API key")
+var keys = db.NewTable[Key]("api_keys", db.Life{
+	Noun: "API key",
+	Refs: []db.Ref{
+		db.To("business_id", "businesses", db.Keeps),
+		db.To("created_by_user_id", "users", db.Keeps),
+	},
+	Permanent: true,
+})
 
 func (a *Accounts) keyOperations() []*op.Op {
 	const example = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		op.Write(op.Spec{Name: "api_keys.create", Summary: "Create an API key for a business.",
-			Resource: op.Account, Doors: doors, Status: 201, Secret: true, Events: []string{"api_key.created"},
-			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Web shop", "permissions": ["contacts:read", "contacts:write"]}`}, a.createKey),
-		op.Read(op.Spec{Name: "api_keys.list", Summary: "List the organization's API keys.",
-			Resource: op.Account, Doors: doors, Example: `{}`}, a.listKeys),
-		op.Read(op.Spec{Name: "api_keys.get", Summary: "Show an API key, without its secret.",
-			Resource: op.Account, Doors: doors, Example: example}, a.getKey),
-		op.Write(op.Spec{Name: "api_keys.revoke", Summary: "Revoke an API key; it stops working with the next request.",
-			Resource: op.Account, Doors: doors, Events: []string{"api_key.revoked"}, Example: example}, a.revokeKey),
+		op.Write(op.Spec{
+			Name:     "api_keys.create",
+			Summary:  "Create an API key for a business.",
+			Resource: op.Account,
+			Doors:    doors,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"api_key.created"},
+			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Web shop", "permissions": ` +
+				`["contacts:read", "contacts:write"]}`,
+		}, a.createKey),
+		op.Read(op.Spec{
+			Name:     "api_keys.list",
+			Summary:  "List the organization's API keys.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{}`,
+		}, a.listKeys),
+		op.Read(op.Spec{
+			Name:     "api_keys.get",
+			Summary:  "Show an API key, without its secret.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  example,
+		}, a.getKey),
+		op.Write(op.Spec{
+			Name:     "api_keys.revoke",
+			Summary:  "Revoke an API key; it stops working with the next request.",
+			Resource: op.Account,
+			Doors:    doors,
+			Events:   []string{"api_key.revoked"},
+			Example:  example,
+		}, a.revokeKey),
 	}
 }
 
@@ -56,7 +87,7 @@ type keyCreate struct {
 	Name        string      `json:"name" min:"1"`
 	Permissions []string    `json:"permissions" min:"1"`
 	ExpiresAt   *clock.Time `json:"expiresAt"`
-	By          *string     `json:"by" doc:"for the operator: whose key it is; by default the oldest owner's"`
+	By          *string     `json:"by" doc:"for the operator: email of the key's owner; by default the oldest owner"`
 }
 
 func (in *keyCreate) Prepare(_ context.Context, c *op.Call) error {
@@ -88,13 +119,13 @@ func (a *Accounts) createKey(ctx context.Context, c *op.Call, in keyCreate) (*Ne
 	return k, c.Emit("api_key.created", k.ID, &k.Key)
 }
 
-// keyOwner is whose key a new one is: what is made with it is theirs, and it
-// ends with their membership. The operator names them; an organization without
-// an owner has keys of nobody's.
+// keyOwner finds the user a new key belongs to. What the key makes is theirs,
+// and the key ends with their membership. The operator may name them. Without an
+// active owner in the organization, the operator's key belongs to nobody.
 func keyOwner(ctx context.Context, c *op.Call, by *string) (*id.ID, error) {
 	switch {
 	case c.Caller.Kind == op.User && by != nil:
-		return nil, fault.Field("by", "Only the operator names whose key it is")
+		return nil, fault.Field("by", "Only the operator can name the key's owner")
 	case c.Caller.Kind == op.User:
 		return &c.Caller.ID, stillManager(ctx, c)
 	case by != nil:
@@ -104,7 +135,8 @@ func keyOwner(ctx context.Context, c *op.Call, by *string) (*id.ID, error) {
 		}
 		return &m.ID, nil
 	}
-	owners, err := db.All[id.ID](ctx, c.Tx, `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
+	owners, err := db.All[id.ID](ctx, c.Tx, `
+		SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
 		ORDER BY m.seq LIMIT 1`, c.Org)
 	if err != nil || len(owners) == 0 {
@@ -139,4 +171,13 @@ func (a *Accounts) revokeKey(ctx context.Context, c *op.Call, in byID) (*Key, er
 	}
 	a.Changed(c)
 	return k, c.Emit("api_key.revoked", k.ID, k)
+}
+
+// KeysNamed lists the keys with a name that are not revoked, in all organizations.
+func KeysNamed(ctx context.Context, tx *db.Tx, name string) ([]id.ID, error) {
+	return db.All[id.ID](ctx, tx, `
+		SELECT id
+		FROM api_keys
+		WHERE name = $1 AND revoked_at IS NULL AND deleted_at IS NULL`,
+		name)
 }

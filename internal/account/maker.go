@@ -10,9 +10,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Maker is who once made something that acts by itself, as they are now: with
-// the permissions they have left. One that may no longer act is refused, with
-// a sentence that says why.
+// Maker returns the caller who once made something that acts by itself, with
+// the permissions they have now. A maker who may no longer act is refused with
+// the reason.
 func (a *Accounts) Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error) {
 	var l *Login
 	var err error
@@ -24,7 +24,7 @@ func (a *Accounts) Maker(ctx context.Context, org id.ID, kind op.ActorKind, make
 	case op.User, op.SystemActor:
 		l, err = a.userMaker(ctx, org, kind, maker)
 	default:
-		err = fault.Unauthorized.Say("Whoever made it cannot be found.")
+		err = fault.Unauthorized.Say("Its maker cannot be found.")
 	}
 	if err != nil {
 		return nil, err
@@ -43,21 +43,24 @@ func (a *Accounts) keyMaker(ctx context.Context, org, maker id.ID) (*Login, erro
 	return l, err
 }
 
-// makerRow is an agent, a user or the operator, with the business they act in.
+// makerRow is an agent, a user or the operator, and the business they act in.
 type makerRow struct {
 	Business    id.ID             `db:"business_id"`
 	Plan        string            `db:"plan"`
-	OrgStatus   string            `db:"org_status"`
-	Status      string            `db:"status"`
+	OrgStatus   Status            `db:"org_status"`
+	Status      Status            `db:"status"`
 	Role        string            `db:"role"`
 	Permissions map[string]string `db:"permissions"`
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
 }
 
-// agreedTo are the columns that tell of both agreements of the business b.
-const agreedTo = `EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id AND g.kind = 'business' AND g.version = $3 AND g.deleted_at IS NULL) AS agreed,
-	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id AND g.kind = 'domain' AND g.version = $4 AND g.deleted_at IS NULL) AS domains`
+// agreedTo are the columns for both agreements of the business b.
+const agreedTo = `
+	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
+		AND g.kind = 'business' AND g.version = $3 AND g.deleted_at IS NULL) AS agreed,
+	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
+		AND g.kind = 'domain' AND g.version = $4 AND g.deleted_at IS NULL) AS domains`
 
 func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) (row makerRow, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -68,15 +71,20 @@ func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) 
 }
 
 func (row *makerRow) login(a *Accounts, org, maker id.ID, kind op.ActorKind, p op.Permissions) *Login {
-	return &Login{Disabled: row.OrgStatus != "active", Agreed: row.Agreed,
-		Caller: &op.Caller{Kind: kind, ID: maker, Organization: org, Business: row.Business, Plan: row.Plan, Role: row.Role, Permissions: p,
-			DomainAgreement: row.Domains, AgreementURL: a.config.BaseURL + "/agreements"}}
+	return &Login{Disabled: row.OrgStatus != Active, Agreed: row.Agreed,
+		Caller: &op.Caller{Kind: kind, ID: maker, Organization: org, Business: row.Business, Plan: row.Plan,
+			Role:        row.Role,
+			Permissions: p,
+			Agreements:  Agreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"}}
 }
 
 func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
 	row, err := a.makerRow(ctx, org, maker, `
-		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role, a.permissions AS permissions, `+agreedTo+`
-		FROM agents a JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
+		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role,
+			a.permissions AS permissions, `+agreedTo+`
+		FROM agents a
+		JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL
+		JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
 		WHERE a.organization_id = $1 AND a.id = $2 AND a.deleted_at IS NULL`)
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.Unauthorized.Say("The agent that made it was deleted or moved.")
@@ -84,7 +92,7 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	if err != nil {
 		return nil, err
 	}
-	if row.Status != "active" {
+	if row.Status != Active {
 		return nil, fault.Unauthorized.Say("The agent that made it is deactivated.")
 	}
 	g := Agent{Permissions: row.Permissions}
@@ -92,14 +100,20 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 }
 
 // memberOf reads a member with the organization's first business, in which
-// users act; operatorOf the operator, who has no row and may do everything.
+// users act. operatorOf reads the operator, who has no row and may do everything.
 const (
-	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
-	memberOf      = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS role, NULL AS permissions, ` + agreedTo + `
-		FROM organizations o JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL JOIN users u ON u.id = m.user_id
+	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
+		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
+	memberOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
+		`role, NULL AS permissions, ` + agreedTo + `
+		FROM organizations o
+		JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
+		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
-	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS role, NULL AS permissions, ` + agreedTo + `
-		FROM organizations o JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
+	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
+		`role, NULL AS permissions, ` + agreedTo + `
+		FROM organizations o
+		JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
 )
 
 func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*Login, error) {
@@ -114,11 +128,11 @@ func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, 
 	if err != nil {
 		return nil, err
 	}
-	if row.Status != "active" {
+	if row.Status != Active {
 		return nil, fault.AccountDisabled.Say("The user who made it is disabled.")
 	}
 	if kind == op.SystemActor {
-		return row.login(a, org, maker, kind, op.Everything().With(op.Account, op.See)), nil
+		return row.login(a, org, maker, kind, op.Everything().With(op.Account, op.ActionRead)), nil
 	}
 	l := row.login(a, org, maker, kind, RolePermissions(row.Role))
 	l.Caller.User = maker

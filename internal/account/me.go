@@ -3,12 +3,14 @@ package account
 import (
 	"context"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 )
 
-// Me is who a key acts for.
+// Me describes whom a key acts for.
 type Me struct {
 	Organization MeOrganization `json:"organization"`
 	Business     MeBusiness     `json:"business"`
@@ -16,6 +18,19 @@ type Me struct {
 	Permissions  []string       `json:"permissions" doc:"what the key may do, as <resource>:read and <resource>:write"`
 	ActorKind    string         `json:"actorKind"`
 	ActorID      *id.ID         `json:"actorId"`
+	Timezone     string         `json:"timezone" doc:"of the business, an IANA name"`
+	Locale       string         `json:"locale" doc:"of the business, a BCP 47 tag"`
+	Currency     string         `json:"currency" doc:"of the business, ISO 4217 in lower case"`
+	Now          clock.Time     `json:"now" doc:"the service's clock"`
+	Limits       *MeLimits      `json:"limits" doc:"an agent's allowance; null for others, whose headers tell it"`
+}
+
+// MeLimits is what is left of the organization's allowance of tool calls.
+type MeLimits struct {
+	PerMinute    int `json:"perMinute" doc:"tool calls of all agents of the organization together"`
+	Used         int `json:"used"`
+	Remaining    int `json:"remaining"`
+	ResetSeconds int `json:"resetSeconds" doc:"until the whole allowance is back"`
 }
 
 // MeOrganization is the caller's organization.
@@ -33,18 +48,37 @@ type MeBusiness struct {
 
 func (a *Accounts) meOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "me.get", Route: "GET /v1/me", Summary: "Show who the caller acts for: organization, business, plan and permissions.",
-			Resource: op.Free, Example: `{}`}, a.me),
+		op.Read(op.Spec{
+			Name:    "me.get",
+			Route:   "GET /v1/me",
+			Summary: "Show who the caller acts for: organization, business, plan and permissions.",
+			Description: "Also tells the business's timezone, locale and currency, the service's time, and an " +
+				"agent's " +
+				"limits with their use.",
+			Resource: op.Free,
+			Example:  `{}`,
+		}, a.me),
 	}
 }
 
 func (a *Accounts) me(ctx context.Context, c *op.Call, _ struct{}) (*Me, error) {
-	me := &Me{Plan: c.Caller.Plan, Permissions: c.Caller.Permissions.Grants(), ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID()}
+	me := &Me{Plan: c.Caller.Plan, Permissions: c.Caller.Permissions.Grants(), ActorKind: string(c.Caller.Kind),
+		ActorID: c.Caller.ActorID(), Now: c.Now}
 	org, err := db.One[MeOrganization](ctx, c.Tx, "SELECT id, name, status FROM organizations WHERE id = $1", c.Org)
 	if err != nil {
 		return nil, db.Missing(err, "organization")
 	}
 	me.Organization = org
-	me.Business, err = db.One[MeBusiness](ctx, c.Tx, "SELECT id, name FROM businesses WHERE organization_id = $1 AND id = $2", c.Org, c.Caller.Business)
-	return me, db.Missing(err, "business")
+	b, err := BusinessOf(ctx, c.Tx, c.Org, c.Caller.Business)
+	if err != nil {
+		return nil, db.Missing(err, "business")
+	}
+	me.Business = MeBusiness{ID: b.ID, Name: b.Name}
+	me.Timezone, me.Locale, me.Currency = b.Timezone, b.Locale, b.Currency
+	if c.Caller.Kind == op.AgentActor && a.config.AgentAllowance != nil {
+		left := a.config.AgentAllowance(c.Org, c.Caller.Plan)
+		me.Limits = &MeLimits{PerMinute: left.Limit, Used: left.Limit - left.Remaining, Remaining: left.Remaining,
+			ResetSeconds: limit.Seconds(left.Reset)}
+	}
+	return me, nil
 }

@@ -11,19 +11,38 @@ import (
 )
 
 // OwnerLast refuses to leave an organization without an owner.
-var OwnerLast = fault.Define("OWNER_LAST", 409, "An organization keeps at least one active owner. Make somebody else an owner first.")
+var OwnerLast = fault.Define("OWNER_LAST", 409,
+	"An organization needs at least one active owner. Make somebody else an owner first.")
 
 func (a *Accounts) memberOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "users.get", Summary: "Show a member of the organization.",
-			Resource: op.Account, Doors: doors, Example: one}, a.getMember),
-		op.Write(op.Spec{Name: "users.set_role", Summary: "Change a member's role.",
-			Resource: op.Account, Doors: doors, Events: []string{"user.role_changed", "invite.revoked"}, Errors: []*fault.Kind{OwnerLast},
-			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`}, a.setRole),
-		op.Flow(op.Spec{Name: "users.change_password", Summary: "Change one's own password; other sessions end.",
-			Resource: op.Free, Doors: op.Console, Events: []string{"user.password_changed"},
-			Example: `{"token": "fds_0000000000000000000000000000000000000000", "current": "a long sentence", "password": "a longer sentence", "address": "192.0.2.7"}`}, a.changePassword),
+		op.Read(op.Spec{
+			Name:     "users.get",
+			Summary:  "Show a member of the organization.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  one,
+		}, a.getMember),
+		op.Write(op.Spec{
+			Name:     "users.set_role",
+			Summary:  "Change a member's role.",
+			Resource: op.Account,
+			Doors:    doors,
+			Events:   []string{"user.role_changed", "invite.revoked"},
+			Errors:   []*fault.Kind{OwnerLast},
+			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`,
+		}, a.setRole),
+		op.Flow(op.Spec{
+			Name:     "users.change_password",
+			Summary:  "Change your own password; your other sessions end.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Events:   []string{"user.password_changed"},
+			Example: `{"token": "fds_0000000000000000000000000000000000000000", "current": "a long sentence", ` +
+				`"password": ` +
+				`"a longer sentence", "address": "192.0.2.7"}`,
+		}, a.changePassword),
 	}
 }
 
@@ -32,13 +51,13 @@ func (a *Accounts) getMember(ctx context.Context, c *op.Call, in byID) (*Member,
 }
 
 // IsActive reports whether a user is a member of the organization and not
-// disabled: somebody who can be given work.
+// disabled, so that they can be given work.
 func IsActive(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, error) {
 	m, err := member(ctx, tx, org, user)
 	if fault.Has(err, fault.NotFound) {
 		return false, nil
 	}
-	return err == nil && m.Status == "active", err
+	return err == nil && m.Status == Active, err
 }
 
 type userRole struct {
@@ -52,12 +71,15 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 		return m, err
 	}
 	m.Role = in.Role
-	_, err = db.Exec(ctx, c.Tx, "UPDATE memberships SET role = $3, updated_at = $4 WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL",
+	_, err = db.Exec(ctx, c.Tx, `
+		UPDATE memberships
+		SET role = $3, updated_at = $4
+		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
 		c.Org, m.ID, m.Role, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	if err := keepOwner(ctx, c); err != nil {
+	if err := requireOwner(ctx, c); err != nil {
 		return nil, err
 	}
 	if m.Role == "member" {
@@ -69,8 +91,8 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 	return m, c.Emit("user.role_changed", m.ID, m)
 }
 
-// lockMember holds the organization, the root of the rule about its last
-// owner: two owners who demote each other at once must not both succeed.
+// lockMember locks the organization, the root of the rule about its last owner:
+// two owners who demote each other at once must not both succeed.
 func lockMember(ctx context.Context, c *op.Call, user id.ID) (*Member, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, db.Missing(err, "organization")
@@ -78,8 +100,9 @@ func lockMember(ctx context.Context, c *op.Call, user id.ID) (*Member, error) {
 	return member(ctx, c.Tx, c.Org, user)
 }
 
-func keepOwner(ctx context.Context, c *op.Call) error {
-	n, err := db.One[int](ctx, c.Tx, `SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id
+func requireOwner(ctx context.Context, c *op.Call) error {
+	n, err := db.One[int](ctx, c.Tx, `
+		SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'`, c.Org)
 	if err == nil && n == 0 {
 		return OwnerLast.New()
@@ -92,12 +115,12 @@ type passwordChange struct {
 	Current    string `json:"current" max:"1000"`
 	Password   string `json:"password" max:"1000"`
 	Address    string `json:"address"`
-	Browser    string `json:"browser" default:"" doc:"the one that stays known"`
-	Disconnect bool   `json:"disconnect" default:"false" doc:"also end the connections of agents that the user made"`
+	Browser    string `json:"browser" default:"" doc:"the browser that stays known"`
+	Disconnect bool   `json:"disconnect" default:"false" doc:"also end the user's agent connections"`
 }
 
-// changePassword wants the current password once more: an open screen must not
-// be enough to take an account over.
+// changePassword requires the current password: an unattended screen must not
+// be enough to take over an account.
 func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordChange) (*Member, error) {
 	var m *Member
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -123,21 +146,24 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 	}
 	keep := secret.Hash(in.Token)
 	return op.Finish(ctx, c, func(ctx context.Context) (*Member, error) {
-		// Who set another password meanwhile has taken the account back.
-		if err := known.still(ctx, c.Tx); err != nil {
+		// If the password changed in the meantime, its owner took the account back.
+		if err := known.recheck(ctx, c.Tx); err != nil {
 			return nil, wrong(err)
 		}
-		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", m.ID, hash, c.Now); err != nil {
+		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", m.ID,
+			hash,
+			c.Now); err != nil {
 			return nil, err
 		}
-		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", m.ID, keep[:]); err != nil {
+		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", m.ID,
+			keep[:]); err != nil {
 			return nil, err
 		}
 		if err := forgetBrowsers(ctx, c.Tx, m.ID, in.Browser); err != nil {
 			return nil, err
 		}
 		if in.Disconnect {
-			if err := a.endUser(ctx, c, m.ID, true, PasswordChanged); err != nil {
+			if err := a.connections.EndUser(ctx, c, m.ID, true, PasswordChanged); err != nil {
 				return nil, err
 			}
 		}
@@ -145,10 +171,11 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 	})
 }
 
-// OwnerEmails are the addresses of an organization's owners, who are told what
-// concerns the whole of it.
+// OwnerEmails lists the addresses of an organization's owners, who are notified
+// of what concerns the whole organization.
 func OwnerEmails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
+	return db.All[string](ctx, tx, `
+		SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
 		ORDER BY m.seq`, org)
 }

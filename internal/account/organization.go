@@ -2,10 +2,11 @@ package account
 
 import (
 	"context"
+	"errors"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -17,7 +18,7 @@ type Organization struct {
 	UpdatedAt clock.Time `json:"updatedAt"`
 	Name      string     `json:"name"`
 	Plan      string     `json:"plan" enum:"free,starter,professional,enterprise"`
-	Status    string     `json:"status" enum:"active,disabled"`
+	Status    Status     `json:"status" enum:"active,disabled"`
 	IsDemo    bool       `json:"isDemo"`
 }
 
@@ -25,14 +26,30 @@ const organizationColumns = "id, created_at, updated_at, name, plan, status, is_
 
 func (a *Accounts) organizationOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "organizations.create", Summary: "Create an organization with its first business.",
-			Resource: op.Account, Doors: op.Admin, Status: 201, Events: []string{"organization.created", "business.created"},
-			Example: `{"name": "Analytical Engines", "plan": "starter"}`}, a.createOrganization),
-		op.Write(op.Spec{Name: "organizations.update", Summary: "Change an organization's name, plan or status.",
-			Resource: op.Account, Doors: op.Admin, Events: []string{"organization.updated"},
-			Example: `{"plan": "professional"}`}, a.updateOrganization),
-		op.Read(op.Spec{Name: "organizations.get", Summary: "Show the organization.",
-			Resource: op.Account, Doors: doors, Example: `{}`}, a.getOrganization),
+		op.Write(op.Spec{
+			Name:     "organizations.create",
+			Summary:  "Create an organization with its first business.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Status:   201,
+			Events:   []string{"organization.created", "business.created"},
+			Example:  `{"name": "Analytical Engines", "plan": "starter"}`,
+		}, a.createOrganization),
+		op.Write(op.Spec{
+			Name:     "organizations.update",
+			Summary:  "Change an organization's name, plan or status.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Events:   []string{"organization.updated"},
+			Example:  `{"plan": "professional"}`,
+		}, a.updateOrganization),
+		op.Read(op.Spec{
+			Name:     "organizations.get",
+			Summary:  "Show the organization.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{}`,
+		}, a.getOrganization),
 	}
 }
 
@@ -51,9 +68,11 @@ type Created struct {
 }
 
 func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organizationCreate) (*Created, error) {
-	org := &Created{Organization: Organization{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, Name: in.Name, Plan: in.Plan, Status: "active", IsDemo: in.IsDemo}}
+	org := &Created{Organization: Organization{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, Name: in.Name,
+		Plan: in.Plan, Status: Active, IsDemo: in.IsDemo}}
 	c.Org, org.OrganizationID = org.ID, org.ID
-	_, err := db.Exec(ctx, c.Tx, `INSERT INTO organizations (`+organizationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+	_, err := db.Exec(ctx, c.Tx, `INSERT INTO organizations (`+organizationColumns+
+		`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		org.ID, org.CreatedAt, org.UpdatedAt, org.Name, org.Plan, org.Status, org.IsDemo)
 	if err != nil {
 		return nil, err
@@ -76,7 +95,7 @@ func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organi
 type organizationUpdate struct {
 	Name   op.Maybe[string] `json:"name" min:"1"`
 	Plan   op.Maybe[string] `json:"plan" enum:"free,starter,professional,enterprise"`
-	Status op.Maybe[string] `json:"status" enum:"active,disabled"`
+	Status op.Maybe[Status] `json:"status" enum:"active,disabled"`
 }
 
 func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organizationUpdate) (*Organization, error) {
@@ -88,7 +107,10 @@ func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organi
 		return org, err
 	}
 	org.UpdatedAt = c.Now
-	if _, err := db.Exec(ctx, c.Tx, `UPDATE organizations SET name = $2, plan = $3, status = $4, updated_at = $5 WHERE id = $1`,
+	if _, err := db.Exec(ctx, c.Tx, `
+		UPDATE organizations
+		SET name = $2, plan = $3, status = $4, updated_at = $5
+		WHERE id = $1`,
 		c.Org, org.Name, org.Plan, org.Status, c.Now); err != nil {
 		return nil, err
 	}
@@ -97,34 +119,48 @@ func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organi
 }
 
 func (a *Accounts) getOrganization(ctx context.Context, c *op.Call, _ struct{}) (*Organization, error) {
-	org, err := db.One[Organization](ctx, c.Tx, `SELECT `+organizationColumns+` FROM organizations WHERE id = $1`, c.Org)
-	return &org, db.Missing(err, "organization")
+	org, err := OrganizationOf(ctx, c.Tx, c.Org)
+	return org, db.Missing(err, "organization")
 }
 
-// Find tells which organization something belongs to, for the operator, who
-// names things and not organizations.
+// OrganizationOf reads an organization, or returns db.ErrNone.
+func OrganizationOf(ctx context.Context, tx *db.Tx, org id.ID) (*Organization, error) {
+	v, err := db.One[Organization](ctx, tx, "SELECT "+organizationColumns+" FROM organizations WHERE id = $1", org)
+	return &v, err
+}
+
+// ActiveOrganization returns the SQL condition that the organization whose id
+// the column holds is active.
+func ActiveOrganization(column string) string {
+	return "EXISTS (SELECT 1 FROM organizations o WHERE o.id = " + column +
+		" AND o.status = 'active' AND o.deleted_at IS NULL)"
+}
+
+// Find returns the organization that something belongs to. It serves the
+// operator, who names things and not organizations.
 func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID, err error) {
 	statement := map[string]string{
 		"organization": "SELECT id FROM organizations WHERE id = $1",
 		"business":     "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
 		"API key":      "SELECT organization_id FROM api_keys WHERE id = $1 AND deleted_at IS NULL",
 		"agent":        "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",
-		// Deleted ones too, and those that only the event log still tells of: this is for erasing them.
-		"contact": `SELECT organization_id FROM contacts WHERE id = $1
-			UNION ALL SELECT organization_id FROM events WHERE resource_type = 'contact' AND resource_id = $1 LIMIT 1`,
 	}[noun]
-	if statement == "" {
-		return "", fault.BadInput.Say("Nobody looks for a %s.", noun)
-	}
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		org, err = db.One[id.ID](ctx, tx, statement, ref)
+		if statement != "" {
+			org, err = db.One[id.ID](ctx, tx, statement, ref)
+			return err
+		}
+		// Deleted rows count too, and so do rows known only to the event log: they can be erased.
+		if org, err = db.Owner(ctx, tx, noun, ref); errors.Is(err, db.ErrNone) {
+			org, err = event.Owner(ctx, tx, noun, ref)
+		}
 		return err
 	})
 	return org, db.Missing(err, noun)
 }
 
 // Census reports whether there is no organization yet, and whether this is a
-// demonstration's database: one that the demonstration's organization began.
+// demo database: one whose first organization is the demo.
 func (a *Accounts) Census(ctx context.Context) (empty, demo bool, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		first, err := db.All[bool](ctx, tx, "SELECT is_demo FROM organizations ORDER BY seq LIMIT 1")

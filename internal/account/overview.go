@@ -5,83 +5,109 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/go-json-experiment/json"
 )
 
-// Usage is how much of the account there is.
+// Usage counts what belongs to the account.
 type Usage struct {
 	Businesses int `json:"businesses"`
 	Members    int `json:"members"`
-	Keys       int `json:"apiKeys" doc:"that were not revoked"`
+	Keys       int `json:"apiKeys" doc:"keys that are not revoked"`
 	Agents     int `json:"agents"`
 	Cards      int `json:"paymentMethods"`
 
-	StorageBytes int64 `json:"storageBytes" doc:"of files and mail, with what was deleted and is not yet removed for good"`
+	StorageBytes int64 `json:"storageBytes" doc:"files and mail, including what is deleted but not yet purged"`
 }
 
-// Activity is one thing that happened, as people read it.
+// Activity is one event in a form that people read.
 type Activity struct {
 	CreatedAt clock.Time `json:"createdAt"`
 	Type      string     `json:"type"`
 	ActorKind string     `json:"actorKind"`
 	ActorName *string    `json:"actorName"`
-	Name      *string    `json:"name" doc:"of what it happened to"`
+	Name      *string    `json:"name" doc:"name of what it happened to"`
 }
 
 func (a *Accounts) overviewOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "organizations.usage", Summary: "Count what belongs to the account.",
-			Resource: op.Account, Doors: doors, Example: `{}`}, a.usage),
-		op.Read(op.Spec{Name: "organizations.activity", Summary: "List what happened last, and who did it.",
-			Resource: op.Account, Doors: doors, Example: `{"limit": 5}`}, a.activity),
+		op.Read(op.Spec{
+			Name:     "organizations.usage",
+			Summary:  "Count what belongs to the account.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{}`,
+		}, a.usage),
+		op.Read(op.Spec{
+			Name:     "organizations.activity",
+			Summary:  "List what happened most recently, and who did it.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{"limit": 5}`,
+		}, a.activity),
 	}
 }
 
 func (a *Accounts) usage(ctx context.Context, c *op.Call, _ struct{}) (*Usage, error) {
-	u, err := db.One[Usage](ctx, c.Tx, `SELECT
-		(SELECT count(*) FROM businesses WHERE organization_id = $1 AND deleted_at IS NULL),
-		(SELECT count(*) FROM memberships WHERE organization_id = $1 AND deleted_at IS NULL),
-		(SELECT count(*) FROM api_keys WHERE organization_id = $1 AND deleted_at IS NULL AND revoked_at IS NULL),
-		(SELECT count(*) FROM agents WHERE organization_id = $1 AND deleted_at IS NULL),
-		(SELECT count(*) FROM payment_methods WHERE organization_id = $1 AND deleted_at IS NULL),
-		CAST((SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = $1) + (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = $1) AS bigint)`, c.Org)
+	u, err := db.One[Usage](ctx, c.Tx, `
+		SELECT
+			(SELECT count(*) FROM businesses WHERE organization_id = $1 AND deleted_at IS NULL),
+			(SELECT count(*) FROM memberships WHERE organization_id = $1 AND deleted_at IS NULL),
+			(SELECT count(*) FROM api_keys WHERE organization_id = $1 AND deleted_at IS NULL AND revoked_at IS NULL),
+			(SELECT count(*) FROM agents WHERE organization_id = $1 AND deleted_at IS NULL),
+			(SELECT count(*) FROM payment_methods WHERE organization_id = $1 AND deleted_at IS NULL),
+`+db.StoredBytes("$1"), c.Org)
 	return &u, err
 }
 
 type activityList struct{ op.Page }
 
-type activityRow struct {
-	CreatedAt clock.Time `db:"created_at"`
-	Type      string     `db:"type"`
-	ActorKind string     `db:"actor_kind"`
-	ActorID   *id.ID     `db:"actor_id"`
-	Actor     *string    `db:"actor"`
-	Data      db.JSON    `db:"data"`
-}
-
 func (a *Accounts) activity(ctx context.Context, c *op.Call, in activityList) (*op.List[Activity], error) {
-	rows, err := db.All[activityRow](ctx, c.Tx, `
-		SELECT e.created_at, e.type, e.actor_kind, e.actor_id,
-			CASE e.actor_kind
-				WHEN 'user' THEN (SELECT u.name FROM users u WHERE u.id = e.actor_id)
-				WHEN 'agent' THEN (SELECT g.name FROM agents g WHERE g.organization_id = $1 AND g.id = e.actor_id)
-				WHEN 'api' THEN (SELECT k.name FROM api_keys k WHERE k.organization_id = $1 AND k.id = e.actor_id)
-			END, e.data
-		FROM events e WHERE e.organization_id = $1 ORDER BY e.created_at DESC, e.seq DESC LIMIT $2 OFFSET $3`, c.Org, in.Limit, in.Offset)
+	events, err := event.Newest(ctx, c.Tx, c.Org, in.Limit, in.Offset)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Activity, len(rows))
-	for i, r := range rows {
-		out[i] = Activity{CreatedAt: r.CreatedAt, Type: r.Type, ActorKind: r.ActorKind, ActorName: r.Actor, Name: nameIn(r.Data)}
+	names, err := actorNames(ctx, c, events)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Activity, len(events))
+	for i, e := range events {
+		out[i] = Activity{CreatedAt: e.At, Type: e.Type, ActorKind: e.ActorKind, Name: nameIn(e.Data)}
+		if e.ActorID != nil {
+			out[i].ActorName = names[*e.ActorID]
+		}
 	}
 	return op.ListOf(in.Page, out), nil
 }
 
-// nameIn is what people call the thing that an event is about.
+// actorNames finds the names of the users, agents and keys that caused events.
+func actorNames(ctx context.Context, c *op.Call, events []event.Event) (map[id.ID]*string, error) {
+	var actors []id.ID
+	for _, e := range events {
+		if e.ActorID != nil {
+			actors = append(actors, *e.ActorID)
+		}
+	}
+	type named struct {
+		ID   id.ID  `db:"id"`
+		Name string `db:"name"`
+	}
+	rows, err := db.All[named](ctx, c.Tx, `
+		SELECT id, name FROM users WHERE id = ANY($2)
+		UNION ALL SELECT id, name FROM agents WHERE organization_id = $1 AND id = ANY($2)
+		UNION ALL SELECT id, name FROM api_keys WHERE organization_id = $1 AND id = ANY($2)`, c.Org, actors)
+	out := map[id.ID]*string{}
+	for _, r := range rows {
+		out[r.ID] = &r.Name
+	}
+	return out, err
+}
+
+// nameIn finds a name for the thing that an event is about.
 func nameIn(data []byte) *string {
 	var v struct {
 		Name         *string `json:"name"`

@@ -19,10 +19,10 @@ const SessionPrefix = "fds_"
 const (
 	sessionIdle  = 14 * 24 * time.Hour // without use
 	sessionTotal = 90 * 24 * time.Hour // however much it is used
-	sessionNote  = time.Hour           // how exactly its use is written down
+	sessionNote  = time.Hour           // how precisely its use is recorded
 )
 
-// Session is somebody who is signed in, with all that decides what they may do.
+// Session is a signed-in user, with everything that decides what they may do.
 type Session struct {
 	ID         id.ID      `db:"id"`
 	CreatedAt  clock.Time `db:"created_at"`
@@ -44,26 +44,27 @@ type Session struct {
 // Manager reports whether the user may manage the account.
 func (s *Session) Manager() bool { return s.Role == "owner" || s.Role == "admin" }
 
-// RolePermissions is what a member with a role may do. Owners and admins may
-// do everything, members everything but manage the account.
+// RolePermissions returns what a member with a role may do. Owners and admins
+// may do everything, members everything except manage the account.
 func RolePermissions(role string) op.Permissions {
 	p := op.Everything()
 	if role == "owner" || role == "admin" {
-		for _, a := range []op.Action{op.See, op.Create, op.Change, op.Delete} {
+		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate, op.ActionDelete} {
 			p = p.With(op.Account, a)
 		}
 	}
 	return p
 }
 
-// UserCaller is who acts in a session.
+// UserCaller returns the caller of a session.
 func UserCaller(s *Session) *op.Caller {
 	return &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
-		Role: s.Role, Permissions: RolePermissions(s.Role), DomainAgreement: s.Domains, AgreementURL: s.agreements}
+		Role: s.Role, Permissions: RolePermissions(s.Role), Agreements: Agreements(s.Domains),
+		AgreementURL: s.agreements}
 }
 
-// BySession finds who a session's token belongs to. One that is unknown, has
-// expired, or whose user is disabled or no longer a member is Unauthorized.
+// BySession finds the session of a token. A token that is unknown or expired, or
+// whose user is disabled or no longer a member, is Unauthorized.
 func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error) {
 	if !secret.WellFormed(SessionPrefix, token) {
 		return nil, fault.Unauthorized.New()
@@ -72,13 +73,16 @@ func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error
 	var s Session
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		s, err = db.One[Session](ctx, tx, `
-			SELECT s.id, s.created_at, s.used_at, u.id, u.email, u.name, m.role, o.id, o.name, o.status, o.plan, b.id, b.timezone,
+			SELECT s.id, s.created_at, s.used_at, u.id, u.email, u.name, m.role, o.id, o.name, o.status, o.plan,
+				b.id, b.timezone,
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = o.id AND g.business_id = b.id
 					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL)
 			FROM sessions s JOIN users u ON u.id = s.user_id
-				JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id AND m.deleted_at IS NULL
+				JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
+					AND m.deleted_at IS NULL
 				JOIN organizations o ON o.id = s.organization_id AND o.deleted_at IS NULL
-				JOIN businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = s.organization_id AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)
+				JOIN businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = s.organization_id
+					AND f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)
 			WHERE s.hash = $1 AND s.expires_at > $2 AND u.status = 'active'`, hash[:], now, a.config.DomainAgreement)
 		return err
 	})
@@ -99,7 +103,7 @@ func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error
 	return &s, err
 }
 
-// SignedIn is what the log tells of a session.
+// SignedIn is what the event log shows of a session.
 type SignedIn struct {
 	ID             id.ID      `json:"id"`
 	CreatedAt      clock.Time `json:"createdAt"`
@@ -107,16 +111,16 @@ type SignedIn struct {
 	UserID         id.ID      `json:"userId"`
 }
 
-// NewSession is a session at the one moment its token can be read.
+// NewSession is a session with its token, which is shown only once.
 type NewSession struct {
 	SignedIn
 	Token   string `json:"token" doc:"for the cookie"`
-	Browser string `json:"browser" doc:"for the cookie by which the browser is known later"`
+	Browser string `json:"browser" doc:"for the cookie that identifies the browser later"`
 }
 
-// begin makes a session for a user in the call's organization, and says so on
-// the user's behalf: until now the call was nobody's.
-func (a *Accounts) begin(ctx context.Context, c *op.Call, user id.ID, browser string) (*NewSession, error) {
+// beginSession creates a session for a user in the call's organization. The
+// call had no caller until now, so the user becomes it.
+func (a *Accounts) beginSession(ctx context.Context, c *op.Call, user id.ID, browser string) (*NewSession, error) {
 	token := secret.NewToken(SessionPrefix)
 	hash := secret.Hash(token)
 	browser, err := knowBrowser(ctx, c, user, browser)
@@ -124,11 +128,13 @@ func (a *Accounts) begin(ctx context.Context, c *op.Call, user id.ID, browser st
 		return nil, err
 	}
 	s := &NewSession{SignedIn{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, UserID: user}, token, browser}
-	// Whoever signs in sweeps: there is no other reason to keep these rows.
+	// Each sign-in sweeps the expired sessions; nothing else needs these rows.
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
-	_, err = db.Exec(ctx, c.Tx, `INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+	_, err = db.Exec(ctx, c.Tx, `
+		INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $5, $6)`,
 		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdle))
 	if err != nil {
 		return nil, err
@@ -140,17 +146,41 @@ func (a *Accounts) begin(ctx context.Context, c *op.Call, user id.ID, browser st
 func (a *Accounts) sessionOperations() []*op.Op {
 	const token = "fds_0000000000000000000000000000000000000000"
 	return []*op.Op{
-		op.Flow(op.Spec{Name: "sessions.create", Summary: "Sign in to the console with email and password.",
-			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true, Events: []string{"session.created"},
-			Example: `{"email": "ada@example.com", "password": "a long sentence", "address": "192.0.2.7"}`}, a.signIn),
-		op.Write(op.Spec{Name: "sessions.switch", Summary: "Look at another organization that the user belongs to.",
-			Resource: op.Free, Doors: op.Console, Events: []string{"session.switched"},
-			Example: `{"token": "` + token + `", "organizationId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, a.switchOrganization),
-		op.Write(op.Spec{Name: "sessions.delete", Summary: "Sign out.",
-			Resource: op.Free, Doors: op.Console, Status: 204, Events: []string{"session.deleted"},
-			Example: `{"token": "` + token + `"}`}, a.signOut),
-		op.Read(op.Spec{Name: "sessions.organizations", Summary: "List the organizations that the user belongs to.",
-			Resource: op.Free, Doors: op.Console, Example: `{}`}, a.listMemberships),
+		op.Flow(op.Spec{
+			Name:     "sessions.create",
+			Summary:  "Sign in to the console with email and password.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"session.created"},
+			Example:  `{"email": "ada@example.com", "password": "a long sentence", "address": "192.0.2.7"}`,
+		}, a.signIn),
+		op.Write(op.Spec{
+			Name:     "sessions.switch",
+			Summary:  "Switch to another organization that the user belongs to.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Events:   []string{"session.switched"},
+			Example:  `{"token": "` + token + `", "organizationId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+		}, a.switchOrganization),
+		op.Write(op.Spec{
+			Name:     "sessions.delete",
+			Summary:  "Sign out.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Status:   204,
+			Events:   []string{"session.deleted"},
+			Example:  `{"token": "` + token + `"}`,
+		}, a.signOut),
+		op.Read(op.Spec{
+			Name:     "sessions.organizations",
+			Summary:  "List the organizations that the user belongs to.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Example:  `{}`,
+		}, a.listMemberships),
 	}
 }
 
@@ -160,12 +190,19 @@ type sessionSwitch struct {
 }
 
 func (a *Accounts) switchOrganization(ctx context.Context, c *op.Call, in sessionSwitch) (*SignedIn, error) {
-	_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM memberships WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL", in.OrganizationID, c.Caller.ID)
+	_, err := db.One[int](ctx, c.Tx, `
+		SELECT 1
+		FROM memberships
+		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`, in.OrganizationID, c.Caller.ID)
 	if err != nil {
 		return nil, db.Missing(err, "organization")
 	}
 	hash := secret.Hash(in.Token)
-	s, err := db.One[SignedIn](ctx, c.Tx, "UPDATE sessions SET organization_id = $3 WHERE hash = $1 AND user_id = $2 RETURNING id, created_at, organization_id, user_id",
+	s, err := db.One[SignedIn](ctx, c.Tx, `
+		UPDATE sessions
+		SET organization_id = $3
+		WHERE hash = $1 AND user_id = $2
+		RETURNING id, created_at, organization_id, user_id`,
 		hash[:], c.Caller.ID, in.OrganizationID)
 	if err != nil {
 		return nil, db.Missing(err, "session")
@@ -178,10 +215,13 @@ type sessionEnd struct {
 	Token string `json:"token"`
 }
 
-// signOut ends one session of the caller's. One that has ended is left alone.
+// signOut ends one session of the caller. A session that has ended is no error.
 func (a *Accounts) signOut(ctx context.Context, c *op.Call, in sessionEnd) (op.Nothing, error) {
 	hash := secret.Hash(in.Token)
-	s, err := db.One[SignedIn](ctx, c.Tx, "DELETE FROM sessions WHERE hash = $1 AND user_id = $2 RETURNING id, created_at, organization_id, user_id", hash[:], c.Caller.ID)
+	s, err := db.One[SignedIn](ctx, c.Tx, `
+		DELETE FROM sessions
+		WHERE hash = $1 AND user_id = $2
+		RETURNING id, created_at, organization_id, user_id`, hash[:], c.Caller.ID)
 	if errors.Is(err, db.ErrNone) {
 		return op.Nothing{}, nil
 	}
@@ -202,7 +242,11 @@ type Membership struct {
 type membershipList struct{ op.Page }
 
 func (a *Accounts) listMemberships(ctx context.Context, c *op.Call, in membershipList) (*op.List[Membership], error) {
-	rows, err := db.All[Membership](ctx, c.Tx, `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
-		WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL ORDER BY m.seq LIMIT $2 OFFSET $3`, c.Caller.ID, in.Limit, in.Offset)
+	rows, err := db.All[Membership](ctx, c.Tx, `
+		SELECT o.id, o.name, m.role
+		FROM memberships m
+		JOIN organizations o ON o.id = m.organization_id
+		WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL
+		ORDER BY m.seq LIMIT $2 OFFSET $3`, c.Caller.ID, in.Limit, in.Offset)
 	return op.ListOf(in.Page, rows), err
 }

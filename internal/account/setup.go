@@ -14,9 +14,9 @@ import (
 // SetupPrefix begins the token of the first-run link.
 const SetupPrefix = "fdu_"
 
-// SetupLink is where the first owner sets the service up, on an empty
-// database; otherwise it is empty. A new link replaces the one before: the
-// one that somebody reads is the last that was printed.
+// SetupLink creates the link with which the first owner sets up the service. It
+// is empty unless the database is. A new link replaces the previous one, so that
+// only the last one printed works.
 func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
 	token := secret.NewToken(SetupPrefix)
 	hash := secret.Hash(token)
@@ -45,13 +45,13 @@ func noOrganization(ctx context.Context, tx *db.Tx) (bool, error) {
 	return false, err
 }
 
-// SetupOpen refuses a first-run link that is not the current one, or that was used.
+// SetupOpen refuses a first-run link that is used or not the current one.
 func (a *Accounts) SetupOpen(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, token) })
 }
 
-var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as there is nothing " +
-	"in its database, the server prints a new one at its start, and so does frontdesk admin setup-link.")
+var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as its database is " +
+	"empty, the server prints a new one when it starts, and so does frontdesk admin setup-link.")
 
 func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 	hash := secret.Hash(token)
@@ -64,10 +64,19 @@ func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
 
 func (a *Accounts) setupOperations() []*op.Op {
 	return []*op.Op{
-		op.Flow(op.Spec{Name: "organizations.set_up", Summary: "Make the first organization, its business and its owner, who is then signed in.",
-			Resource: op.Free, Doors: op.Console, Public: true, Status: 201, Secret: true,
-			Events:  []string{"organization.created", "business.created", "user.created", "session.created"},
-			Example: `{"token": "fdu_0000000000000000000000000000000000000000", "organizationName": "Analytical Engines", "name": "Ada Lovelace", "email": "ada@example.com", "password": "a long sentence"}`}, a.setUp),
+		op.Flow(op.Spec{
+			Name:     "organizations.set_up",
+			Summary:  "Create the first organization, its business and its owner, and sign the owner in.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"organization.created", "business.created", "user.created", "session.created"},
+			Example: `{"token": "fdu_0000000000000000000000000000000000000000", "organizationName": "Analytical ` +
+				`Engines", ` +
+				`"name": "Ada Lovelace", "email": "ada@example.com", "password": "a long sentence"}`,
+		}, a.setUp),
 	}
 }
 
@@ -81,10 +90,10 @@ type organizationSetUp struct {
 	Password         string  `json:"password" max:"1000"`
 }
 
-// setUp is one transaction: the owner, the organization and the business are
-// there together, or the link still works.
+// setUp is one transaction: either the owner, the organization and the business
+// all exist, or the link still works.
 func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) (*NewSession, error) {
-	// The link first: only who has it may make the server hash a password.
+	// The link comes first: only its holder may make the server hash a password.
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, in.Token) })
 	if err != nil {
 		return nil, err
@@ -94,7 +103,7 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
-		// Whoever deletes the row holds the link; a second one finds none.
+		// Deleting the row claims the link; a second request finds none.
 		hash := secret.Hash(in.Token)
 		n, err := db.Exec(ctx, c.Tx, "DELETE FROM setup_links WHERE hash = $1", hash[:])
 		if err != nil {
@@ -109,8 +118,8 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		}
 		user := id.New()
 		c.Caller = &op.Caller{Kind: op.User, ID: user}
-		// Plans are for those who host others. Whoever sets a server up is not
-		// held back by one.
+		// Plans are for operators who host others. The owner of a new server is
+		// not limited by one.
 		org := organizationCreate{Name: in.OrganizationName, BusinessName: in.BusinessName, Plan: "enterprise"}
 		if _, err := a.createOrganization(ctx, c, org); err != nil {
 			return nil, err
@@ -121,6 +130,6 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		if _, err := a.join(ctx, c, user, "owner"); err != nil {
 			return nil, err
 		}
-		return a.begin(ctx, c, user, in.Browser)
+		return a.beginSession(ctx, c, user, in.Browser)
 	})
 }

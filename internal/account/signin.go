@@ -14,19 +14,23 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// Refusals of a sign-in. Whether the address is unknown or the password wrong
-// is not told; that a user is disabled, only to who knows the password.
+// Refusals of a sign-in. They do not reveal whether the address is unknown or
+// the password wrong. Only somebody who knows the password learns that the user
+// is disabled.
 var (
-	WrongPassword = fault.Define("WRONG_PASSWORD", 401, "The email or the password is not right.")
-	UserDisabled  = fault.Define("USER_DISABLED", 403, "This user is disabled. Ask an owner or admin of your organization.")
-	NoMembership  = fault.Define("NO_MEMBERSHIP", 403, "You belong to no organization any more. Ask an owner or admin to invite you.")
+	WrongPassword = fault.Define("WRONG_PASSWORD", 401, "The email or password is wrong.")
+	UserDisabled  = fault.Define("USER_DISABLED", 403,
+		"This user is disabled. Ask an owner or admin of your organization.")
+	NoMembership = fault.Define("NO_MEMBERSHIP", 403,
+		"You no longer belong to any organization. Ask an owner or admin to invite you.")
 )
 
-// How many wrong passwords there may be in ten minutes. A browser in which the
-// user signed in before has an allowance of its own and is held up by nobody
-// else. Everyone else spends three: their address's, their address's for this
-// account, and the account's, in this order. The one before the last is smaller
-// than the last, so that no single address can spend an account's allowance.
+// The number of wrong passwords allowed in ten minutes. A browser in which the
+// user signed in before has its own allowance, which nobody else can use up.
+// Any other attempt spends three allowances, in this order: that of the address,
+// that of the address for this account, and that of the account. The second is
+// smaller than the third, so that no single address can use up an account's
+// allowance.
 const (
 	triesPerBrowser = 10
 	triesPerAddress = 50
@@ -35,43 +39,43 @@ const (
 	triesWindow     = 10 * time.Minute
 )
 
-// sender is who tries a password.
+// sender is the origin of an attempt.
 type sender struct {
 	address string
-	browser string // its token, when it has one
+	browser string // its token, if it has one
 }
 
-// pair is an address that tries passwords of an account.
+// pair is an address together with the account it tries to sign in to.
 type pair struct{ address, account string }
 
-// known is a browser in which a user signed in before.
-type known struct {
+// knownBrowser is a browser in which a user signed in before.
+type knownBrowser struct {
 	browser [32]byte
 	user    id.ID
 }
 
 // attempts are the allowances for wrong passwords.
 type attempts struct {
-	browsers  limit.Limiter[known]
+	browsers  limit.Limiter[knownBrowser]
 	addresses limit.Limiter[string]
 	pairs     limit.Limiter[pair]
 	accounts  limit.Limiter[string]
 }
 
-// allowance is one of them, for one key.
+// allowance is one of the limits, for one key.
 type allowance struct {
-	spend func(now time.Time) limit.Verdict
-	back  func()
+	spend  func(now time.Time) limit.Verdict
+	refund func()
 }
 
 func allowanceOf[K comparable](l *limit.Limiter[K], key K, n int) allowance {
 	return allowance{
-		spend: func(now time.Time) limit.Verdict { return l.Spend(key, n, triesWindow, now) },
-		back:  func() { l.Return(key, n, triesWindow) },
+		spend:  func(now time.Time) limit.Verdict { return l.Spend(key, n, triesWindow, now) },
+		refund: func() { l.Return(key, n, triesWindow) },
 	}
 }
 
-// ofSender are the allowances of a sender who is not known, the account's last.
+// ofSender returns the allowances of an unknown sender, the account's last.
 func (t *attempts) ofSender(account, address string) []allowance {
 	return []allowance{
 		allowanceOf(&t.addresses, address, triesPerAddress),
@@ -80,14 +84,15 @@ func (t *attempts) ofSender(account, address string) []allowance {
 	}
 }
 
-// ofBrowser is the allowance of a known browser.
+// ofBrowser returns the allowance of a known browser.
 func (t *attempts) ofBrowser(browser string, user id.ID) []allowance {
-	return []allowance{allowanceOf(&t.browsers, known{secret.Hash(browser), user}, triesPerBrowser)}
+	return []allowance{allowanceOf(&t.browsers, knownBrowser{secret.Hash(browser), user}, triesPerBrowser)}
 }
 
-// spend takes one attempt from each before the password is looked at, so that
-// many at once are not all let through. What was spent before a refusal stays
-// spent: hammering costs the sender, and never the account, which comes last.
+// spend takes one attempt from each allowance before the password is checked,
+// so that parallel attempts cannot all slip through. What was spent before a
+// refusal stays spent: hammering costs the sender but never the account, which
+// comes last.
 func spend(all []allowance, now time.Time) error {
 	for _, a := range all {
 		if v := a.spend(now); !v.OK {
@@ -99,10 +104,10 @@ func spend(all []allowance, now time.Time) error {
 	return nil
 }
 
-// forgive gives an attempt back.
+// forgive gives an attempt back to every allowance.
 func forgive(all []allowance) {
 	for _, a := range all {
-		a.back()
+		a.refund()
 	}
 }
 
@@ -113,18 +118,14 @@ func inWords(d time.Duration) string {
 	return "a minute"
 }
 
-// nobody is what the password of an unknown user is compared with: as much
-// work as for a known one, and never right.
-const nobody = "$argon2id$v=19$m=65536,t=3,p=4$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-
 type credentials struct {
 	ID         id.ID   `db:"id"`
 	Hash       *string `db:"password_hash"`
-	Status     string  `db:"status"`
-	ConfinedTo *id.ID  `db:"confined_to"` // the only organization, until the address is proven
+	Status     Status  `db:"status"`
+	ConfinedTo *id.ID  `db:"confined_to"` // the user's only organization until the address is proven
 }
 
-// findUser looks a user up by address; nil when there is none.
+// findUser looks up a user by address and returns nil when there is none.
 func findUser(ctx context.Context, tx *db.Tx, email string) (*credentials, error) {
 	u, err := db.One[credentials](ctx, tx,
 		"SELECT id, password_hash, status, confined_to FROM users WHERE email_folded = $1", db.Fold(email))
@@ -134,8 +135,9 @@ func findUser(ctx context.Context, tx *db.Tx, email string) (*credentials, error
 	return &u, err
 }
 
-// verify checks an address and a password, outside every transaction: the
-// check is slow by design. Unknown users cost the same as known ones.
+// verify checks an address and a password. It runs outside any transaction,
+// because the check is slow by design. An unknown user takes as long as a known
+// one.
 func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password string, from sender) (*credentials, error) {
 	var u *credentials
 	var known bool
@@ -158,7 +160,7 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 	}
 	ok, err := a.check(ctx, u, password, known)
 	if fault.Has(err, fault.Unavailable) {
-		allowances[len(allowances)-1].back() // nobody looked: that is not the account's fault
+		allowances[len(allowances)-1].refund() // the password was not checked, so the account pays nothing
 	}
 	if err != nil {
 		return nil, err
@@ -167,14 +169,14 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 		return nil, WrongPassword.New()
 	}
 	forgive(allowances)
-	if u.Status != "active" {
+	if u.Status != Active {
 		return nil, UserDisabled.New()
 	}
 	return u, nil
 }
 
 // check compares a password with that of a user, who may be nil. A known
-// browser does not wait among strangers.
+// browser does not wait in the strangers' queue.
 func (a *Accounts) check(ctx context.Context, u *credentials, password string, known bool) (bool, error) {
 	if !known {
 		leave, err := a.strangers.enter(ctx)
@@ -183,7 +185,7 @@ func (a *Accounts) check(ctx context.Context, u *credentials, password string, k
 		}
 		defer leave()
 	}
-	hash := nobody
+	hash := secret.Nobody()
 	if u != nil && u.Hash != nil {
 		hash = *u.Hash
 	}
@@ -191,9 +193,9 @@ func (a *Accounts) check(ctx context.Context, u *credentials, password string, k
 	return ok && u != nil && u.Hash != nil, err
 }
 
-// queue is where strangers wait to have a password hashed. They have fewer
-// places than there are, so that who signs in with a known browser finds one,
-// and a flood is turned away when it would have to wait for seconds.
+// queue is where strangers wait to have a password hashed. It holds one place
+// fewer than there are, so that a sign-in from a known browser always finds one.
+// A flood is turned away rather than kept waiting for seconds.
 type queue struct {
 	places  chan struct{}
 	waiting atomic.Int64
@@ -206,7 +208,7 @@ func newQueue() *queue { return &queue{places: make(chan struct{}, secret.Hashes
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 	defer q.waiting.Add(-1)
 	if q.waiting.Add(1) > maxWaiting {
-		f := fault.Unavailable.Say("Many people sign in at this moment. Try again in a few seconds.")
+		f := fault.Unavailable.Say("Many people are signing in right now. Try again in a few seconds.")
 		f.RetryAfter = 5 * time.Second
 		return nil, f
 	}
@@ -218,11 +220,14 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// still refuses who proved a password that was changed since, or was disabled,
-// and holds the user until the transaction ends: whoever ends all sessions
-// finds the one that begins in it too.
-func (u *credentials) still(ctx context.Context, tx *db.Tx) error {
-	n, err := db.Exec(ctx, tx, "UPDATE users SET updated_at = updated_at WHERE id = $1 AND password_hash = $2 AND status = 'active'", u.ID, *u.Hash)
+// recheck refuses a user who was disabled, or whose password changed, since
+// verify. It locks the user until the transaction ends, so that whoever ends
+// all sessions also finds the one that begins here.
+func (u *credentials) recheck(ctx context.Context, tx *db.Tx) error {
+	n, err := db.Exec(ctx, tx, `
+		UPDATE users
+		SET updated_at = updated_at
+		WHERE id = $1 AND password_hash = $2 AND status = 'active'`, u.ID, *u.Hash)
 	if err == nil && n == 0 {
 		return WrongPassword.New()
 	}
@@ -232,8 +237,8 @@ func (u *credentials) still(ctx context.Context, tx *db.Tx) error {
 type sessionCreate struct {
 	Email    string `json:"email"`
 	Password string `json:"password" max:"1000"`
-	Address  string `json:"address" doc:"where the attempt comes from, for the limit"`
-	Browser  string `json:"browser" default:"" doc:"the browser's token, when it has one"`
+	Address  string `json:"address" doc:"source address of the attempt, for the limit"`
+	Browser  string `json:"browser" default:"" doc:"the browser's token, if it has one"`
 }
 
 func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*NewSession, error) {
@@ -242,8 +247,10 @@ func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*N
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
-		org, err := db.One[id.ID](ctx, c.Tx, `SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.organization_id
-			WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user.ID)
+		org, err := db.One[id.ID](ctx, c.Tx, `
+			SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.organization_id
+			WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL
+			ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user.ID)
 		if errors.Is(err, db.ErrNone) {
 			return nil, NoMembership.New()
 		}
@@ -251,9 +258,9 @@ func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*N
 			return nil, err
 		}
 		c.Org = org
-		if err := user.still(ctx, c.Tx); err != nil {
+		if err := user.recheck(ctx, c.Tx); err != nil {
 			return nil, err
 		}
-		return a.begin(ctx, c, user.ID, in.Browser)
+		return a.beginSession(ctx, c, user.ID, in.Browser)
 	})
 }

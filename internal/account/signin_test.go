@@ -9,8 +9,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A refusal costs the sender and never the account, and a known browser is
-// held up by neither.
+// A refusal costs the sender and never the account. Neither holds up a known
+// browser.
 func TestAttackRefusalsAreFree(t *testing.T) {
 	var tries attempts
 	now := time.Unix(1_000_000, 0)
@@ -19,7 +19,7 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 		return tries.accounts.Look(account, triesPerAccount, triesWindow, now).Remaining
 	}
 
-	// One address: refused after a few, and the account keeps the most of its allowance.
+	// One address is refused after a few, and the account keeps most of its allowance.
 	for i := range 100 {
 		if err := attempt("ada", "hammer"); (err != nil) != (i >= triesPerPair) {
 			t.Fatalf("attempt %d: %v", i, err)
@@ -28,7 +28,7 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 	if got := left("ada"); got != triesPerAccount-triesPerPair {
 		t.Errorf("one address left the account %d", got)
 	}
-	// All of it was paid for: the address is refused for others, too.
+	// The address paid for all of it, and is refused for other accounts too.
 	if err := attempt("grace", "hammer"); !fault.Has(err, fault.RateLimited) {
 		t.Errorf("an address that was refused %d times goes on: %v", 100-triesPerPair, err)
 	}
@@ -36,7 +36,7 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 		t.Errorf("another address: %v", err)
 	}
 
-	// Many addresses spend the account's allowance. What it refuses, they pay.
+	// Many addresses use up the account's allowance. They pay for its refusals.
 	for i := range 100 {
 		attempt("ada", fmt.Sprint("bot ", i)) //nolint:errcheck // most are refused
 	}
@@ -52,7 +52,7 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 		t.Errorf("a refusal cost the account: %s, before %s", after, before)
 	}
 
-	// A known browser, also of somebody else in the same browser.
+	// A known browser, also for another user of the same browser.
 	ada, grace := id.New(), id.New()
 	for i := range triesPerBrowser {
 		if err := spend(tries.ofBrowser("token", ada), now); err != nil {
@@ -75,8 +75,8 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 	}
 }
 
-// A flood of strangers is turned away, and leaves a place for whoever signs in
-// with a known browser.
+// A flood of strangers is turned away and leaves a place for a sign-in from a
+// known browser.
 func TestAttackHashingFlood(t *testing.T) {
 	q := newQueue()
 	var leave []func()

@@ -15,17 +15,17 @@ import (
 )
 
 // UserExists refuses a second user with the same address.
-var UserExists = fault.Define("USER_EXISTS", 409, "There is a user with this email already.")
+var UserExists = fault.Define("USER_EXISTS", 409, "A user with this email already exists.")
 
-// Unproven refuses to let a user join a further organization.
+// Unproven refuses to let a user join another organization.
 //
-// An invitation is handed over by an organization's owner or admin, who may
-// open it themselves: it says nothing about who has the address. A user whom
-// an invitation made is therefore confined to that organization. The address
-// is proven once its user has set a password with a link of the operator's
-// (password_link.go), who answers for every organization and passes it on to
-// the person; and from the beginning where the operator, or the first-run
-// link, made the user. See docs/adr/0012.
+// An organization's owner or admin hands over an invitation and could open it
+// themselves, so it does not prove who owns the address. A user created by an
+// invitation is therefore confined to that organization. The address is proven
+// once its user sets a password with a link from the operator
+// (password_link.go), who is responsible for every organization and passes the
+// link to the person. It is proven from the start when the operator or the
+// first-run link created the user. See docs/adr/0012.
 var Unproven = fault.Define("ADDRESS_NOT_PROVEN", 409, "This address has not been proven to be yours, so it works "+
 	"in one organization only. Ask whoever runs this server for a link (frontdesk admin user password-link), "+
 	"set a new password with it, and open the invitation again.")
@@ -37,26 +37,52 @@ type Member struct {
 	OrganizationID id.ID      `json:"organizationId"`
 	Email          string     `json:"email"`
 	Name           string     `json:"name"`
-	Status         string     `json:"status" enum:"active,disabled"`
+	Status         Status     `json:"status" enum:"active,disabled"`
 	Role           string     `json:"role" enum:"owner,admin,member"`
 }
 
-const memberQuery = `SELECT u.id, m.created_at, m.organization_id, u.email, u.name, u.status, m.role
+const memberQuery = `
+	SELECT u.id, m.created_at, m.organization_id, u.email, u.name, u.status, m.role
 	FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.deleted_at IS NULL`
 
 func (a *Accounts) userOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "users.create",
-			Summary:  "Add a new user to the organization; for an address that has a user, make a link instead.",
-			Resource: op.Account, Doors: op.Admin, Status: 201, Secret: true,
-			Events: []string{"user.created", "invite.created"}, Errors: []*fault.Kind{UserExists},
-			Example: `{"email": "ada@example.com", "name": "Ada Lovelace", "role": "owner", "password": "a long sentence"}`}, a.createUser),
-		op.Read(op.Spec{Name: "users.list", Summary: "List the organization's users.",
-			Resource: op.Account, Doors: doors, Example: `{}`}, a.listUsers),
-		op.Write(op.Spec{Name: "users.disable", Summary: "Disable a user; what the user owns stops working.",
-			Resource: op.Account, Doors: op.Admin, Events: []string{"user.disabled"}, Example: `{"email": "ada@example.com"}`}, a.setUser("disabled", "user.disabled")),
-		op.Write(op.Spec{Name: "users.enable", Summary: "Enable a disabled user again.",
-			Resource: op.Account, Doors: op.Admin, Events: []string{"user.enabled"}, Example: `{"email": "ada@example.com"}`}, a.setUser("active", "user.enabled")),
+		op.Write(op.Spec{
+			Name: "users.create",
+			Summary: "Add a new user to the organization. If the address already has a user, create an invitation " +
+				"link.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"user.created", "invite.created"},
+			Errors:   []*fault.Kind{UserExists},
+			Example: `{"email": "ada@example.com", "name": "Ada Lovelace", "role": "owner", "password": "a long ` +
+				`sentence"}`,
+		}, a.createUser),
+		op.Read(op.Spec{
+			Name:     "users.list",
+			Summary:  "List the organization's users.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  `{}`,
+		}, a.listUsers),
+		op.Write(op.Spec{
+			Name:     "users.disable",
+			Summary:  "Disable a user; everything the user owns stops working.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Events:   []string{"user.disabled"},
+			Example:  `{"email": "ada@example.com"}`,
+		}, a.setUser(Disabled, "user.disabled")),
+		op.Write(op.Spec{
+			Name:     "users.enable",
+			Summary:  "Enable a disabled user.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Events:   []string{"user.enabled"},
+			Example:  `{"email": "ada@example.com"}`,
+		}, a.setUser(Active, "user.enabled")),
 	}
 }
 
@@ -64,7 +90,7 @@ type userCreate struct {
 	Email    string  `json:"email" format:"email"`
 	Name     string  `json:"name" min:"1"`
 	Role     string  `json:"role" default:"member" enum:"owner,admin,member"`
-	Password *string `json:"password" max:"1000" doc:"at least 8 characters; of no use for an address that has a user already"`
+	Password *string `json:"password" max:"1000" doc:"at least 8 characters; ignored if the address already has a user"`
 
 	hash *string
 }
@@ -78,8 +104,8 @@ func (in *userCreate) Prepare(ctx context.Context, _ *op.Call) error {
 	return err
 }
 
-// newPassword checks and hashes a password that somebody chose. It is slow by
-// design, and never inside a transaction.
+// newPassword checks and hashes a chosen password. It is slow by design, so it
+// never runs inside a transaction.
 func newPassword(ctx context.Context, text string) (string, error) {
 	if utf8.RuneCountInString(text) < 8 {
 		return "", fault.Field("password", "Too short: expected at least 8 characters")
@@ -87,8 +113,8 @@ func newPassword(ctx context.Context, text string) (string, error) {
 	return secret.HashPassword(ctx, text)
 }
 
-// choosePassword is newPassword for who is not known yet: they wait among
-// strangers, so that a link in many hands holds up no sign-in.
+// choosePassword is newPassword for somebody unknown. They wait in the
+// strangers' queue, so that a link in many hands does not hold up sign-ins.
 func (a *Accounts) choosePassword(ctx context.Context, text string) (string, error) {
 	leave, err := a.strangers.enter(ctx)
 	if err != nil {
@@ -98,18 +124,18 @@ func (a *Accounts) choosePassword(ctx context.Context, text string) (string, err
 	return newPassword(ctx, text)
 }
 
-// AddedUser is a user whom the operator added, or a link for one who exists.
+// AddedUser is a user the operator added, or a link for one who already exists.
 type AddedUser struct {
 	Member
-	Added     bool        `json:"added" doc:"false: the address has a user already, who joins with the link"`
+	Added     bool        `json:"added" doc:"false: the address already has a user, who joins with the link"`
 	URL       *string     `json:"url" doc:"the link, shown once; works once"`
 	ExpiresAt *clock.Time `json:"expiresAt"`
 	Next      *string     `json:"next" doc:"what to do with the link"`
 }
 
-// createUser is the operator's way, who may know every user of the server. In
-// the console people are invited (invite.go). Whoever has an account already
-// is not added to a further organization without being asked.
+// createUser is for the operator, who may know every user of the server. In the
+// console people are invited (invite.go). Somebody who already has an account is
+// not added to another organization without being asked.
 func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*AddedUser, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, db.Missing(err, "organization")
@@ -135,23 +161,23 @@ func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*
 	return &AddedUser{Member: *m, Added: true}, nil
 }
 
-// linkUser makes a link with which a user of the server joins the organization.
+// linkUser creates a link with which an existing user joins the organization.
 func (a *Accounts) linkUser(ctx context.Context, c *op.Call, u *credentials, in userCreate) (*AddedUser, error) {
 	v, err := a.createInvite(ctx, c, inviteCreate{Email: in.Email, Role: in.Role})
 	if err != nil {
 		return nil, err
 	}
-	next := "Nobody was added, and no password was set: this address has a user already. " +
+	next := "Nobody was added and no password was set, because this address already has a user. " +
 		"Pass the link on to that person, who joins with their own password."
 	if u.ConfinedTo != nil && *u.ConfinedTo != c.Org {
-		next += " The address has not been proven, so they first need a link of frontdesk admin user password-link."
+		next += " The address has not been proven, so they first need a link from frontdesk admin user password-link."
 	}
 	return &AddedUser{Member: Member{ID: u.ID, CreatedAt: c.Now, OrganizationID: c.Org, Email: in.Email, Name: in.Name,
 		Status: u.Status, Role: in.Role}, URL: &v.URL, ExpiresAt: &v.ExpiresAt, Next: &next}, nil
 }
 
-// insertUser adds a user, confined to an organization unless their address is
-// proven. The unique index decides who was first.
+// insertUser adds a user. confinedTo is nil when the address is proven. The
+// unique index decides who was first.
 func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name, hash string, confinedTo *id.ID) error {
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status, confined_to)
@@ -164,7 +190,7 @@ func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name, hash s
 }
 
 // join makes a user a member of the call's organization, unless the user is
-// confined to another. The caller has locked the organization, or just made it.
+// confined to another. The caller has locked or just created the organization.
 func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string) (*Member, error) {
 	home, err := db.One[*id.ID](ctx, c.Tx, "SELECT confined_to FROM users WHERE id = $1", user)
 	if err != nil {
@@ -181,7 +207,7 @@ func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string
 		return nil, err
 	}
 	if n == 0 {
-		return nil, UserExists.Say("This user belongs to the organization already.")
+		return nil, UserExists.Say("This user already belongs to the organization.")
 	}
 	a.Changed(c)
 	m, err := member(ctx, c.Tx, c.Org, user)
@@ -200,7 +226,8 @@ func member(ctx context.Context, tx *db.Tx, org, user id.ID) (*Member, error) {
 type userList struct{ op.Page }
 
 func (a *Accounts) listUsers(ctx context.Context, c *op.Call, in userList) (*op.List[Member], error) {
-	rows, err := db.All[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 ORDER BY m.created_at DESC, m.seq DESC LIMIT $2 OFFSET $3", c.Org, in.Limit, in.Offset)
+	rows, err := db.All[Member](ctx, c.Tx, memberQuery+` AND m.organization_id = $1
+		ORDER BY m.created_at DESC, m.seq DESC LIMIT $2 OFFSET $3`, c.Org, in.Limit, in.Offset)
 	return op.ListOf(in.Page, rows), err
 }
 
@@ -208,8 +235,8 @@ type userByEmail struct {
 	Email string `json:"email"`
 }
 
-// emitEverywhere tells every organization that a user belongs to, and lists
-// the user as they know them.
+// emitEverywhere emits an event to every organization that a user belongs to.
+// It returns the user as each of them knows the user.
 func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) ([]Member, error) {
 	all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
 	if err != nil {
@@ -225,14 +252,18 @@ func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) (
 }
 
 // setUser changes a user's status everywhere.
-func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call, userByEmail) (*Member, error) {
+func (a *Accounts) setUser(status Status, event string) func(context.Context, *op.Call, userByEmail) (*Member, error) {
 	return func(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
-		user, err := db.One[id.ID](ctx, c.Tx, "UPDATE users SET status = $2, updated_at = $3 WHERE email_folded = $1 RETURNING id", db.Fold(in.Email), status, c.Now)
+		user, err := db.One[id.ID](ctx, c.Tx, `
+			UPDATE users
+			SET status = $2, updated_at = $3
+			WHERE email_folded = $1
+			RETURNING id`, db.Fold(in.Email), status, c.Now)
 		if err != nil {
 			return nil, db.Missing(err, "user")
 		}
-		if status != "active" {
-			// Enabling the user again does not bring the sessions back.
+		if status != Active {
+			// Enabling the user later does not restore the sessions.
 			if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1", user); err != nil {
 				return nil, err
 			}
@@ -249,14 +280,15 @@ func (a *Accounts) setUser(status, event string) func(context.Context, *op.Call,
 	}
 }
 
-// manager finds an owner or admin of the organization by email, to do
-// something that no other may.
+// manager finds an active owner or admin of the organization by email. what
+// completes the sentence of the refusal.
 func manager(ctx context.Context, c *op.Call, email, what string) (*Member, error) {
-	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org, db.Fold(email))
+	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org,
+		db.Fold(email))
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.Field("by", "There is no user with this email in the organization")
 	}
-	if err == nil && (!slices.Contains([]string{"owner", "admin"}, m.Role) || m.Status != "active") {
+	if err == nil && (!slices.Contains([]string{"owner", "admin"}, m.Role) || m.Status != Active) {
 		return nil, fault.Field("by", "Only an active owner or admin can "+what)
 	}
 	return &m, err

@@ -1,4 +1,4 @@
-// Package app is the one place that names everything and joins it: the
+// Package app is the one place that knows everything and wires it together: the
 // database, the operations, the doors and the background work.
 package app
 
@@ -26,29 +26,33 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
 	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/invoice"
+	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
 )
 
-// App is the whole service, joined but not yet listening.
+// App is the whole service, wired together but not yet listening.
 type App struct {
 	Settings    config.Settings
 	Log         *slog.Logger
 	DB          *db.DB
 	Clock       *clock.Clock
 	Accounts    *account.Accounts
+	Departures  *account.Departures
 	Grants      *grant.Grants
 	Links       *optin.Links
 	Domains     *domain.Domains
-	Zones       *domain.Zones
 	DNS         *dnsserver.Server // nil when another provider holds the zones
 	Catalog     *op.Catalog
 	Runner      *op.Runner
@@ -59,10 +63,10 @@ type App struct {
 	MCP         *mcp.Door
 	Files       *file.Store
 	Messages    *message.Messages
-	Home        *message.Home
+	Invoices    *invoice.Service
+	MailHosts   *mailhost.Service
 	Mailer      message.Mailer
 	Webhooks    *webhook.Service
-	Inbox       *message.Inbox
 	MailServer  *mailserver.Server
 	Automations *automation.Service
 
@@ -83,7 +87,7 @@ type Extra struct {
 	Domains    func(*domain.Config)
 }
 
-// Open opens the database and joins the parts.
+// Open opens the database and wires the parts together.
 func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Extra) (*App, error) {
 	a := &App{Settings: s, Log: log, Clock: clock.New(s.ClockOffset)}
 	o := db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}, Log: log}
@@ -102,40 +106,70 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if a.seal, err = openSeal(ctx, a.DB, s.KeyPath()); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
-	a.Jobs = job.New(job.Options{DB: a.DB, Clock: a.Clock, Log: log, TxWorkers: s.Workers, FlowWorkers: 2 * s.Workers, Retention: s.Retention.Jobs})
+	a.Jobs = job.New(job.Options{
+		DB:          a.DB,
+		Clock:       a.Clock,
+		Log:         log,
+		TxWorkers:   s.Workers,
+		FlowWorkers: 2 * s.Workers,
+		Retention:   s.Retention.Jobs,
+	})
 	a.Events = event.New(a.Jobs)
-	a.Accounts = account.New(a.DB, a.Clock, account.Config{BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, BaseURL: s.BaseURL, Cards: a.cardProvider()})
-	a.Accounts.Handle(a.Jobs)
-	a.Grants = grant.New(a.DB, a.Clock, a.Events, a.Accounts, oauth.Documents(s.AllowInsecureClientMetadata), grant.Config{Issuer: s.MCPURL, Resource: oauth.Resource(s.MCPURL), BaseURL: s.BaseURL,
-		BusinessAgreement: s.Agreement.Business, DomainAgreement: s.Agreement.Domain, RefreshNeedsResource: s.OAuth.RefreshRequiresResource, InsecureMetadata: s.AllowInsecureClientMetadata})
-	a.Links = optin.NewLinks(s.BaseURL)
-	if a.seal.fits() == nil {
-		if err := a.Links.Open(ctx, a.DB, a.seal, a.Clock.Now()); err != nil {
-			return nil, errors.Join(err, a.DB.Close())
-		}
+	a.Catalog = op.NewCatalog() // filled below, once every part exists
+	a.Runner = &op.Runner{
+		DB:          a.DB,
+		Clock:       a.Clock,
+		Log:         log,
+		Events:      a.Events,
+		Seal:        a.seal,
+		KeyLifetime: s.Retention.Idempotency,
+	}
+	a.openAccounts()
+	if a.Links, err = a.openLinks(ctx); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
 	}
 	if a.blobs, err = openBlobs(ctx, &s); err != nil {
-		return nil, errors.Join(fmt.Errorf("the store of files: %w", err), a.DB.Close())
+		return nil, errors.Join(fmt.Errorf("the file store: %w", err), a.DB.Close())
 	}
-	a.Files = file.New(a.DB, a.Clock, log, a.blobs, file.Config{MaxBytes: s.Files.MaxBytes, BaseURL: s.BaseURL, Limits: s.StorageLimit.ByPlan()})
-	a.Files.Handle(a.Jobs)
+	a.Files = file.New(file.Config{
+		DB:       a.DB,
+		Clock:    a.Clock,
+		Log:      log,
+		Jobs:     a.Jobs,
+		Blobs:    a.blobs,
+		MaxBytes: s.Files.MaxBytes,
+		BaseURL:  s.BaseURL,
+		Limits:   s.StorageLimit.ByPlan(),
+	})
+	a.Files.Handle()
 	a.Domains = a.openDomains(extra)
 	a.openMail()
-	a.Webhooks = webhook.New(a.DB, a.Clock, a.seal, webhook.Config{Insecure: s.AllowInsecureWebhooks})
-	a.Webhooks.Handle(a.Jobs, a.Events)
 	if err := a.openMailServer(); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
-	a.Automations = automation.New(a.DB, a.Clock, a.Jobs, a.Events, a.Accounts, log, s.AutomationLimit.ByPlan())
-	a.Automations.Handle(4 * s.Workers) // they wait for commits, which are shared
-	a.Accounts.Keep(a.Webhooks, a.Automations)
-	a.Catalog = a.operations(more)
-	a.Webhooks.Know(a.Catalog)
-	a.Runner = &op.Runner{DB: a.DB, Clock: a.Clock, Log: log, Events: a.Events, Seal: a.seal, KeyLifetime: s.Retention.Idempotency}
-	a.Automations.Open(a.Catalog, steps{action.New(a.Runner, a.Catalog, op.Automation)})
+	a.Invoices = invoice.New(invoice.Config{
+		DB:       a.DB,
+		Clock:    a.Clock,
+		Log:      log,
+		Jobs:     a.Jobs,
+		Events:   a.Events,
+		Files:    a.Files,
+		Messages: a.Messages,
+		Links:    a.Links,
+	})
+	a.Invoices.Handle()
+	a.openReactions()
+	a.operations(more)
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
-	a.REST = &rest.Door{Runner: a.Runner, Accounts: a.Accounts, Log: log, Limits: s.RateLimit.ByPlan(), PublicLimit: s.RateLimit.Public, Proxies: a.proxies()}
+	a.REST = &rest.Door{
+		Runner:      a.Runner,
+		Accounts:    a.Accounts,
+		Log:         log,
+		Limits:      s.RateLimit.ByPlan(),
+		PublicLimit: s.RateLimit.Public,
+		Proxies:     a.proxies(),
+	}
 	a.REST.Mount(a.Catalog)
 	a.openAgents()
 	a.registry = a.newMetrics()
@@ -143,14 +177,92 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	return a, nil
 }
 
-// Close closes the database. Whoever serves has stopped, or is left behind: a
-// worker that never ends does not keep the process from ending.
+// openAccounts creates the accounts and the agents' connections, which end with
+// the accounts they act for.
+func (a *App) openAccounts() {
+	s := &a.Settings
+	a.Grants = grant.New(grant.Config{
+		DB:                   a.DB,
+		Clock:                a.Clock,
+		Events:               a.Events,
+		Documents:            oauth.Documents(s.AllowInsecureClientMetadata),
+		Issuer:               s.MCPURL,
+		Resource:             oauth.Resource(s.MCPURL),
+		BaseURL:              s.BaseURL,
+		BusinessAgreement:    s.Agreement.Business,
+		DomainAgreement:      s.Agreement.Domain,
+		RefreshNeedsResource: s.OAuth.RefreshRequiresResource,
+		InsecureMetadata:     s.AllowInsecureClientMetadata,
+	})
+	a.Accounts = account.New(account.Config{
+		DB:                a.DB,
+		Clock:             a.Clock,
+		Jobs:              a.Jobs,
+		Connections:       a.Grants,
+		BusinessAgreement: s.Agreement.Business,
+		DomainAgreement:   s.Agreement.Domain,
+		BaseURL:           s.BaseURL,
+		Cards:             a.cardProvider(),
+		AgentAllowance: func(org id.ID, plan string) limit.Verdict {
+			return a.MCP.Allowance(org, plan)
+		},
+	})
+	a.Accounts.Handle()
+}
+
+// openLinks opens the unsubscribe links. Without the right sealing key there are
+// none; the doctor reports it.
+func (a *App) openLinks(ctx context.Context) (*optin.Links, error) {
+	c := optin.Config{DB: a.DB, Clock: a.Clock, BaseURL: a.Settings.BaseURL}
+	if a.seal.fits() == nil {
+		c.Seal = a.seal
+	}
+	return optin.New(ctx, c)
+}
+
+// openReactions creates what reacts to events: webhooks and automations, which end
+// with the member who made them.
+func (a *App) openReactions() {
+	s := &a.Settings
+	a.Webhooks = webhook.New(webhook.Config{
+		DB:       a.DB,
+		Clock:    a.Clock,
+		Jobs:     a.Jobs,
+		Events:   a.Events,
+		Seal:     a.seal,
+		Catalog:  a.Catalog,
+		Insecure: s.AllowInsecureWebhooks,
+	})
+	a.Webhooks.Handle()
+	a.Automations = automation.New(automation.Config{
+		DB:      a.DB,
+		Clock:   a.Clock,
+		Log:     a.Log,
+		Jobs:    a.Jobs,
+		Events:  a.Events,
+		Makers:  a.Accounts,
+		Catalog: a.Catalog,
+		Steps:   steps{action.New(a.Runner, a.Catalog, op.Automation)},
+		Limits:  s.AutomationLimit.ByPlan(),
+		Workers: 4 * s.Workers, // they wait for commits, which are shared
+	})
+	a.Automations.Handle()
+	a.Departures = account.NewDepartures(account.DeparturesConfig{
+		Accounts: a.Accounts,
+		Keepers:  []account.Keeper{a.Webhooks, a.Automations},
+	})
+}
+
+// Close closes the database. Serve has returned by now; a worker that never ends
+// does not keep the process from ending.
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	var err error
-	if within(ctx, func() { err = errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close()) }) != nil {
-		return errors.New("the database is left open, because something still uses it; the next start recovers as after a crash")
+	flush := func() { err = errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close()) }
+	if waitFor(ctx, flush) != nil {
+		return errors.New("the database stays open, because something still uses it; " +
+			"the next start recovers as after a crash")
 	}
 	return err
 }
@@ -186,18 +298,33 @@ func isProgram(r *http.Request) bool {
 		!strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// openAgents joins what the agents' listener serves: the authorization server
-// and the tools.
+// openAgents mounts what the agents' listener serves: the authorization server and
+// the tools.
 func (a *App) openAgents() {
 	s := &a.Settings
 	a.agents = http.NewServeMux()
-	(&oauth.Door{Grants: a.Grants, Log: a.Log, Issuer: s.MCPURL, Proxies: a.proxies(), RegisterLimit: s.OAuth.RegisterLimit, TokenLimit: s.OAuth.TokenLimit}).Mount(a.agents)
-	a.MCP = &mcp.Door{Runner: a.Runner, Grants: a.Grants, Log: a.Log, URL: s.MCPURL, MetadataURL: oauth.MetadataURL(s.MCPURL),
-		Allowances: s.AgentLimit.ByPlan(), Backstop: s.AgentLimit.Transport}
+	grants := &oauth.Door{
+		Grants:        a.Grants,
+		Log:           a.Log,
+		Issuer:        s.MCPURL,
+		Proxies:       a.proxies(),
+		RegisterLimit: s.OAuth.RegisterLimit,
+		TokenLimit:    s.OAuth.TokenLimit,
+	}
+	grants.Mount(a.agents)
+	a.MCP = &mcp.Door{
+		Runner:      a.Runner,
+		Grants:      a.Grants,
+		Log:         a.Log,
+		URL:         s.MCPURL,
+		MetadataURL: oauth.MetadataURL(s.MCPURL),
+		Allowances:  s.AgentLimit.ByPlan(),
+		Backstop:    s.AgentLimit.Transport,
+	}
 	a.MCP.Mount(a.agents, a.Catalog)
 }
 
-// proxies are those whose word about an address is believed.
+// proxies returns the proxies that are trusted to name a client's address.
 func (a *App) proxies() peer.Proxies {
 	p, err := peer.Parse(a.Settings.TrustedProxies)
 	if err != nil {

@@ -16,16 +16,20 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 )
 
 // A chain of writes with and without an idempotency key of their own kind:
 // the automation door gives one to each.
 const story = `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [
-	{"operation": "tasks.create", "input": {"title": "{{ event.data.lastName }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
+	{"operation": "tasks.create", "input": {"title": "{{ event.data.lastName }}",
+		"contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
 	{"operation": "tasks.activity.create", "input": {"id": "{{ task.id }}", "body": "noted"}},
 	{"operation": "tasks.update", "input": {"id": "{{ task.id }}", "status": "in_progress"}},
-	{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.lastName }}@example.com", "contactId": "{{ event.resourceId }}"}, "saveAs": "optIn"},
-	{"operation": "messages.create", "input": {"to": "{{ event.data.lastName }}@example.com", "subject": "Welcome, {{ event.data.lastName }}", "text": "Task {{ task.id }}"}},
+	{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.lastName }}@example.com",
+		"contactId": "{{ event.resourceId }}"}, "saveAs": "optIn"},
+	{"operation": "messages.create", "input": {"to": "{{ event.data.lastName }}@example.com",
+		"subject": "Welcome, {{ event.data.lastName }}", "text": "Task {{ task.id }}"}},
 	{"operation": "email_opt_ins.delete", "input": {"id": "{{ optIn.id }}"}}]}`
 
 // sender posts to servers of other processes.
@@ -84,8 +88,15 @@ func figures(t *testing.T, a *app.App, v apptest.Tenant, statements ...string) [
 func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		left := figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status IN ('queued', 'running')",
-			"SELECT count(*) FROM jobs WHERE organization_id = $1 AND kind IN ('event.fan_out', 'automation.execute', 'message.deliver') AND state IN ('ready', 'running')")
+		left := figures(t, a, v, `
+			SELECT count(*)
+			FROM automation_executions
+			WHERE organization_id = $1 AND status IN ('queued', 'running')`,
+			`
+				SELECT count(*)
+				FROM jobs
+				WHERE organization_id = $1 AND kind IN ('event.fan_out', 'automation.execute', 'message.deliver')
+					AND state IN ('ready', 'running')`)
 		if left[0] == 0 && left[1] == 0 {
 			break
 		}
@@ -93,8 +104,12 @@ func quietly(t *testing.T, a *app.App, v apptest.Tenant, want int) {
 			t.Fatalf("%v executions and jobs are left", left)
 		}
 	}
-	names := []string{"executions that succeeded", "tasks", "events of new tasks", "comments", "moves of tasks", "events of changed tasks", "opt-ins", "messages", "mails that left", "events of opt-ins that ended"}
-	for i, n := range figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status = 'succeeded'",
+	names := []string{"executions that succeeded", "tasks", "events of new tasks", "comments", "moves of tasks",
+		"events of changed tasks", "opt-ins", "messages", "mails that left", "events of opt-ins that ended"}
+	for i, n := range figures(t, a, v, `
+		SELECT count(*)
+		FROM automation_executions
+		WHERE organization_id = $1 AND status = 'succeeded'`,
 		"SELECT count(*) FROM tasks WHERE organization_id = $1",
 		"SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'task.created'",
 		"SELECT count(*) FROM task_activity WHERE organization_id = $1 AND kind = 'comment'",
@@ -116,7 +131,7 @@ func TestAutomationsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		c := sender{t, v.Key}
@@ -124,7 +139,8 @@ func TestAutomationsKilled(t *testing.T) {
 			t.Fatal("no automation")
 		}
 		endpoint := newTold(t)
-		if !c.post(s.url, "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`, endpoint.URL), "webhook") {
+		if !c.post(s.url, "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`, endpoint.URL),
+			"webhook") {
 			t.Fatal("no webhook")
 		}
 		made := 0
@@ -187,14 +203,14 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes are not for the race detector")
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		if e != db.Postgres {
 			t.Skip("one process owns a SQLite file")
 		}
 		first, v := prepare(t, e)
 		first.start()
 		second := &server{t: t, settings: first.settings}
-		second.settings.Listen = freePort(t)
+		second.settings.Listen = listentest.FreeAddress(t)
 		second.url = "http://" + second.settings.Listen
 		second.start()
 		c := sender{t, v.Key}
@@ -205,7 +221,9 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 		apptest.AtOnce(4, func(part int) {
 			for i := range n / 4 {
 				url := []string{first.url, second.url}[i%2]
-				if name := fmt.Sprintf("n%d-%d", part, i); !c.post(url, "/v1/contacts", fmt.Sprintf(`{"lastName": %q}`, name), name) {
+				if name := fmt.Sprintf("n%d-%d", part, i); !c.post(url, "/v1/contacts",
+					fmt.Sprintf(`{"lastName": %q}`, name),
+					name) {
 					t.Errorf("%s was not made", name)
 				}
 			}
@@ -217,17 +235,21 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 // Executions that have ended are kept as long as their own setting says, and
 // outlive a deleted automation.
 func TestExecutionsExpire(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.Retention.Executions, s.Retention.Deleted = 24*time.Hour, 24*time.Hour
 		a := apptest.StartWith(t, s)
-		v := a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`).OK(t, 201).Text("id")
+		v := a.Send(t, a.Key, "POST", "/v1/automations",
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`).OK(t,
+			201).Text("id")
 		for range 3 {
 			a.Send(t, a.Key, "POST", "/v1/automations/"+v+"/run", `{}`).OK(t, 200)
 		}
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			old := a.Clock.Now().Add(-25 * time.Hour)
-			_, err := db.Exec(ctx, tx, `UPDATE automation_executions SET created_at = $2, status = CASE WHEN seq % 2 = 0 THEN 'queued' ELSE 'succeeded' END
+			_, err := db.Exec(ctx, tx, `
+				UPDATE automation_executions
+				SET created_at = $2, status = CASE WHEN seq % 2 = 0 THEN 'queued' ELSE 'succeeded' END
 				WHERE organization_id = $1 AND seq < (SELECT max(seq) FROM automation_executions)`, a.Org, old)
 			if err != nil {
 				return err
@@ -257,8 +279,9 @@ func TestExecutionsExpire(t *testing.T) {
 			t.Fatal(err)
 		}
 		var left []int
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-			left = figures(t, a.App, a.Tenant, "SELECT count(*) FROM automation_executions WHERE organization_id = $1", "SELECT count(*) FROM automations WHERE organization_id = $1")
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			left = figures(t, a.App, a.Tenant, "SELECT count(*) FROM automation_executions WHERE organization_id = $1",
+				"SELECT count(*) FROM automations WHERE organization_id = $1")
 			if left[0] == 2 && left[1] == 0 {
 				break
 			}

@@ -21,7 +21,7 @@ func (a *App) background(ctx context.Context) *sync.WaitGroup {
 			}
 			a.seal.refresh()
 			if err := errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx)); err != nil {
-				a.Log.WarnContext(ctx, "the last use of keys and connections was not written down", "err", err)
+				a.Log.WarnContext(ctx, "the last use of keys and connections was not saved", "err", err)
 			}
 		}
 	})

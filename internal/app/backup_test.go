@@ -39,7 +39,8 @@ func fingerprints(t *testing.T, o db.Options) map[string]map[string]bool {
 					}
 					if r.Columns[i].Type == db.WordJSON && !c.Null {
 						sorted := jsontext.Value(v)
-						if err := sorted.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false)); err != nil {
+						if err := sorted.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
+							jsontext.SpaceAfterComma(false)); err != nil {
 							return err
 						}
 						v = sorted
@@ -79,7 +80,9 @@ func TestBackupUnderLoad(t *testing.T) {
 					default:
 					}
 					began := time.Now()
-					r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", fmt.Sprintf(`{"lastName": "w%d-%d", "notes": "\u2028 \"quoted\" ß", "emails": [{"email": "w%d-%d@example.com"}]}`, w, n, w, n),
+					r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts",
+						fmt.Sprintf(`{"lastName": "w%d-%d", "notes": "\u2028 \"quoted\" ß", `+
+							`"emails": [{"email": "w%d-%d@example.com"}]}`, w, n, w, n),
 						"Idempotency-Key", fmt.Sprintf("w%d-%d", w, n))
 					acked.Store(r.OK(t, 201).Text("id"), true)
 					answered.Add(1)
@@ -104,7 +107,8 @@ func TestBackupUnderLoad(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info, err)
 		}
-		t.Logf("%d acknowledged before, %d after; %d rows, %d bytes in %.2f s; the slowest write meanwhile took %v", len(before), answered.Load(), sum.Rows, sum.Bytes, sum.Seconds, during.Round(time.Millisecond))
+		t.Logf("%d acknowledged before, %d after; %d rows, %d bytes in %.2f s; the slowest write meanwhile took %v",
+			len(before), answered.Load(), sum.Rows, sum.Bytes, sum.Seconds, during.Round(time.Millisecond))
 		// Contacts, their children, events and answers only come: a row of the
 		// copy is a row of the source, which has gone on.
 		source := fingerprints(t, app.DatabaseOptions(a.Settings))
@@ -162,10 +166,13 @@ func TestBackupUnderLoad(t *testing.T) {
 					t.Errorf("%s was acknowledged and is not in the copy", id)
 				}
 			}
-			if list := b.Send(t, a.Key, http.MethodGet, "/v1/contacts?query=w0-1@example", "").OK(t, 200); list.Len() != 1 {
+			if list := b.Send(t, a.Key, http.MethodGet, "/v1/contacts?query=w0-1@example",
+				"").OK(t, 200); list.Len() != 1 {
 				t.Errorf("found %v", list)
 			}
-			again := b.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "w0-1", "notes": "\u2028 \"quoted\" ß", "emails": [{"email": "w0-1@example.com"}]}`, "Idempotency-Key", "w0-1")
+			again := b.Send(t, a.Key, http.MethodPost, "/v1/contacts",
+				`{"lastName": "w0-1", "notes": "\u2028 \"quoted\" ß", "emails": [{"email": "w0-1@example.com"}]}`,
+				"Idempotency-Key", "w0-1")
 			if again.Header.Get("Idempotency-Replay") != "true" || !before[again.OK(t, 201).Text("id")] {
 				t.Errorf("not replayed: %s", again.Body)
 			}

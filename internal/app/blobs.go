@@ -9,15 +9,16 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// openBlobs opens the store of the files' bytes that the settings name.
+// openBlobs opens the store for the bytes of files that the settings name.
 func openBlobs(ctx context.Context, s *config.Settings) (file.Blobs, error) {
 	if c := s.Files.S3; c.Bucket != "" {
-		return s3.Open(ctx, s3.Config{Bucket: c.Bucket, Endpoint: c.Endpoint, Region: c.Region, AccessKey: c.AccessKey, SecretKey: c.SecretKey})
+		return s3.Open(ctx, s3.Config{Bucket: c.Bucket, Endpoint: c.Endpoint, Region: c.Region, AccessKey: c.AccessKey,
+			SecretKey: c.SecretKey})
 	}
 	return disk.Open(s.FilesPath())
 }
 
-// blobsAt is where the bytes are, as an operator reads it.
+// blobsAt tells an operator where the bytes are.
 func blobsAt(s *config.Settings) string {
 	c := s.Files.S3
 	switch {

@@ -19,6 +19,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 )
 
 // late makes commits to a PostgreSQL database take a random time after their
@@ -32,7 +33,8 @@ func late(t *testing.T, a *app.App, tables map[string]time.Duration) {
 		}
 		for table, most := range tables {
 			if _, err := db.Exec(ctx, tx, fmt.Sprintf(`CREATE CONSTRAINT TRIGGER %s_late AFTER INSERT ON %s
-				DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION late('%g')`, table, table, most.Seconds())); err != nil {
+				DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION late('%g')`,
+				table, table, most.Seconds())); err != nil {
 				return err
 			}
 		}
@@ -94,30 +96,35 @@ func TestLateCommits(t *testing.T) {
 		}
 	}
 	events := contacts + contacts/3
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
 		if engine != db.Postgres {
 			t.Skip("one process owns a SQLite file, and commits in order")
 		}
 		first, v := prepare(t, engine)
 		second := &server{t: t, settings: first.settings}
-		second.settings.Listen = freePort(t)
+		second.settings.Listen = listentest.FreeAddress(t)
 		second.url = "http://" + second.settings.Listen
 		a, err := app.Open(t.Context(), first.settings, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		late(t, a, map[string]time.Duration{"events": 40 * time.Millisecond, "webhook_deliveries": 2 * time.Millisecond, "automation_executions": 5 * time.Millisecond})
+		late(t, a, map[string]time.Duration{"events": 40 * time.Millisecond, "webhook_deliveries": 2 * time.Millisecond,
+			"automation_executions": 5 * time.Millisecond})
 		first.start()
 		second.start()
 		c := sender{t, v.Key}
 		h := newHeard(t)
-		if !c.post(first.url, "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created", "contact.phone_number.created"]}`, h.URL), "webhook") {
+		if !c.post(first.url, "/v1/webhooks",
+			fmt.Sprintf(`{"url": %q, "events": ["contact.created", "contact.phone_number.created"]}`,
+				h.URL), "webhook") {
 			t.Fatal("no webhook")
 		}
 		for i, condition := range []string{"event.data.lastName.startsWith('n')", "event.data.lastName.size() > 0"} {
-			if !c.post(second.url, "/v1/automations", fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "condition": %q,
-				"steps": [{"operation": "tasks.create", "input": {"title": "%d {{ event.data.lastName }}", "contactId": "{{ event.resourceId }}"}}]}`, condition, i), fmt.Sprint("automation", i)) {
+			if !c.post(second.url, "/v1/automations",
+				fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "condition": %q,
+				"steps": [{"operation": "tasks.create", "input": {"title": "%d {{ event.data.lastName }}",
+					"contactId": "{{ event.resourceId }}"}}]}`, condition, i), fmt.Sprint("automation", i)) {
 				t.Fatal("no automation")
 			}
 		}
@@ -128,7 +135,9 @@ func TestLateCommits(t *testing.T) {
 			for n := next.Add(1); n <= int64(contacts); n = next.Add(1) {
 				name := fmt.Sprintf("n%04d", n)
 				who := c.made(url, "/v1/contacts", fmt.Sprintf(`{"lastName": %q}`, name), name)
-				if who == "" || n%3 == 0 && !c.post(url, "/v1/contacts/"+who+"/phone-numbers", `{"phoneNumber": "+14155550100"}`, name+"/phone") {
+				if who == "" || n%3 == 0 &&
+					!c.post(url, "/v1/contacts/"+who+"/phone-numbers", `{"phoneNumber": "+14155550100"}`,
+						name+"/phone") {
 					failed.Add(1)
 				}
 			}
@@ -154,7 +163,8 @@ func TestLateCommits(t *testing.T) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if len(h.times) != events || len(h.types) != contacts {
-			t.Errorf("told of %d events about %d contacts, want %d about %d", len(h.times), len(h.types), events, contacts)
+			t.Errorf("told of %d events about %d contacts, want %d about %d", len(h.times), len(h.types), events,
+				contacts)
 		}
 		for who, types := range h.types {
 			if types[0] != "contact.created" {
@@ -167,9 +177,15 @@ func TestLateCommits(t *testing.T) {
 			}
 		}
 		names := []string{"executions that succeeded", "tasks", "pairs of event and automation"}
-		for i, n := range figures(t, a, v, "SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status = 'succeeded'",
+		for i, n := range figures(t, a, v, `
+			SELECT count(*)
+			FROM automation_executions
+			WHERE organization_id = $1 AND status = 'succeeded'`,
 			"SELECT count(DISTINCT title) FROM tasks WHERE organization_id = $1",
-			"SELECT count(*) FROM (SELECT DISTINCT event_id, automation_id FROM automation_executions WHERE organization_id = $1) AS pairs") {
+			`
+				SELECT count(*)
+				FROM (SELECT DISTINCT event_id,
+					automation_id FROM automation_executions WHERE organization_id = $1) AS pairs`) {
 			if n != 2*contacts {
 				t.Errorf("%s: %d, want %d", names[i], n, 2*contacts)
 			}
@@ -177,6 +193,7 @@ func TestLateCommits(t *testing.T) {
 		if n := figures(t, a, v, "SELECT count(*) FROM tasks WHERE organization_id = $1")[0]; n != 2*contacts {
 			t.Errorf("%d tasks, want %d", n, 2*contacts)
 		}
-		t.Logf("%d events of two processes in %v, two automations and one endpoint", events, took.Round(time.Millisecond))
+		t.Logf("%d events of two processes in %v, two automations and one endpoint", events,
+			took.Round(time.Millisecond))
 	})
 }

@@ -13,7 +13,8 @@ import (
 // console is the door for people.
 func (a *App) console() *console.Door {
 	s := &a.Settings
-	d := &console.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants, Log: a.Log, BaseURL: s.BaseURL,
+	d := &console.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants, Log: a.Log,
+		BaseURL: s.BaseURL,
 		Proxies: a.proxies(), Allowances: a.allowances(), Storage: s.StorageLimit.ByPlan()}
 	if s.PaymentsProvider == stripe.Name {
 		d.CardsAt = s.Stripe.CheckoutURL
@@ -24,20 +25,21 @@ func (a *App) console() *console.Door {
 	return d
 }
 
-// allowances are what the plans differ in, with who counts it.
+// allowances are the limits in which plans differ, each with its counter.
 func (a *App) allowances() []console.Allowance {
 	s := &a.Settings
-	alone := func(look func(id.ID, string) limit.Verdict) func(context.Context, id.ID, string) (limit.Verdict, int, error) {
+	local := func(look func(id.ID, string) limit.Verdict) func(context.Context, id.ID,
+		string) (limit.Verdict, int, error) {
 		return func(_ context.Context, org id.ID, plan string) (limit.Verdict, int, error) {
 			return look(org, plan), 0, nil
 		}
 	}
 	return []console.Allowance{
-		{Name: "API requests", ByPlan: s.RateLimit.ByPlan(), Look: alone(a.REST.Allowance),
+		{Name: "API requests", ByPlan: s.RateLimit.ByPlan(), Look: local(a.REST.Allowance),
 			Spent: "Requests are answered 429 and say how long to wait. All keys share it."},
-		{Name: "Agent requests", ByPlan: s.AgentLimit.ByPlan(), Look: alone(a.MCP.Allowance),
+		{Name: "Agent requests", ByPlan: s.AgentLimit.ByPlan(), Look: local(a.MCP.Allowance),
 			Spent: "Tool calls are refused and say how long to wait; listing tools is free. All agents share it."},
 		{Name: "Automation executions", ByPlan: s.AutomationLimit.ByPlan(), Look: a.Automations.Allowance, Shared: true,
-			Spent: "Nothing is lost: further executions wait for their turn."},
+			Spent: "Nothing is lost: further executions wait their turn."},
 	}
 }

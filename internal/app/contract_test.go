@@ -53,7 +53,8 @@ func TestObjectsInDetails(t *testing.T) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
-	got := a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "x", "trigger": 5, "steps": []}`).Refused(t, 400, "VALIDATION_ERROR")
+	got := a.Send(t, a.Key, "POST", "/v1/automations",
+		`{"name": "x", "trigger": 5, "steps": []}`).Refused(t, 400, "VALIDATION_ERROR")
 	if got.At("details.properties.trigger.properties").Null() {
 		t.Errorf("%s", got)
 	}
@@ -74,7 +75,8 @@ func TestMalformedQuery(t *testing.T) {
 func TestIgnoredParameters(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	for query, want := range map[string]string{
-		"limit=1": "", "limit=1&staus=open&b%0d%0aSet-Cookie:x=1": "b%0D%0ASet-Cookie%3Ax, staus", "Status=open": "Status",
+		"limit=1": "", "limit=1&staus=open&b%0d%0aSet-Cookie:x=1": "b%0D%0ASet-Cookie%3Ax, staus",
+		"Status=open": "Status",
 	} {
 		res := a.Send(t, a.Key, "GET", "/v1/tasks?"+query, "")
 		res.OK(t, 200)
@@ -113,7 +115,8 @@ func TestUnknownPaths(t *testing.T) {
 		body, _ := io.ReadAll(res.Body)
 		res.Body.Close() //nolint:errcheck // it was read
 		isJSON := strings.Contains(string(body), `"code":"NOT_FOUND"`)
-		if res.StatusCode != 404 || res.Header.Get("Content-Type") != c.want || isJSON != (c.want == "application/json") {
+		if res.StatusCode != 404 || res.Header.Get("Content-Type") != c.want ||
+			isJSON != (c.want == "application/json") {
 			t.Errorf("%+v: %d %s %.80s", c, res.StatusCode, res.Header.Get("Content-Type"), body)
 		}
 	}
@@ -122,7 +125,8 @@ func TestUnknownPaths(t *testing.T) {
 // A key works on every POST with JSON, also on one that changes nothing.
 func TestKeysOfPreviews(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, _ *apptest.App, call apptest.Door) {
-		v := call(t, "email_templates.create", `{"name": "Hi", "subject": "Hi", "body": "One {{ name }}"}`).OK(t, 201).Text("id")
+		v := call(t, "email_templates.create",
+			`{"name": "Hi", "subject": "Hi", "body": "One {{ name }}"}`).OK(t, 201).Text("id")
 		preview := func(name string) apptest.Result {
 			return call(t, "email_templates.preview",
 				fmt.Sprintf(`{"id": %q, "variables": {"name": %q}, "idempotencyKey": "preview-1"}`, v, name))
@@ -138,8 +142,9 @@ func TestKeysOfPreviews(t *testing.T) {
 			"steps": [{"operation": "tasks.create", "input": {"title": "One"}}]}`).OK(t, 201).Text("id")
 		test := fmt.Sprintf(`{"id": %q, "idempotencyKey": "test-1"}`, automation)
 		first = call(t, "automations.test", test).OK(t, 200)
-		call(t, "automations.update", fmt.Sprintf(`{"id": %q, "steps": [{"operation": "tasks.create", "input": {"title": "Two"}}]}`,
-			automation)).OK(t, 200)
+		call(t, "automations.update",
+			fmt.Sprintf(`{"id": %q, "steps": [{"operation": "tasks.create", "input": {"title": "Two"}}]}`,
+				automation)).OK(t, 200)
 		if again := call(t, "automations.test", test).OK(t, 200); again.String() != first.String() {
 			t.Errorf("replayed as %s, first %s", again, first)
 		}
@@ -149,6 +154,7 @@ func TestKeysOfPreviews(t *testing.T) {
 // The keys of automations' steps can be guessed, and are for them alone.
 func TestAttackKeyOfStep(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key", "automation/5d0c7f1e/0/0").Refused(t, 400, "INVALID_INPUT")
+	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key",
+		"automation/5d0c7f1e/0/0").Refused(t, 400, "INVALID_INPUT")
 	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key", "automation").OK(t, 201)
 }

@@ -66,14 +66,15 @@ func (a *App) backup(ctx context.Context, path string, say db.Say) (*Copied, err
 
 func freeFolder(path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already; a backup does not overwrite", path)
+		return fmt.Errorf("%s already exists; a backup does not overwrite", path)
 	}
 	return nil
 }
 
-// copyBytes copies what the rows of a backup name into the folder beside it. A
-// backup that cannot be completed is taken away: it would pass for a whole one.
-func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path string, say db.Say) (out *Copied, err error) {
+// copyBytes copies the files that a backup's rows name to the folder beside it. An
+// incomplete backup is removed, because it would look like a complete one.
+func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path string,
+	say db.Say) (out *Copied, err error) {
 	began, told := time.Now(), time.Now()
 	out = &Copied{Summary: sum}
 	folder, made := bytesOf(path), false
@@ -93,7 +94,7 @@ func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path stri
 			}
 			made = true
 		}
-		n, saved, err := f.copy(ctx, blobs, filepath.Join(folder, filepath.FromSlash(f.key)))
+		n, saved, err := f.saveTo(ctx, blobs, filepath.Join(folder, filepath.FromSlash(f.key)))
 		if err != nil || !saved {
 			return err
 		}
@@ -135,12 +136,12 @@ func backedUpFiles(path string, fn func(*backedUp) error) error {
 }
 
 // errOtherBytes says that the bytes of a file are not what its row says.
-var errOtherBytes = errors.New("they are not those that were stored")
+var errOtherBytes = errors.New("they differ from what was stored")
 
-// copy copies the bytes of a file out of a store. One that is deleted and
-// whose bytes are gone, purged since the snapshot, or damaged is left out:
-// nobody gets it back, and it must not stand in the way of all others.
-func (f *backedUp) copy(ctx context.Context, blobs file.Blobs, path string) (n int64, saved bool, err error) {
+// saveTo copies the bytes of a file out of a store. A deleted file whose bytes are
+// damaged or gone, purged since the snapshot, is left out: nobody can get it back,
+// and it must not block all others.
+func (f *backedUp) saveTo(ctx context.Context, blobs file.Blobs, path string) (n int64, saved bool, err error) {
 	r, err := blobs.Open(ctx, f.key, 0)
 	if err == nil {
 		n, err = saveBytes(path, f, r)
@@ -156,7 +157,10 @@ func (f *backedUp) copy(ctx context.Context, blobs file.Blobs, path string) (n i
 		}
 		return 0, false, nil
 	case lost:
-		return 0, false, fmt.Errorf("the bytes of file %s: %w; give the server's --data or bucket, or, if they are lost, delete the file to go on without it", f.id, err)
+		return 0, false,
+			fmt.Errorf("the bytes of file %s: %w; give the server's --data or bucket, or, if they are lost, delete "+
+				"the file "+
+				"to go on without it", f.id, err)
 	}
 	return 0, false, fmt.Errorf("the bytes of file %s: %w", f.id, err)
 }
@@ -175,7 +179,7 @@ func saveBytes(path string, f *backedUp, r io.Reader) (n int64, err error) {
 	return n, errors.Join(err, out.Sync(), out.Close(), db.SyncDir(filepath.Dir(path)))
 }
 
-// checked ends with an error when other bytes came by than the row says.
+// checked ends with an error when the bytes do not match the row's checksum.
 type checked struct {
 	r   io.Reader
 	f   *backedUp
@@ -221,7 +225,7 @@ func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path stri
 		return err
 	}
 	if missing > 0 {
-		return fmt.Errorf("the bytes of %d files are missing; %s must lie beside the backup", missing, bytesOf(path))
+		return fmt.Errorf("the bytes of %d files are missing; %s must be beside the backup", missing, bytesOf(path))
 	}
 	blobs, err := openBlobs(ctx, s)
 	if err != nil {

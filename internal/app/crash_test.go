@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,6 +29,7 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 )
 
 // childEnv makes the test binary a server of its own, to be killed.
@@ -53,7 +53,8 @@ func serveChild(text string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})), pausing(), stuck())
+	a, err := app.Open(ctx, s, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		pausing(), stuck())
 	if err != nil {
 		return err
 	}
@@ -72,16 +73,6 @@ type server struct {
 	wrap     []string // a command to run it under
 	env      []string
 	stderr   io.Writer // nil for the test's own
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // start runs the process and returns how long it took to be ready.
@@ -138,7 +129,7 @@ func prepare(t *testing.T, e db.Engine) (*server, apptest.Tenant) {
 	s := apptest.Settings(t, e)
 	var v apptest.Tenant
 	t.Run("prepare", func(t *testing.T) { v = apptest.StartWith(t, s).Tenant })
-	s.Listen = freePort(t)
+	s.Listen = listentest.FreeAddress(t)
 	return &server{t: t, settings: s, url: "http://" + s.Listen}, v
 }
 
@@ -161,7 +152,7 @@ func TestSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		var acked sync.Map // name → id, of writes that were answered 2xx
@@ -170,7 +161,8 @@ func TestSIGKILL(t *testing.T) {
 		var wg sync.WaitGroup
 		client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
 		post := func(name string, keyed bool) (string, bool) {
-			req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", strings.NewReader(`{"lastName": "`+name+`"}`)) //nolint:noctx // the client has a time-out
+			req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", //nolint:noctx // the client has a time-out
+				strings.NewReader(`{"lastName": "`+name+`"}`))
 			req.Header.Set("Authorization", "Bearer "+v.Key)
 			req.Header.Set("Content-Type", "application/json")
 			if keyed {
@@ -228,7 +220,9 @@ func TestSIGKILL(t *testing.T) {
 		wg.Wait()
 		s.kill()
 		verify(t, s.settings, v, &acked)
-		t.Logf("%d kills, %d writes acknowledged, %d retries under a key, ready again within %v", kills, answered.Load(), retried.Load(), slowest.Round(time.Millisecond))
+		t.Logf("%d kills, %d writes acknowledged, %d retries under a key, ready again within %v", kills,
+			answered.Load(),
+			retried.Load(), slowest.Round(time.Millisecond))
 		if slowest > 5*time.Second {
 			t.Errorf("ready again after %v", slowest)
 		}
@@ -253,8 +247,11 @@ func verify(t *testing.T, s config.Settings, v apptest.Tenant, acked *sync.Map) 
 	}
 	var rows []row
 	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `SELECT c.id, c.last_name, coalesce(e.n, 0) FROM contacts c
-			LEFT JOIN (SELECT resource_id, count(*) AS n FROM events WHERE organization_id = $1 GROUP BY resource_id) e ON e.resource_id = c.id
+		rows, err = db.All[row](ctx, tx, `
+			SELECT c.id, c.last_name, coalesce(e.n, 0) FROM contacts c
+				LEFT
+			JOIN (SELECT resource_id,
+				count(*) AS n FROM events WHERE organization_id = $1 GROUP BY resource_id) e ON e.resource_id = c.id
 			WHERE c.organization_id = $1`, v.Org)
 		return err
 	})
@@ -297,7 +294,8 @@ func TestSyncBeforeAnswer(t *testing.T) {
 	s.start()
 	const n = 20
 	for i := range n {
-		req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", strings.NewReader(fmt.Sprintf(`{"lastName": "n%d"}`, i))) //nolint:noctx // bounded by the test
+		req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", //nolint:noctx // bounded
+			strings.NewReader(fmt.Sprintf(`{"lastName": "n%d"}`, i)))
 		req.Header.Set("Authorization", "Bearer "+v.Key)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
@@ -345,7 +343,7 @@ var unanswered = regexp.MustCompile(`refused|EOF|reset|broken pipe|closed idle c
 
 // Told to stop, the server answers what it has begun and takes nothing new.
 func TestGracefulStop(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		var ok, refused atomic.Int64
@@ -359,7 +357,8 @@ func TestGracefulStop(t *testing.T) {
 						return
 					default:
 					}
-					req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", strings.NewReader(`{"lastName": "n"}`)) //nolint:noctx // bounded by the test
+					req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts", //nolint:noctx // bounded
+						strings.NewReader(`{"lastName": "n"}`))
 					req.Header.Set("Authorization", "Bearer "+v.Key)
 					req.Header.Set("Content-Type", "application/json")
 					res, err := http.DefaultClient.Do(req)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Demo is what a person needs to try the demonstration.
+// Demo is what a person needs to try the demo.
 type Demo struct {
 	Organization string
 	SignIn       string
@@ -34,11 +34,11 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 		return nil, err
 	}
 	if !empty && !demo {
-		return nil, errors.New("this database is not a demonstration; --demo works in a folder or database of its own")
+		return nil, errors.New("this database is not a demo; --demo needs its own folder or database")
 	}
 	if empty {
-		// Whole, also for whoever presses Ctrl-C meanwhile: it takes a second, and
-		// the next start would take half a demonstration for one.
+		// Ctrl-C does not interrupt this: it takes a second, and the next start
+		// would mistake half a demo for a whole one.
 		if err := a.seedDemo(context.WithoutCancel(ctx)); err != nil {
 			return nil, err
 		}
@@ -47,10 +47,10 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 	var old []id.ID
 	err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if business, err = db.One[id.ID](ctx, tx, "SELECT id FROM businesses WHERE deleted_at IS NULL ORDER BY seq LIMIT 1"); err != nil {
+		if business, err = account.FirstBusiness(ctx, tx); err != nil {
 			return err
 		}
-		old, err = db.All[id.ID](ctx, tx, "SELECT id FROM api_keys WHERE name = 'Demonstration' AND revoked_at IS NULL AND deleted_at IS NULL")
+		old, err = account.KeysNamed(ctx, tx, "Demonstration")
 		return err
 	})
 	if err != nil {
@@ -62,7 +62,8 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 		}
 	}
 	var key account.NewKey
-	err = a.operate(ctx, "api_keys.create", "business", business, map[string]any{"businessId": business, "name": "Demonstration", "permissions": []string{"*"}}, &key)
+	err = a.operate(ctx, "api_keys.create", "business", business,
+		map[string]any{"businessId": business, "name": "Demonstration", "permissions": []string{"*"}}, &key)
 	if err != nil {
 		return nil, err
 	}
@@ -82,14 +83,17 @@ func (a *App) operate(ctx context.Context, operation, noun string, ref id.ID, in
 	return json.Unmarshal(data, out)
 }
 
-// seedDemo makes a small believable business, the same on every run.
+// seedDemo creates a small, realistic business, the same on every run.
 func (a *App) seedDemo(ctx context.Context) error {
 	var org account.Created
-	if err := a.operate(ctx, "organizations.create", "", "", map[string]any{"name": demoName, "plan": "professional", "isDemo": true}, &org); err != nil {
+	if err := a.operate(ctx, "organizations.create", "", "",
+		map[string]any{"name": demoName, "plan": "professional", "isDemo": true}, &org); err != nil {
 		return err
 	}
 	var owner account.Member
-	if err := a.operate(ctx, "users.create", "organization", org.ID, map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner", "password": demoPassword}, &owner); err != nil {
+	if err := a.operate(ctx, "users.create", "organization", org.ID,
+		map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner",
+			"password": demoPassword}, &owner); err != nil {
 		return err
 	}
 	steps := []struct {
@@ -97,16 +101,20 @@ func (a *App) seedDemo(ctx context.Context) error {
 		ref             id.ID
 		input           map[string]any
 	}{
-		{"agreements.accept", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "kind": "business", "by": demoEmail}},
-		{"agreements.accept", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "kind": "domain", "by": demoEmail}},
+		{"agreements.accept", "business", org.BusinessID,
+			map[string]any{"businessId": org.BusinessID, "kind": "business", "by": demoEmail}},
+		{"agreements.accept", "business", org.BusinessID,
+			map[string]any{"businessId": org.BusinessID, "kind": "domain", "by": demoEmail}},
 		{"payment_methods.create_test", "organization", org.ID, map[string]any{"test": "visa"}},
-		{"agents.create", "business", org.BusinessID, map[string]any{"businessId": org.BusinessID, "name": "Assistant", "preset": "read"}},
+		{"agents.create", "business", org.BusinessID,
+			map[string]any{"businessId": org.BusinessID, "name": "Assistant", "preset": "read"}},
 	}
 	for _, s := range steps {
 		if err := a.operate(ctx, s.operation, s.noun, s.ref, s.input, nil); err != nil {
 			return err
 		}
 	}
-	return a.seedRecords(ctx, owner.ID, &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID, Plan: "professional",
-		Permissions: op.Everything(), DomainAgreement: true})
+	return a.seedRecords(ctx, owner.ID, &op.Caller{Kind: op.SystemActor, Organization: org.ID, Business: org.BusinessID,
+		Plan:        "professional",
+		Permissions: op.Everything(), Agreements: []string{op.EveryAgreement}})
 }

@@ -8,14 +8,14 @@ import (
 	"frontdesk/internal/adapter/dnsserver"
 	"frontdesk/internal/adapter/powerdns"
 	"frontdesk/internal/kernel/config"
-	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 )
 
-// openDNS is whoever answers for zones: our own server, unless the settings
-// name another.
-func (a *App) openDNS() domain.DNS {
+// openDNS returns the DNS provider: our own server, unless the settings name
+// another one.
+func (a *App) openDNS() zone.Provider {
 	s := &a.Settings
-	if other := elsewhere(s); other != nil {
+	if other := externalDNS(s); other != nil {
 		return other
 	}
 	store := &dnsserver.Store{DB: a.DB, Clock: a.Clock, Nameservers: s.DNS.Nameservers}
@@ -23,9 +23,9 @@ func (a *App) openDNS() domain.DNS {
 	return store
 }
 
-// elsewhere is the DNS provider outside, or nil when it is the embedded one.
-func elsewhere(s *config.Settings) interface {
-	domain.DNS
+// externalDNS is the DNS provider outside the service, or nil for the embedded one.
+func externalDNS(s *config.Settings) interface {
+	zone.Provider
 	Ping(context.Context) (string, error)
 } {
 	switch s.DNS.Provider {
@@ -37,7 +37,7 @@ func elsewhere(s *config.Settings) interface {
 	return nil
 }
 
-// ZoneTask is the zone to write.
+// ZoneTask names the zone to write.
 type ZoneTask struct {
 	Name string `json:"name"`
 }
@@ -49,12 +49,12 @@ type Zone struct {
 }
 
 func (a *App) zoneFile(ctx context.Context, name string) (*Zone, error) {
-	records, err := a.Zones.DNS.Records(ctx, name)
-	if domain.StatusOf(err) == 404 {
+	text, err := a.Domains.Zones.File(ctx, name)
+	if zone.StatusOf(err) == 404 {
 		return nil, fmt.Errorf("there is no zone %s", name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Zone{name, domain.ZoneFile(name, records)}, nil
+	return &Zone{name, text}, nil
 }

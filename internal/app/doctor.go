@@ -19,11 +19,12 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/peer"
 	"frontdesk/internal/kernel/secret"
 	"frontdesk/migrations"
 )
 
-// Finding is what one check came to.
+// Finding is the result of one check.
 type Finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warn or fail
@@ -77,22 +78,17 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 
 func (d *doctor) configuration() {
 	s := &d.settings
-	local := loopback(s.Listen)
+	local := peer.IsLoopback(s.Listen)
 	base, err := url.Parse(s.BaseURL)
 	switch {
 	case err != nil:
 		d.note("configuration", fail, "Set --base-url to where callers reach the API.", "%q is no address.", s.BaseURL)
 	case !local && base.Scheme == "http":
-		d.note("configuration", warn, "Put a proxy with TLS before it, and set --base-url to its https address.", "It listens on %s for other machines and speaks plain HTTP.", s.Listen)
+		d.note("configuration", warn, "Put a proxy with TLS before it, and set --base-url to its https address.",
+			"It listens on %s for other machines, in plain HTTP.", s.Listen)
 	default:
 		d.note("configuration", fine, "", "The API is %s, listening on %s.", s.BaseURL, s.Listen)
 	}
-}
-
-// loopback reports whether only this machine reaches an address.
-func loopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	return err == nil && (host == "localhost" || net.ParseIP(host) != nil && net.ParseIP(host).IsLoopback())
 }
 
 // folder checks that the data folder is ours and only ours.
@@ -101,7 +97,7 @@ func (d *doctor) folder() {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.note("data folder", fine, "", "%s is not there yet; serve makes it.", dir)
+		d.note("data folder", fine, "", "%s does not exist yet; serve creates it.", dir)
 		return
 	case err != nil:
 		d.note("data folder", fail, "Give a --data that this user can reach.", "%v.", err)
@@ -112,7 +108,9 @@ func (d *doctor) folder() {
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		d.note("data folder", fail, "Make it writable for the user who runs the server.", "%s cannot be written to: %v.", dir, err)
+		d.note("data folder", fail, "Make it writable for the user who runs the server.",
+			"%s cannot be written to: %v.", dir,
+			err)
 		return
 	}
 	probe.Close()           //nolint:errcheck // nothing was written
@@ -125,7 +123,8 @@ func (d *doctor) folder() {
 	}
 	switch {
 	case len(open) > 0:
-		d.note("data folder", fail, "chmod 600 "+strings.Join(open, " ")+" in "+dir, "Other users can read %s.", strings.Join(open, " and "))
+		d.note("data folder", fail, "chmod 600 "+strings.Join(open, " ")+" in "+dir, "Other users can read %s.",
+			strings.Join(open, " and "))
 	case info.Mode().Perm()&0o077 != 0:
 		d.note("data folder", warn, "chmod 700 "+dir, "Other users can look into %s.", dir)
 	default:
@@ -145,13 +144,18 @@ func (d *doctor) data(ctx context.Context) {
 	name := map[db.Engine]string{db.SQLite: "SQLite", db.Postgres: "PostgreSQL"}[c.Engine] + " " + c.Version
 	switch {
 	case c.Missing:
-		d.note("database", fine, "", "There is none yet; serve makes it.")
+		d.note("database", fine, "", "There is none yet; serve creates it.")
 	case len(c.Problems) > 0:
-		d.note("database", fail, "Stop the server and restore the last backup into an empty folder or database.", "%s: %s.", name, strings.Join(c.Problems, "; "))
+		d.note("database", fail, "Stop the server and restore the last backup into an empty folder or database.",
+			"%s: %s.",
+			name, strings.Join(c.Problems, "; "))
 	case len(c.Lacks) > 0:
-		d.note("database", fail, "Install PostgreSQL's contrib package on its server.", "%s lacks the extensions %s.", name, strings.Join(c.Lacks, ", "))
+		d.note("database", fail, "Install PostgreSQL's contrib package on its server.", "%s lacks the extensions %s.",
+			name,
+			strings.Join(c.Lacks, ", "))
 	case c.Denied:
-		d.note("database", fail, "Make the user the owner of the database.", "%s: its user may create neither tables nor extensions in it.", name)
+		d.note("database", fail, "Make the user the owner of the database.",
+			"%s: its user may create neither tables nor extensions in it.", name)
 	case c.Owned:
 		d.note("database", fine, "", "%s, %s; a server has it open, so it was not read through.", name, size(c.Bytes))
 	case c.Engine == db.SQLite:
@@ -162,11 +166,13 @@ func (d *doctor) data(ctx context.Context) {
 	switch {
 	case c.Missing:
 	case c.Schema == 0:
-		d.note("schema", fine, "", "There is none yet; serve makes it.")
+		d.note("schema", fine, "", "There is none yet; serve creates it.")
 	case c.Schema > c.Wanted:
-		d.note("schema", fail, "Use the version that migrated it, or a newer one.", "The schema is %d, and this version knows %d.", c.Schema, c.Wanted)
+		d.note("schema", fail, "Use the version that migrated it, or a newer one.",
+			"The schema is %d, but this version only knows %d.", c.Schema, c.Wanted)
 	case c.Schema < c.Wanted:
-		d.note("schema", warn, "Make a backup; then frontdesk migrate, or the next start, brings it up to date.", "The schema is %d, and this version has %d.", c.Schema, c.Wanted)
+		d.note("schema", warn, "Make a backup; then frontdesk migrate, or the next start, brings it up to date.",
+			"The schema is %d, and this version has %d.", c.Schema, c.Wanted)
 	default:
 		d.note("schema", fine, "", "%d, up to date.", c.Schema)
 	}
@@ -184,10 +190,11 @@ func (d *doctor) files(ctx context.Context) {
 	}
 	if _, err := os.Stat(s.FilesPath()); s.Files.S3.Bucket == "" && errors.Is(err, os.ErrNotExist) {
 		if newest != nil {
-			d.note("files", fail, lost, "There is no %s, and the database has files.", strings.TrimPrefix(where, "the "))
+			d.note("files", fail, lost, "There is no %s, and the database has files.",
+				strings.TrimPrefix(where, "the "))
 			return
 		}
-		d.note("files", fine, "", "There is no %s yet; serve makes it.", strings.TrimPrefix(where, "the "))
+		d.note("files", fine, "", "There is no %s yet; serve creates it.", strings.TrimPrefix(where, "the "))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -197,7 +204,8 @@ func (d *doctor) files(ctx context.Context) {
 		err = blobs.Check(ctx)
 	}
 	if err != nil {
-		d.note("files", fail, "Check --files-s3-bucket, its endpoint, region and keys, or the folder's permissions.", "Nothing can be stored in %s: %v.", where, err)
+		d.note("files", fail, "Check --files-s3-bucket, its endpoint, region and keys, or the folder's permissions.",
+			"Nothing can be stored in %s: %v.", where, err)
 		return
 	}
 	if newest != nil {
@@ -206,7 +214,9 @@ func (d *doctor) files(ctx context.Context) {
 			err = r.Close()
 		}
 		if err != nil {
-			d.note("files", fail, lost, "Bytes can be stored in %s, but those of the newest file, %s, cannot be read: %v.", where, newest.id, err)
+			d.note("files", fail, lost,
+				"Bytes can be stored in %s, but those of the newest file, %s, cannot be read: %v.",
+				where, newest.id, err)
 			return
 		}
 	}
@@ -224,7 +234,7 @@ func (d *doctor) newestFile(ctx context.Context) (newest *backedUp, err error) {
 		if files == nil {
 			return nil // the schema is from before there were any
 		}
-		return s.Rows(ctx, files, "seq = (SELECT max(seq) FROM files WHERE deleted_at IS NULL)", nil, func(c []db.Cell) error {
+		return s.Last(ctx, files, "deleted_at IS NULL", func(c []db.Cell) error {
 			newest = &backedUp{id: string(c[files.Index("id")].Text), key: string(c[files.Index("blob_key")].Text)}
 			return nil
 		})
@@ -246,7 +256,9 @@ func (d *doctor) listener(ctx context.Context) {
 	if err == nil {
 		l.Close()
 		if d.database != nil && d.database.Owned {
-			d.note("port", warn, "Give doctor the same --listen as the server.", "%s is free, but a server runs on %s.", addr, d.settings.Data)
+			d.note("port", warn, "Give doctor the same --listen as the server.", "%s is free, but a server runs on %s.",
+				addr,
+				d.settings.Data)
 			return
 		}
 		d.note("port", fine, "", "%s is free.", addr)
@@ -263,7 +275,8 @@ func (d *doctor) listener(ctx context.Context) {
 	case ours && d.running():
 		d.note("port", fail, "Read its log.", "The server on %s answers, but is not ready.", addr)
 	case ours:
-		d.note("port", fail, "Stop it, or give another --listen.", "A frontdesk server on another database has %s.", addr)
+		d.note("port", fail, "Stop it, or give another --listen.", "A frontdesk server on another database has %s.",
+			addr)
 	default:
 		d.note("port", fail, "Stop it, or give another --listen.", "Another program has %s.", addr)
 	}
@@ -274,7 +287,7 @@ func (d *doctor) port(check, flag, addr string) {
 	if addr == "" {
 		return
 	}
-	d.taken(check, flag, addr, tryTCP(addr))
+	d.noteAddress(check, flag, addr, tryTCP(addr))
 }
 
 func tryTCP(addr string) error {
@@ -285,8 +298,8 @@ func tryTCP(addr string) error {
 	return err
 }
 
-// taken notes what came of taking an address.
-func (d *doctor) taken(check, flag, addr string, err error) {
+// noteAddress notes what came of taking an address.
+func (d *doctor) noteAddress(check, flag, addr string, err error) {
 	switch {
 	case err == nil:
 		d.note(check, fine, "", "%s is free.", addr)
@@ -302,12 +315,14 @@ func (d *doctor) taken(check, flag, addr string, err error) {
 // dns checks that the embedded server's address is free, or that the provider
 // in its place answers.
 func (d *doctor) dns(ctx context.Context) {
-	if other := elsewhere(&d.settings); other != nil {
+	if other := externalDNS(&d.settings); other != nil {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		who, err := other.Ping(ctx)
 		if err != nil {
-			d.note("DNS provider", fail, "Check its address and its key or token.", "%s does not answer as it should: %v.", d.settings.DNS.Provider, err)
+			d.note("DNS provider", fail, "Check its address and its key or token.",
+				"%s does not answer as it should: %v.",
+				d.settings.DNS.Provider, err)
 			return
 		}
 		d.note("DNS provider", fine, "", "%s answers.", who)
@@ -315,7 +330,8 @@ func (d *doctor) dns(ctx context.Context) {
 	}
 	addr := d.settings.DNS.Listen
 	if addr == "" {
-		d.note("DNS port", warn, "Give --dns-listen, and send queries for port 53 there.", "Nobody answers for the zones of domains.")
+		d.note("DNS port", warn, "Give --dns-listen, and send queries for port 53 there.",
+			"Nobody answers for the zones of domains.")
 		return
 	}
 	udp, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", addr)
@@ -325,7 +341,7 @@ func (d *doctor) dns(ctx context.Context) {
 	if err == nil { // it answers on both
 		err = tryTCP(addr)
 	}
-	d.taken("DNS port", "--dns-listen", addr, err)
+	d.noteAddress("DNS port", "--dns-listen", addr, err)
 }
 
 // running reports whether a server has the database open.
@@ -367,12 +383,13 @@ func (d *doctor) key(ctx context.Context) {
 		err := db.View(ctx, d.options, func(s *db.Snapshot) error {
 			keys := s.Table("sealing_keys")
 			return s.Rows(ctx, keys, "", nil, func(c []db.Cell) error {
-				needed = append(needed, proof{int(c[keys.Index("number")].Int), bytes.Clone(c[keys.Index("proof")].Text)})
+				needed = append(needed,
+					proof{int(c[keys.Index("number")].Int), bytes.Clone(c[keys.Index("proof")].Text)})
 				return nil
 			})
 		})
 		if err != nil {
-			d.note("sealing key", fail, "", "The database does not tell which key it needs: %v.", err)
+			d.note("sealing key", fail, "", "Cannot read which key the database needs: %v.", err)
 			return
 		}
 	}
@@ -380,25 +397,27 @@ func (d *doctor) key(ctx context.Context) {
 	box, err := secret.ReadBox(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && len(needed) == 0:
-		d.note("sealing key", fine, "", "There is none yet; serve makes it.")
+		d.note("sealing key", fine, "", "There is none yet; serve creates it.")
 	case errors.Is(err, os.ErrNotExist):
 		d.note("sealing key", fail, remedy, "%s is missing, and the database is sealed.", path)
 	case err != nil:
 		d.note("sealing key", fail, remedy, "%v.", err)
-	case !fitting(box, needed):
+	case !keysFit(box, needed):
 		d.note("sealing key", fail, remedy, "%s does not belong to this database.", path)
 	case len(box.Numbers()) > 1:
-		d.note("sealing key", warn, "Once every server has the file: frontdesk admin secrets rotate --retire", "%s fits; it holds %d keys, of which key %d seals.", path, len(box.Numbers()), box.Newest())
+		d.note("sealing key", warn, "Once every server has the file: frontdesk admin secrets rotate --retire",
+			"%s fits; it holds %d keys, of which key %d seals.", path, len(box.Numbers()), box.Newest())
 	default:
 		d.note("sealing key", fine, "", "%s fits. Keep a copy of it elsewhere; no backup has it.", path)
 	}
 }
 
-// time checks the clock against what is known of the time.
+// time checks that the clock is plausible.
 func (d *doctor) time(ctx context.Context) {
 	now := time.Now()
 	if d.settings.ClockOffset != 0 {
-		d.note("clock", warn, "Leave --clock-offset out, except on a copy.", "The service's clock is shifted by %s.", d.settings.ClockOffset)
+		d.note("clock", warn, "Leave --clock-offset out, except on a copy.", "The service's clock is shifted by %s.",
+			d.settings.ClockOffset)
 		return
 	}
 	c := d.database
@@ -406,7 +425,7 @@ func (d *doctor) time(ctx context.Context) {
 	if c != nil && !c.Missing && c.Schema > 0 {
 		err := db.View(ctx, d.options, func(s *db.Snapshot) error {
 			events := s.Table("events")
-			return s.Rows(ctx, events, "seq = (SELECT max(seq) FROM events)", nil, func(cells []db.Cell) error {
+			return s.Last(ctx, events, "TRUE", func(cells []db.Cell) error {
 				newest = clock.Time(cells[events.Index("created_at")].Int)
 				return nil
 			})
@@ -421,7 +440,9 @@ func (d *doctor) time(ctx context.Context) {
 	case now.Year() < 2025:
 		d.note("clock", fail, remedy, "The machine believes that it is %s.", now.UTC().Format(time.RFC3339))
 	case newest.Std().After(now.Add(time.Minute)):
-		d.note("clock", fail, remedy, "It is %s, which is before the newest event, of %s.", now.UTC().Format(time.RFC3339), newest)
+		d.note("clock", fail, remedy, "It is %s, which is before the newest event, of %s.",
+			now.UTC().Format(time.RFC3339),
+			newest)
 	case c != nil && c.Engine == db.Postgres && c.Ahead.Abs() > time.Minute:
 		d.note("clock", fail, remedy, "PostgreSQL's clock differs by %s.", c.Ahead.Round(time.Second))
 	case c != nil && c.Engine == db.Postgres && c.Ahead.Abs() > 2*time.Second:
@@ -446,7 +467,7 @@ func (d *doctor) space() {
 	}
 	free, total, err := diskSpace(dir)
 	if err != nil {
-		d.note("disk space", warn, "", "It cannot be told: %v.", err)
+		d.note("disk space", warn, "", "It cannot be determined: %v.", err)
 		return
 	}
 	low := int64(lowBytes)
@@ -457,7 +478,9 @@ func (d *doctor) space() {
 	case free < fewBytes:
 		d.note("disk space", fail, "Make room.", "%s are free in %s.", size(free), dir)
 	case free < reserved(&d.settings, total):
-		d.note("disk space", fail, "Make room, or lower --storage-reserve.", "Mail from outside is refused: only %s of %s are free in %s, and %d %% are kept.", size(free), size(total), dir, d.settings.StorageReserve)
+		d.note("disk space", fail, "Make room, or lower --storage-reserve.",
+			"Mail from outside is refused: only %s of %s are free in %s, and %d %% are kept.", size(free), size(total),
+			dir, d.settings.StorageReserve)
 	case free < low:
 		d.note("disk space", warn, "Make room.", "Only %s are free in %s.", size(free), dir)
 	default:
@@ -465,7 +488,7 @@ func (d *doctor) space() {
 	}
 }
 
-// storage names the organizations that have nearly no room left.
+// storage names the organizations that have almost used up their storage.
 func (d *doctor) storage(ctx context.Context) {
 	c := d.database
 	if c == nil || c.Missing || c.Schema != c.Wanted {
@@ -481,17 +504,20 @@ func (d *doctor) storage(ctx context.Context) {
 			args = append(args, int64(nearly*float64(bytes)))
 			limit += fmt.Sprintf(" WHEN '%s' THEN CAST($%d AS bigint)", plan, len(args))
 		}
-		used := "(SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = organizations.id) + (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = organizations.id)"
-		return s.Rows(ctx, organizations, "deleted_at IS NULL AND "+used+" >= "+limit+" END", args, func(cells []db.Cell) error {
-			names = append(names, string(cells[organizations.Index("id")].Text))
-			return nil
-		})
+		used := db.StoredBytes("organizations.id")
+		return s.Rows(ctx, organizations, "deleted_at IS NULL AND "+used+" >= "+limit+" END", args,
+			func(cells []db.Cell) error {
+				names = append(names, string(cells[organizations.Index("id")].Text))
+				return nil
+			})
 	})
 	switch {
 	case err != nil:
 		d.note("storage", warn, "", "What organizations store cannot be read: %v.", err)
 	case len(names) > 0:
-		d.note("storage", warn, "Give them a larger plan, or raise --storage-limit-….", "%d organizations have used 90 %% of their storage or more: %s.", len(names), strings.Join(names[:min(len(names), 10)], ", "))
+		d.note("storage", warn, "Give them a larger plan, or raise --storage-limit-….",
+			"%d organizations have used 90 %% of their storage or more: %s.", len(names),
+			strings.Join(names[:min(len(names), 10)], ", "))
 	default:
 		d.note("storage", fine, "", "No organization has used 90 %% of its storage.")
 	}

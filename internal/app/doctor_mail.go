@@ -5,24 +5,28 @@ import (
 	"time"
 
 	"frontdesk/internal/adapter/mailserver"
+	"frontdesk/internal/kernel/peer"
 )
 
 // mail checks that the relay takes our mail, by signing in to it.
 func (d *doctor) mail(ctx context.Context) {
 	s := &d.settings
 	if s.Mail.Provider != "smtp" {
-		d.note("mail", fine, "", "Nothing leaves the machine: what would be sent from %s is kept in the mailbox.", s.Mail.Domain)
+		d.note("mail", fine, "", "Nothing leaves the machine: what would be sent from %s is kept in the mailbox.",
+			s.Mail.Domain)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	if err := relay(s).Check(ctx); err != nil {
-		d.note("mail", fail, "Check --smtp-host, --smtp-port, --smtp-tls and the user.", "The relay does not take our mail: %v.", err)
+		d.note("mail", fail, "Check --smtp-host, --smtp-port, --smtp-tls and the user.",
+			"The relay does not take our mail: %v.", err)
 		return
 	}
 	const publish = "If you have not yet: publish what frontdesk admin mail dns shows."
 	if s.SMTP.TLS == "none" || s.SMTP.TLS == "opportunistic" {
-		d.note("mail", warn, "Use --smtp-tls=starttls or tls where the relay is another machine.", "%s:%d takes our mail, and the way there may be open.", s.SMTP.Host, s.SMTP.Port)
+		d.note("mail", warn, "Use --smtp-tls=starttls or tls where the relay is another machine.",
+			"%s:%d accepts our mail, but the connection may be unencrypted.", s.SMTP.Host, s.SMTP.Port)
 		return
 	}
 	d.note("mail", fine, publish, "%s:%d takes our mail from %s.", s.SMTP.Host, s.SMTP.Port, s.Mail.Domain)
@@ -37,24 +41,25 @@ func (d *doctor) certificate() {
 	if s.Listen == "" {
 		return
 	}
-	if s.TLSCert == "" && loopback(s.Listen) {
+	if s.TLSCert == "" && peer.IsLoopback(s.Listen) {
 		d.note("mail certificate", fine, "", "None is needed: only this machine reaches %s.", s.Listen)
 		return
 	}
 	if s.TLSCert == "" {
-		d.note("mail certificate", warn, "Give --smtp-tls-cert and --smtp-tls-key.", "There is none, so mail comes in the clear.")
+		d.note("mail certificate", warn, "Give --smtp-tls-cert and --smtp-tls-key.",
+			"There is none, so mail arrives unencrypted.")
 		return
 	}
-	const remedy = "Renew it, and check that this user can read both files. The server takes a new one up by itself."
+	const remedy = "Renew it, and check that this user can read both files. The server picks up a new one by itself."
 	end, err := mailserver.CertificateEnd(s.TLSCert, s.TLSKey)
 	switch left := time.Until(end); {
 	case err != nil:
 		d.note("mail certificate", fail, remedy, "%v.", err)
 	case left < 0:
-		d.note("mail certificate", fail, remedy, "It ended on %s.", end.UTC().Format(time.DateOnly))
+		d.note("mail certificate", fail, remedy, "It expired on %s.", end.UTC().Format(time.DateOnly))
 	case left < certificateSoon:
-		d.note("mail certificate", warn, remedy, "It ends on %s.", end.UTC().Format(time.DateOnly))
+		d.note("mail certificate", warn, remedy, "It expires on %s.", end.UTC().Format(time.DateOnly))
 	default:
-		d.note("mail certificate", fine, "", "It is good until %s.", end.UTC().Format(time.DateOnly))
+		d.note("mail certificate", fine, "", "It is valid until %s.", end.UTC().Format(time.DateOnly))
 	}
 }

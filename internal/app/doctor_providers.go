@@ -23,8 +23,11 @@ func (d *doctor) providers(ctx context.Context) {
 		}
 		d.note(name, fine, "", "%s answers.", provider)
 	}
-	check("payments", s.PaymentsProvider, "Check --stripe-secret-key.", func() error { return openStripe(s.Stripe).Check(ctx) })
-	check("registrar", s.RegistrarProvider, "Check --dnsimple-token, --dnsimple-account and --dnsimple-url.", func() error {
-		return dnsimple.New(s.DNSimple.URL, s.DNSimple.Account, s.DNSimple.Token, s.DNSimple.Endings).CheckAccount(ctx)
-	})
+	check("payments", s.PaymentsProvider, "Check --stripe-secret-key.",
+		func() error { return openStripe(s.Stripe).Check(ctx) })
+	check("registrar", s.RegistrarProvider, "Check --dnsimple-token, --dnsimple-account and --dnsimple-url.",
+		func() error {
+			return dnsimple.New(s.DNSimple.URL, s.DNSimple.Account, s.DNSimple.Token,
+				s.DNSimple.Endings).CheckAccount(ctx)
+		})
 }

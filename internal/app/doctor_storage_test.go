@@ -31,8 +31,10 @@ func TestDoctorStorage(t *testing.T) {
 		if f := finding("storage"); f.Status != "ok" {
 			t.Errorf("%+v", f)
 		}
-		a.Upload(t, v.Key, "/v1/files", apptest.Part{Name: "file", FileName: "x", Text: strings.Repeat("x", 950)}).OK(t, 201)
-		if f := finding("storage"); f.Status != "warn" || !strings.Contains(f.Text, string(v.Org)) || strings.Contains(f.Text, string(a.Org)) {
+		a.Upload(t, v.Key, "/v1/files",
+			apptest.Part{Name: "file", FileName: "x", Text: strings.Repeat("x", 950)}).OK(t, 201)
+		if f := finding("storage"); f.Status != "warn" || !strings.Contains(f.Text, string(v.Org)) ||
+			strings.Contains(f.Text, string(a.Org)) {
 			t.Errorf("%+v", f)
 		}
 		s.StorageReserve = 90

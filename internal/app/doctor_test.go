@@ -42,7 +42,8 @@ func TestDoctorMissesBytes(t *testing.T) {
 			}
 		}
 		see("ok", "can be stored")
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "bytes"}).OK(t, 201).Text("id")
+		file := a.Upload(t, a.Key, "/v1/files",
+			apptest.Part{Name: "file", FileName: "a.txt", Text: "bytes"}).OK(t, 201).Text("id")
 		see("ok", "can be stored")
 		if err := os.Rename(s.FilesPath(), s.FilesPath()+".away"); err != nil {
 			t.Fatal(err)

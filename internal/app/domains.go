@@ -12,21 +12,30 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// openDomains joins names with those who register them, charge for them and
-// answer for them.
+// openDomains wires domains to their registrar, payment provider and DNS.
 func (a *App) openDomains(extra []Extra) *domain.Domains {
-	c := domain.Config{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs,
-		Registrar: a.registrar(), Payments: a.payments(), DNS: a.openDNS(),
-		LookupTXT: texts(a.Settings.DNSResolver), Tell: a.tellOwners}
+	c := domain.Config{
+		DB:        a.DB,
+		Clock:     a.Clock,
+		Log:       a.Log,
+		Events:    a.Events,
+		Jobs:      a.Jobs,
+		Seal:      a.seal,
+		Registrar: a.registrar(),
+		Payments:  a.payments(),
+		DNS:       a.openDNS(),
+		LookupTXT: lookup(a.Settings.DNSResolver, (*net.Resolver).LookupTXT),
+		LookupMX:  lookup(a.Settings.DNSResolver, (*net.Resolver).LookupMX),
+		MailHost:  a.Settings.Mail.Domain,
+		SPF:       a.Settings.Mail.SPF,
+		Notify:    a.notifyOwners,
+	}
 	c.Delegates = a.DNS != nil // the embedded server asks the parent's zone
 	for _, e := range extra {
 		if e.Domains != nil {
 			e.Domains(&c)
 		}
 	}
-	a.Zones = domain.NewZones(domain.ZonesConfig{DB: a.DB, Clock: a.Clock, Log: a.Log, Events: a.Events, Jobs: a.Jobs, DNS: c.DNS, Pause: c.Pause})
-	a.Zones.Handle()
-	c.Email = domain.NewEmail(domain.EmailConfig{DB: a.DB, Clock: a.Clock, Zones: a.Zones, Seal: a.seal, Host: a.Settings.Mail.Domain, SPF: a.Settings.Mail.SPF})
 	d := domain.New(c)
 	d.Handle()
 	return d
@@ -56,14 +65,21 @@ func (a *App) cardProvider() account.CardProvider {
 	return c
 }
 
-// texts looks TXT records up at one DNS server, or as the machine does. The
-// dot keeps the machine's search domains out of it.
-func texts(address string) func(ctx context.Context, name string) ([]string, error) {
-	r := net.DefaultResolver
-	if address != "" {
-		r = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, address)
-		}}
+// resolver asks one DNS server, or whom the machine asks.
+func resolver(address string) *net.Resolver {
+	if address == "" {
+		return net.DefaultResolver
 	}
-	return func(ctx context.Context, name string) ([]string, error) { return r.LookupTXT(ctx, name+".") }
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+}
+
+// lookup looks records up at one DNS server, or as the machine does. The dot
+// keeps the machine's search domains out of it.
+func lookup[T any](
+	address string, ask func(*net.Resolver, context.Context, string) (T, error),
+) func(ctx context.Context, name string) (T, error) {
+	r := resolver(address)
+	return func(ctx context.Context, name string) (T, error) { return ask(r, ctx, name+".") }
 }

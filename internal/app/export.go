@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -18,33 +17,6 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// exportOmits are columns that an export leaves out: secrets, and what the
-// service makes for itself. Bytes are left out everywhere, for all of them
-// are hashes, fingerprints, sealed, or of mail whose message is exported.
-var exportOmits = []string{
-	"users.password_hash",
-	"idempotency.step",
-	"contacts.search", "contacts.children",
-	"customers.search",
-	"invoices.search",
-	"property_definitions.search",
-	"business_offerings.words",
-	"tasks.search",
-	"email_templates.search",
-	"email_opt_ins.search", "email_opt_ins.link_id",
-	"files.search", "files.blob_key",
-	"messages.search", "messages.attachment_count",
-	"webhooks.epoch", "webhooks.slow", "webhooks.send_turn", "webhooks.send_at", "webhooks.retry_turn", "webhooks.retry_at",
-	"webhook_deliveries.epoch", "webhook_deliveries.event_seq", "webhook_deliveries.failures",
-	"automation_executions.run", "automation_executions.key_epoch", "automation_executions.admitted_at", "automation_allowances.until",
-}
-
-// exportHow says which rows of a table without organization_id are exported.
-var exportHow = map[string]string{
-	"organizations": "id = $1",
-	"users":         "id IN (SELECT user_id FROM memberships WHERE organization_id = $1)",
-}
-
 // Exported is what an export wrote.
 type Exported struct {
 	Organization id.ID            `json:"organizationId"`
@@ -52,29 +24,30 @@ type Exported struct {
 	CreatedAt    clock.Time       `json:"-"`
 	Schema       int64            `json:"schema"`
 	Rows         int64            `json:"rows"`
-	Tables       map[string]int64 `json:"tables"` // and how many rows of each
-	Files        int              `json:"files"`  // in the folder files, each named by its id
+	Tables       map[string]int64 `json:"tables"` // rows by table
+	Files        int              `json:"files"`  // in the subfolder files, each named by its id
 }
 
-// export writes everything of an organization into a new folder: one file of
-// JSON Lines per table, all of one moment, and the bytes of its files.
+// export writes everything an organization has into a new folder: one file of
+// JSON Lines per table, all from one snapshot, and the bytes of its files.
 func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) (*Exported, error) {
 	if _, err := a.Accounts.Find(ctx, "organization", org); err != nil {
 		return nil, err
 	}
 	if names, err := os.ReadDir(folder); err == nil && len(names) > 0 {
-		return nil, fmt.Errorf("%s is not empty; an export has a folder of its own", folder)
+		return nil, fmt.Errorf("%s is not empty; an export needs a folder of its own", folder)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
 	out := &Exported{Organization: org, Folder: folder, CreatedAt: a.Clock.Now(), Tables: map[string]int64{}}
-	var named []backedUp
+	var files []backedUp
 	err := a.DB.Snapshot(ctx, func(s *db.Snapshot) error {
 		out.Schema = s.Schema
 		for i := range s.Tables {
 			r := &s.Tables[i]
-			where := exportHow[r.Name]
+			life := db.LifeOf(r.Name)
+			where := life.Belongs
 			if r.Has("organization_id") {
 				where = "organization_id = $1"
 			}
@@ -91,11 +64,11 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 			}
 		}
 		var err error
-		named, err = filesOf(ctx, s, org)
+		files, err = filesOf(ctx, s, org)
 		return err
 	})
 	if err == nil {
-		err = a.exportBytes(ctx, named, out, say)
+		err = a.exportBytes(ctx, files, out, say)
 	}
 	if err != nil {
 		return nil, err
@@ -107,34 +80,38 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 	if err != nil {
 		return nil, err
 	}
-	// Written last: a folder without it is an export that was cut off.
+	// Written last: a folder without it is an incomplete export.
 	if err := os.WriteFile(filepath.Join(folder, "export.json"), append(text, '\n'), 0o600); err != nil {
 		return nil, err
 	}
-	// Data that leaves is in the audit trail as well.
+	// The audit trail also records data that leaves.
 	err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return a.Events.Append(ctx, tx, event.Event{Organization: org, At: out.CreatedAt, Type: "organization.exported", ResourceID: org,
-			ActorKind: "system", Door: "admin", RequestID: string(id.New()), Data: db.JSON(fmt.Sprintf(`{"rows":%d}`, out.Rows))})
+		return a.Events.Append(ctx, tx, event.Event{Organization: org, At: out.CreatedAt, Type: "organization.exported",
+			ResourceID: org,
+			ActorKind:  "system", Door: "admin", RequestID: string(id.New()),
+			Data: db.JSON(fmt.Sprintf(`{"rows":%d}`, out.Rows))})
 	})
 	return out, err
 }
 
-// filesOf lists an organization's files on a snapshot.
+// filesOf lists an organization's files in a snapshot.
 func filesOf(ctx context.Context, s *db.Snapshot, org id.ID) (out []backedUp, err error) {
 	r := s.Table("files")
 	text := func(c []db.Cell, name string) string { return string(c[r.Index(name)].Text) }
 	err = s.Rows(ctx, r, "organization_id = $1", []any{org}, func(c []db.Cell) error {
-		out = append(out, backedUp{id: text(c, "id"), key: text(c, "blob_key"), sum: text(c, "sha256"), deleted: !c[r.Index("deleted_at")].Null})
+		out = append(out, backedUp{id: text(c, "id"), key: text(c, "blob_key"), sum: text(c, "sha256"),
+			deleted: !c[r.Index("deleted_at")].Null})
 		return nil
 	})
 	return out, err
 }
 
-// exportBytes writes the bytes of files after their rows: they never change.
-func (a *App) exportBytes(ctx context.Context, named []backedUp, out *Exported, say db.Say) error {
-	for i := range named {
-		f := &named[i]
-		_, saved, err := f.copy(ctx, a.blobs, filepath.Join(out.Folder, "files", f.id))
+// exportBytes writes the bytes of files. It can run after the snapshot, because
+// the bytes of a file never change.
+func (a *App) exportBytes(ctx context.Context, files []backedUp, out *Exported, say db.Say) error {
+	for i := range files {
+		f := &files[i]
+		_, saved, err := f.saveTo(ctx, a.blobs, filepath.Join(out.Folder, "files", f.id))
 		if err != nil {
 			return err
 		}
@@ -148,7 +125,8 @@ func (a *App) exportBytes(ctx context.Context, named []backedUp, out *Exported, 
 	return nil
 }
 
-func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where string, org id.ID, path string) (n int64, err error) {
+func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where string, org id.ID,
+	path string) (n int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, err
@@ -156,10 +134,11 @@ func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where stri
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 128<<10)
 	var b []byte
+	life := db.LifeOf(r.Name)
 	err = s.Rows(ctx, r, where, []any{org}, func(cells []db.Cell) (err error) {
 		b = append(b[:0], '{')
 		for i, c := range r.Columns {
-			if c.Type == db.WordBytes || c.Type == db.WordSeq && c.Name == "seq" || slices.Contains(exportOmits, r.Name+"."+c.Name) {
+			if !life.Exports(c) {
 				continue
 			}
 			if len(b) > 1 {

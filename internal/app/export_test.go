@@ -24,7 +24,9 @@ import (
 func TestExport(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
-		mine := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Lovelace", "emails": [{"email": "ada@example.com"}]}`, "Idempotency-Key", "mine").OK(t, 201).Text("id")
+		mine := a.Send(t, a.Key, http.MethodPost, "/v1/contacts",
+			`{"lastName": "Lovelace", "emails": [{"email": "ada@example.com"}]}`, "Idempotency-Key", "mine").OK(t,
+			201).Text("id")
 		a.Send(t, other.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Byron"}`).OK(t, 201)
 		folder := filepath.Join(t.TempDir(), "export")
 		run := func(org id.ID, folder string) (app.Exported, error) {
@@ -60,10 +62,13 @@ func TestExport(t *testing.T) {
 				if org, ok := row["organization_id"]; ok && org != string(a.Org) {
 					t.Errorf("%s has a row of %v", table, org)
 				}
-				if table == "contacts" && (row["id"] != mine || row["last_name"] != "Lovelace" || !strings.HasPrefix(fmt.Sprint(row["created_at"]), "20")) {
+				if table == "contacts" &&
+					(row["id"] != mine || row["last_name"] != "Lovelace" ||
+						!strings.HasPrefix(fmt.Sprint(row["created_at"]), "20")) {
 					t.Errorf("the contact: %v", row)
 				}
-				if table == "events" && row["type"] == "contact.created" && row["data"].(map[string]any)["lastName"] != "Lovelace" {
+				if table == "events" && row["type"] == "contact.created" &&
+					row["data"].(map[string]any)["lastName"] != "Lovelace" {
 					t.Errorf("the event: %v", row)
 				}
 			}
@@ -72,19 +77,25 @@ func TestExport(t *testing.T) {
 			}
 			text += string(b)
 		}
-		for table, want := range map[string]int64{"organizations": 1, "users": 1, "memberships": 1, "contacts": 1, "contact_emails": 1, "api_keys": 1, "idempotency": 1} {
+		for table, want := range map[string]int64{"organizations": 1, "users": 1, "memberships": 1, "contacts": 1,
+			"contact_emails": 1, "api_keys": 1, "idempotency": 1} {
 			if out.Tables[table] != want {
 				t.Errorf("%s: %d rows, want %d", table, out.Tables[table], want)
 			}
 		}
 		hash := secret.Hash(a.Key)
-		for _, s := range []string{"Byron", other.Owner, string(other.Org), a.Key, base64.StdEncoding.EncodeToString(hash[:]), "argon2id", "password_hash"} {
+		for _, s := range []string{"Byron", other.Owner, string(other.Org), a.Key,
+			base64.StdEncoding.EncodeToString(hash[:]),
+			"argon2id", "password_hash"} {
 			if strings.Contains(text, s) {
 				t.Errorf("the export holds %s", s)
 			}
 		}
 		err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM events WHERE organization_id = $1 AND type = 'organization.exported'", a.Org)
+			n, err := db.One[int](ctx, tx, `
+				SELECT count(*)
+				FROM events
+				WHERE organization_id = $1 AND type = 'organization.exported'`, a.Org)
 			if n != 1 {
 				t.Errorf("%d events of the export", n)
 			}

@@ -112,7 +112,8 @@ func TestLargeFiles(t *testing.T) {
 						SizeBytes int64
 					}
 				}
-				if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != 201 || answer.Data.SizeBytes != n {
+				if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != 201 ||
+					answer.Data.SizeBytes != n {
 					t.Errorf("%d, %v, %+v", res.StatusCode, err, answer)
 				}
 				row = answer.Data.ID
@@ -140,7 +141,8 @@ func TestLargeFiles(t *testing.T) {
 				t.Errorf("%d bytes, %v", n, err)
 			}
 		})
-		t.Logf("download of %d MiB: %.1f MB before, at most %.1f MB", size>>20, float64(before)/1000, float64(most)/1000)
+		t.Logf("download of %d MiB: %.1f MB before, at most %.1f MB", size>>20, float64(before)/1000,
+			float64(most)/1000)
 		if most-before > 20_000 {
 			t.Errorf("the memory grew by %d kB", most-before)
 		}
@@ -216,7 +218,8 @@ func TestKilledUpload(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(20 * time.Second); len(stored(t, &s.settings)) > 0; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); len(stored(t,
+			&s.settings)) > 0; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("left: %v", stored(t, &s.settings))
 			}
@@ -228,7 +231,8 @@ func TestKilledUpload(t *testing.T) {
 func useBucket(t *testing.T, s *config.Settings) (count func() int) {
 	t.Helper()
 	c := s3test.Bucket(t)
-	s.Files.S3 = config.S3{Bucket: c.Bucket, Endpoint: c.Endpoint, Region: c.Region, AccessKey: c.AccessKey, SecretKey: c.SecretKey}
+	s.Files.S3 = config.S3{Bucket: c.Bucket, Endpoint: c.Endpoint, Region: c.Region, AccessKey: c.AccessKey,
+		SecretKey: c.SecretKey}
 	return func() int { return s3test.Blobs(t, c) }
 }
 
@@ -239,10 +243,14 @@ func TestFilesInBucket(t *testing.T) {
 	a := apptest.StartWith(t, s)
 	v := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "some bytes"}).OK(t, 201)
 	path := "/v1/files/" + v.Text("id")
-	if r := a.Send(t, a.Key, http.MethodGet, path+"/content", "", "Range", "bytes=5-"); r.Status != 206 || string(r.Body) != "bytes" {
+	if r := a.Send(t, a.Key, http.MethodGet, path+"/content", "", "Range", "bytes=5-"); r.Status != 206 ||
+		string(r.Body) != "bytes" {
 		t.Errorf("%d %q", r.Status, r.Body)
 	}
-	a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "b.txt", Text: strings.Repeat("x", int(s.Files.MaxBytes)+1)}).Refused(t, 413, "PAYLOAD_TOO_LARGE")
+	a.Upload(t, a.Key, "/v1/files",
+		apptest.Part{Name: "file", FileName: "b.txt",
+			Text: strings.Repeat("x", int(s.Files.MaxBytes)+1)}).Refused(t, 413,
+		"PAYLOAD_TOO_LARGE")
 	if n := count(); n != 1 {
 		t.Errorf("%d blobs in the bucket", n)
 	}
@@ -287,9 +295,11 @@ func TestBackupFiles(t *testing.T) {
 				texts := map[string]string{}
 				for i := range 3 {
 					text := strings.Repeat(fmt.Sprint(i), 10_000*i)
-					texts[a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")] = text
+					texts[a.Upload(t, a.Key, "/v1/files",
+						apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")] = text
 				}
-				gone := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "gone"}).OK(t, 201).Text("id")
+				gone := a.Upload(t, a.Key, "/v1/files",
+					apptest.Part{Name: "file", FileName: "a.txt", Text: "gone"}).OK(t, 201).Text("id")
 				a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+gone, "").OK(t, 204)
 				path := filepath.Join(t.TempDir(), "backup")
 				data, err := a.Admin.Run(t.Context(), "backup", app.BackupTask{Path: path}, nil)
@@ -321,7 +331,8 @@ func TestBackupFiles(t *testing.T) {
 						if err := change(name); err != nil {
 							t.Fatal(err)
 						}
-						if _, err := app.Restore(t.Context(), next, path, nil); err == nil || !strings.Contains(err.Error(), want) {
+						if _, err := app.Restore(t.Context(), next, path, nil); err == nil ||
+							!strings.Contains(err.Error(), want) {
 							t.Errorf("restored from damaged bytes: %v", err)
 						}
 						if err := os.WriteFile(name, old, 0o600); err != nil {
@@ -332,7 +343,8 @@ func TestBackupFiles(t *testing.T) {
 					t.Fatalf("nothing to damage in %v", names)
 				}
 				damage("are missing", os.Remove)
-				damage("not those that were stored", func(name string) error { return os.WriteFile(name, bytes.Repeat([]byte("x"), 10_000), 0o600) })
+				damage("differ from what was stored",
+					func(name string) error { return os.WriteFile(name, bytes.Repeat([]byte("x"), 10_000), 0o600) })
 				restored, err := app.Restore(t.Context(), next, path, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -349,7 +361,8 @@ func TestBackupFiles(t *testing.T) {
 				}
 				b := apptest.StartWith(t, next)
 				for row, text := range texts {
-					if r := b.Send(t, a.Key, http.MethodGet, "/v1/files/"+row+"/content", ""); r.Status != 200 || string(r.Body) != text {
+					if r := b.Send(t, a.Key, http.MethodGet, "/v1/files/"+row+"/content", ""); r.Status != 200 ||
+						string(r.Body) != text {
 						t.Errorf("%s: %d, %d bytes", row, r.Status, len(r.Body))
 					}
 				}
@@ -363,7 +376,8 @@ func TestBackupFiles(t *testing.T) {
 func TestBackupWithoutLostBytes(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		send := func(text string) (id, blob string) {
-			id = a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")
+			id = a.Upload(t, a.Key, "/v1/files",
+				apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")
 			names, _ := filepath.Glob(filepath.Join(a.Settings.FilesPath(), "*", "*"))
 			for _, name := range names {
 				if b, err := os.ReadFile(name); err == nil && string(b) == text {
@@ -390,14 +404,17 @@ func TestBackupWithoutLostBytes(t *testing.T) {
 			_, err := a.Admin.Run(t.Context(), "backup", app.BackupTask{Path: backup}, nil)
 			_, err2 := a.Admin.Run(t.Context(), "organizations.export", app.ExportTask{ID: a.Org, Out: export}, nil)
 			for _, err := range []error{err, err2} {
-				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "delete the file")) {
+				if want == "" && err != nil || want != "" &&
+					(err == nil || !strings.Contains(err.Error(), want) ||
+						!strings.Contains(err.Error(), "delete the file")) {
 					t.Errorf("%v, want %s", err, want)
 				}
 			}
 			if want != "" {
 				return
 			}
-			for folder, pattern := range map[string]string{backup + ".files": "*/*", filepath.Join(export, "files"): "*"} {
+			for folder, pattern := range map[string]string{backup + ".files": "*/*",
+				filepath.Join(export, "files"): "*"} {
 				if names, _ := filepath.Glob(filepath.Join(folder, pattern)); len(names) != 1 {
 					t.Errorf("copied %v", names)
 				}
@@ -419,7 +436,8 @@ func TestExportFiles(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		send := func(key, text string) id.ID {
-			return a.Upload(t, key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).ID("id")
+			return a.Upload(t, key, "/v1/files",
+				apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).ID("id")
 		}
 		mine, theirs := send(a.Key, "mine"), send(other.Key, "theirs")
 		folder := filepath.Join(t.TempDir(), "export")

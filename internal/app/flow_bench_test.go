@@ -75,7 +75,8 @@ type flowed struct {
 }
 
 func (f *flowed) String() string {
-	return fmt.Sprintf("%.0f events/s written, %.0f/s told, %.0f executions/s, %.1f ms of CPU per event; at %d events/s heard after %v; executions end after %v",
+	return fmt.Sprintf("%.0f events/s written, %.0f/s told, %.0f executions/s, %.1f ms of CPU per event; at %d "+
+		"events/s heard after %v; executions end after %v",
 		f.written, f.told, f.executed, f.cpu, flowPace, f.heard, f.ended)
 }
 
@@ -139,7 +140,8 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 		urls = append(urls, slow.URL, "http://"+dead.Addr().String())
 	}
 	for _, url := range urls {
-		a.Send(b, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, url)).OK(b, 201)
+		a.Send(b, a.Key, "POST", "/v1/webhooks",
+			fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, url)).OK(b, 201)
 	}
 	for i := range 5 {
 		condition := "event.data.firstName.startsWith('N')"
@@ -150,8 +152,10 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 		if err != nil {
 			b.Fatal(err)
 		}
-		a.Send(b, a.Key, "POST", "/v1/automations", fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "condition": %s,
-			"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}}]}`, text)).OK(b, 201)
+		a.Send(b, a.Key, "POST", "/v1/automations",
+			fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "condition": %s,
+			"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}",
+				"contactId": "{{ event.resourceId }}"}}]}`, text)).OK(b, 201)
 	}
 	if err := a.Jobs.Start(context.Background()); err != nil {
 		b.Fatal(err)
@@ -178,9 +182,13 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 			if heard.IsZero() && healthy.heard() >= events {
 				heard = time.Now()
 			}
-			if ended.IsZero() && count(`SELECT CASE WHEN EXISTS (SELECT 1 FROM jobs WHERE organization_id = $1 AND kind = 'event.fan_out' AND state = 'ready' AND attempt = 0)
-				OR EXISTS (SELECT 1 FROM automation_executions WHERE organization_id = $1 AND status = 'queued' AND deleted_at IS NULL)
-				OR EXISTS (SELECT 1 FROM automation_executions WHERE organization_id = $1 AND status = 'running' AND deleted_at IS NULL) THEN 1 ELSE 0 END`) == 0 {
+			if ended.IsZero() &&
+				count(`SELECT CASE WHEN EXISTS (SELECT 1 FROM jobs WHERE organization_id = $1 AND kind = 'event.fan_out'
+				AND state = 'ready' AND attempt = 0)
+				OR EXISTS (SELECT 1 FROM automation_executions WHERE organization_id = $1 AND status = 'queued'
+					AND deleted_at IS NULL)
+				OR EXISTS (SELECT 1 FROM automation_executions WHERE organization_id = $1 AND status = 'running'
+					AND deleted_at IS NULL) THEN 1 ELSE 0 END`) == 0 {
 				ended = time.Now()
 			}
 		}
@@ -210,7 +218,10 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	settle(n + flowPaced)
 	out.slow = slow.heard()
 	all := n + flowPaced
-	if tasks, skips := count("SELECT count(*) FROM tasks WHERE organization_id = $1"), count("SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status = 'skipped'"); tasks != 2*all || skips != 3*all {
+	if tasks, skips := count("SELECT count(*) FROM tasks WHERE organization_id = $1"), count(`
+		SELECT count(*)
+		FROM automation_executions
+		WHERE organization_id = $1 AND status = 'skipped'`); tasks != 2*all || skips != 3*all {
 		b.Fatalf("%d tasks and %d skipped executions for %d events", tasks, skips, all)
 	}
 	type row struct {
@@ -220,8 +231,10 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	}
 	var rows []row
 	err := a.DB.Read(b.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `SELECT e.id, e.created_at, x.completed_at AS ended FROM events e
-			JOIN automation_executions x ON x.organization_id = $1 AND x.event_id = e.id AND x.status = 'succeeded' WHERE e.organization_id = $1 AND e.created_at >= $2`, a.Org, mark)
+		rows, err = db.All[row](ctx, tx, `
+			SELECT e.id, e.created_at, x.completed_at AS ended FROM events e
+			JOIN automation_executions x ON x.organization_id = $1 AND x.event_id = e.id AND x.status = 'succeeded'
+			WHERE e.organization_id = $1 AND e.created_at >= $2`, a.Org, mark)
 		return err
 	})
 	if err != nil || len(rows) != 2*flowPaced {

@@ -19,8 +19,8 @@ type readiness struct{ on atomic.Bool }
 func (r *readiness) set(on bool) { r.on.Store(on) }
 
 // readyz tells a load balancer whether to send requests here: not before the
-// start, not while stopping, and not when the database does not answer or takes
-// no writes.
+// service has started, not while it stops, and not while the database does not
+// answer or refuses writes.
 func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	if !a.ready.on.Load() {
 		http.Error(w, "stopping", http.StatusServiceUnavailable)
@@ -30,7 +30,7 @@ func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := a.DB.Ready(ctx); err != nil {
 		a.Log.WarnContext(ctx, "not ready", "err", err)
-		http.Error(w, "the database does not answer, or takes no writes", http.StatusServiceUnavailable)
+		http.Error(w, "the database does not answer, or refuses writes", http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "ready")
@@ -53,7 +53,7 @@ func (a *App) newMetrics() *metrics {
 	return &metrics{r}
 }
 
-// gauges reads the figures of the kernel when somebody asks.
+// gauges reads the kernel's figures when they are scraped.
 type gauges struct{ app *App }
 
 func (g *gauges) Describe(chan<- *prometheus.Desc) {} // unchecked: the figures depend on the engine
@@ -63,33 +63,36 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	send := func(kind prometheus.ValueType, name, help string, v float64) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("frontdesk_"+name, help, nil, nil), kind, v)
 	}
-	send(prometheus.CounterValue, "db_commits_total", "Commits; on SQLite a commit carries a batch of writes.", float64(d.Batches))
-	send(prometheus.CounterValue, "db_writes_total", "Write transactions asked for.", float64(d.Writes))
-	send(prometheus.CounterValue, "db_queue_wait_seconds_total", "Time that writes waited for the writer.", d.WaitSeconds)
-	send(prometheus.CounterValue, "db_commit_seconds_total", "Time that commits took, work included.", d.BusySeconds)
-	send(prometheus.CounterValue, "db_refused_total", "Writes refused because too many waited.", float64(d.Refused))
-	send(prometheus.CounterValue, "db_slow_writes_total", "Writes that held up all others for more than 50 ms.", float64(d.Slow))
-	send(prometheus.CounterValue, "db_retried_total", "Writes that PostgreSQL asked to run again.", float64(d.Retried))
-	send(prometheus.GaugeValue, "db_largest_batch", "The most writes that one commit carried.", float64(d.LargestBatch))
+	send(prometheus.CounterValue, "db_commits_total", "Commits; on SQLite one commit holds a batch of writes.",
+		float64(d.Batches))
+	send(prometheus.CounterValue, "db_writes_total", "Write transactions requested.", float64(d.Writes))
+	send(prometheus.CounterValue, "db_queue_wait_seconds_total", "Time writes spent waiting for the writer.",
+		d.WaitSeconds)
+	send(prometheus.CounterValue, "db_commit_seconds_total", "Time commits took, including their work.", d.BusySeconds)
+	send(prometheus.CounterValue, "db_refused_total", "Writes refused; too many were waiting.", float64(d.Refused))
+	send(prometheus.CounterValue, "db_slow_writes_total", "Writes that held up all others for more than 50 ms.",
+		float64(d.Slow))
+	send(prometheus.CounterValue, "db_retried_total", "Writes that PostgreSQL asked to retry.", float64(d.Retried))
+	send(prometheus.GaugeValue, "db_largest_batch", "The most writes in one commit.", float64(d.LargestBatch))
 	g.jobs(send)
 	if g.app.DB.Engine() == db.SQLite {
-		send(prometheus.GaugeValue, "db_queue_length", "Writes that wait for the writer.", float64(d.QueueLength))
+		send(prometheus.GaugeValue, "db_queue_length", "Writes waiting for the writer.", float64(d.QueueLength))
 		send(prometheus.GaugeValue, "db_wal_bytes", "Size of the write-ahead log.", float64(d.WALBytes))
-		send(prometheus.GaugeValue, "db_readers_idle", "Read connections that nobody uses.", float64(d.ReadersIdle))
+		send(prometheus.GaugeValue, "db_readers_idle", "Read connections not in use.", float64(d.ReadersIdle))
 		send(prometheus.GaugeValue, "db_readers", "Read connections.", float64(d.Readers))
 		return
 	}
 	send(prometheus.GaugeValue, "db_pool_acquired", "PostgreSQL connections in use.", float64(d.PoolAcquired))
-	send(prometheus.GaugeValue, "db_pool_max", "PostgreSQL connections at most.", float64(d.PoolMax))
+	send(prometheus.GaugeValue, "db_pool_max", "Maximum number of PostgreSQL connections.", float64(d.PoolMax))
 }
 
-// jobs adds the figures of the background work.
+// jobs adds the figures of background work.
 func (g *gauges) jobs(send func(prometheus.ValueType, string, string, float64)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	j, err := g.app.Jobs.Gauges(ctx)
 	if err != nil {
-		g.app.Log.WarnContext(ctx, "the figures of the jobs are missing", "err", err)
+		g.app.Log.WarnContext(ctx, "the figures of the jobs cannot be read", "err", err)
 		return
 	}
 	ready, lag, busy := 0, 0.0, 0
@@ -97,9 +100,9 @@ func (g *gauges) jobs(send func(prometheus.ValueType, string, string, float64)) 
 		ready, busy = ready+l.Ready, busy+l.Busy
 		lag = max(lag, l.LagSeconds)
 	}
-	send(prometheus.GaugeValue, "jobs_ready", "Jobs that are due and wait.", float64(ready))
+	send(prometheus.GaugeValue, "jobs_ready", "Jobs that are due and waiting.", float64(ready))
 	send(prometheus.GaugeValue, "jobs_lag_seconds", "How long the oldest waiting job has been due.", lag)
-	send(prometheus.GaugeValue, "jobs_busy", "Jobs that this process works on.", float64(busy))
+	send(prometheus.GaugeValue, "jobs_busy", "Jobs that this process is running.", float64(busy))
 	send(prometheus.GaugeValue, "jobs_failed", "Jobs that failed for good and are still kept.", float64(j.Failed))
 	send(prometheus.CounterValue, "jobs_ran_total", "Jobs that this process ran.", float64(j.Ran))
 	send(prometheus.CounterValue, "jobs_errors_total", "Runs that ended with an error.", float64(j.Errors))

@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/adapter/smtp"
 	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 )
 
@@ -18,43 +19,72 @@ func (a *App) openMail() {
 	if s.Mail.Provider == "smtp" {
 		a.Mailer = relay(s)
 	}
-	a.Home = message.NewHome(s.Mail.Domain, a.DB, a.Clock, a.seal)
-	a.Home.TakesMail = s.MailServer.Listen != ""
-	hosted := message.NewHosted(a.Home, a.Domains.Email)
-	a.Messages = message.New(a.DB, a.Clock, a.Jobs, a.Events, a.Files, a.Links, hosted, a.Mailer)
-	a.Messages.Handle(a.Jobs)
-	a.Inbox = message.NewInbox(a.Messages, a.Home, hosted)
+	a.MailHosts = mailhost.New(mailhost.Config{
+		Domain:    s.Mail.Domain,
+		TakesMail: s.MailServer.Listen != "",
+		DB:        a.DB,
+		Clock:     a.Clock,
+		Seal:      a.seal,
+		Email:     a.Domains.Email,
+	})
+	a.Messages = message.New(message.Config{
+		DB:     a.DB,
+		Clock:  a.Clock,
+		Jobs:   a.Jobs,
+		Events: a.Events,
+		Files:  a.Files,
+		Links:  a.Links,
+		Hosts:  a.MailHosts,
+		Mailer: a.Mailer,
+
+		Resolver: resolver(s.DNSResolver),
+	})
+	a.Messages.Handle()
 }
 
-// openMailServer makes the server that takes mail. It listens later.
+// openMailServer creates the server that receives mail. It listens later.
 func (a *App) openMailServer() (err error) {
 	s := &a.Settings
-	c := mailserver.Config{Domain: s.Mail.Domain, MaxBytes: min(s.MailServer.MaxBytes, s.Files.MaxBytes), PerMinute: s.MailServer.Limit, BytesPerMinute: s.MailServer.LimitBytes,
-		Full: a.diskFull, Connections: s.MailServer.Connections, Spool: s.SpoolPath()}
+	c := mailserver.Config{
+		Domain:         s.Mail.Domain,
+		MaxBytes:       min(s.MailServer.MaxBytes, s.Files.MaxBytes),
+		PerMinute:      s.MailServer.Limit,
+		BytesPerMinute: s.MailServer.LimitBytes,
+		Full:           a.diskFull,
+		Connections:    s.MailServer.Connections,
+		Spool:          s.SpoolPath(),
+	}
 	if s.MailServer.TLSCert != "" && s.MailServer.Listen != "" {
 		if c.TLS, err = mailserver.Certificate(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
 			return err
 		}
 	}
-	a.MailServer = mailserver.New(a.Inbox, a.Log, c)
+	a.MailServer = mailserver.New(a.Messages, a.Log, c)
 	return nil
 }
 
 func relay(s *config.Settings) *smtp.Relay {
-	return smtp.New(smtp.Config{Host: s.SMTP.Host, Port: s.SMTP.Port, Username: s.SMTP.Username, Password: s.SMTP.Password, TLS: s.SMTP.TLS, Helo: s.Mail.Domain})
+	return smtp.New(smtp.Config{
+		Host:     s.SMTP.Host,
+		Port:     s.SMTP.Port,
+		Username: s.SMTP.Username,
+		Password: s.SMTP.Password,
+		TLS:      s.SMTP.TLS,
+		Helo:     s.Mail.Domain,
+	})
 }
 
-// diskFull reports whether so many bytes more would take from the part of the
-// disk that is kept free. Where it cannot be told, it is not.
+// diskFull reports whether n more bytes would use the part of the disk that is
+// kept free. If the disk cannot be examined, it is not full.
 func (a *App) diskFull(n int64) bool {
 	free, total, err := diskSpace(a.Settings.Data)
 	return err == nil && free-n < reserved(&a.Settings, total)
 }
 
-// reserved is how much of a disk no mail from outside fills.
+// reserved returns how much of a disk incoming mail must leave free.
 func reserved(s *config.Settings, total int64) int64 { return total / 100 * int64(s.StorageReserve) }
 
-// diskSpace is what is free on the disk of a folder for us, and all there is.
+// diskSpace returns the free and the total space on the disk of a folder.
 func diskSpace(dir string) (free, total int64, err error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

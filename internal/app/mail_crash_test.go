@@ -42,7 +42,7 @@ func TestMailSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		relay := messagetest.NewRelay(t, nil)
 		relay.Answer = func(step, _ string) error { // so that there is something to be killed in
 			if step == "DATA" {
@@ -51,7 +51,8 @@ func TestMailSIGKILL(t *testing.T) {
 			return nil
 		}
 		s, v := prepare(t, e)
-		s.settings.Mail.Provider, s.settings.SMTP.Host, s.settings.SMTP.Port, s.settings.SMTP.TLS = "smtp", relay.Host, relay.Port, "none"
+		s.settings.Mail.Provider, s.settings.SMTP.Host, s.settings.SMTP.Port, s.settings.SMTP.TLS = "smtp", relay.Host,
+			relay.Port, "none"
 		s.start()
 		var acked sync.Map
 		var next atomic.Int64
@@ -81,7 +82,8 @@ func TestMailSIGKILL(t *testing.T) {
 			time.Sleep(time.Duration(500+rand.IntN(700)) * time.Millisecond)
 			s.kill()
 			expireLeases(t, s)
-			kills = append(kills, kill{time.Now(), rowsOf(t, s, "SELECT message_id FROM message_recipients WHERE status = 'sent'")})
+			kills = append(kills, kill{time.Now(),
+				rowsOf(t, s, "SELECT message_id FROM message_recipients WHERE status = 'sent'")})
 			s.start()
 		}
 		time.Sleep(500 * time.Millisecond)
@@ -155,7 +157,8 @@ func get(t *testing.T, url, key string) *http.Request {
 }
 
 func postMail(t *testing.T, client *http.Client, url, key string, n int64) (string, bool) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url+"/v1/messages", strings.NewReader(fmt.Sprintf(`{"to": "n%d@example.com", "subject": "n%d", "text": "x"}`, n, n)))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url+"/v1/messages",
+		strings.NewReader(fmt.Sprintf(`{"to": "n%d@example.com", "subject": "n%d", "text": "x"}`, n, n)))
 	if err != nil {
 		t.Error(err)
 		return "", false

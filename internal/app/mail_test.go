@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
-	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message/messagetest"
 )
 
@@ -78,15 +78,16 @@ func TestMailSettings(t *testing.T) {
 func TestMailKeysStay(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
-		var before []message.Record
+		var before []mailhost.Record
 		t.Run("rotate", func(t *testing.T) {
 			a := apptest.StartWith(t, s)
 			var err error
-			if before, err = a.Home.Records(t.Context()); err != nil || len(before) != 2 {
+			if before, err = a.MailHosts.Records(t.Context()); err != nil || len(before) != 2 {
 				t.Fatalf("%v %v", before, err)
 			}
 			for _, retire := range []bool{false, e == db.Postgres} {
-				if _, err := a.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{Retire: retire}, nil); err != nil {
+				if _, err := a.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{Retire: retire},
+					nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -96,11 +97,11 @@ func TestMailKeysStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		keys, err := a.Home.Keys(t.Context(), "", "")
+		keys, err := a.MailHosts.SigningKeys(t.Context(), "", a.MailHosts.DefaultAddress())
 		if err != nil || len(keys) != 2 {
 			t.Fatalf("%v %v", keys, err)
 		}
-		after, err := a.Home.Records(t.Context())
+		after, err := a.MailHosts.Records(t.Context())
 		if err != nil || !slices.Equal(before, after) {
 			t.Errorf("%v became %v, %v", before, after, err)
 		}

@@ -61,7 +61,8 @@ func (m *malformed) badBody(o *op.Op) string {
 	case 1:
 		return good + m.pick("x", "{}", "]", "\x00", ",")
 	case 2:
-		return m.pick("[]", "null", "true", "1", `"x"`, "[{}]", " ", "{]", `{"a"}`, `{"a":}`, "{,}", "\ufeff{}", "NaN", "{'a':1}", "/**/{}")
+		return m.pick("[]", "null", "true", "1", `"x"`, "[{}]", " ", "{]", `{"a"}`, `{"a":}`, "{,}", "\ufeff{}", "NaN",
+			"{'a':1}", "/**/{}")
 	case 3:
 		fields[m.text(20)+"?"] = m.text(5)
 		return quoted(fields)
@@ -92,14 +93,17 @@ func (m *malformed) badBody(o *op.Op) string {
 
 func (m *malformed) badID() string {
 	good := string(id.New())
-	return m.pick(good[:35], good+"0", "0", strings.ReplaceAll(good, "-", ""), good[:8]+"_"+good[9:], "{"+good+"}", "g"+good[1:], m.text(40)+"!", m.junk(20)+"!", "null", "undefined", "%00", "..", "'; DROP TABLE contacts; --")
+	return m.pick(good[:35], good+"0", "0", strings.ReplaceAll(good, "-", ""), good[:8]+"_"+good[9:], "{"+good+"}",
+		"g"+good[1:], m.text(40)+"!", m.junk(20)+"!", "null", "undefined", "%00", "..", "'; DROP TABLE contacts; --")
 }
 
 func (m *malformed) badQuery(o *op.Op) string {
 	bad := func() string {
-		return m.pick("-1", "x", "1.5", "", "99999999999999999999", "1e3", "0x10", "٣", " 1", "1 ", "true", m.text(10)+"z")
+		return m.pick("-1", "x", "1.5", "", "99999999999999999999", "1e3", "0x10", "٣", " 1", "1 ", "true",
+			m.text(10)+"z")
 	}
-	shared := m.pick("limit=0", "limit=101", "limit="+url.QueryEscape(bad()), "offset="+url.QueryEscape(bad()), "sortOrder="+url.QueryEscape(m.text(6)), "limit=%zz", "a=%", "limit=10;offset=1&limit=x")
+	shared := m.pick("limit=0", "limit=101", "limit="+url.QueryEscape(bad()), "offset="+url.QueryEscape(bad()),
+		"sortOrder="+url.QueryEscape(m.text(6)), "limit=%zz", "a=%", "limit=10;offset=1&limit=x")
 	if o.Name != "contacts.list" {
 		return shared
 	}
@@ -129,19 +133,24 @@ func (m *malformed) next() (r *http.Request, kind string) {
 		query = m.badQuery(o)
 	case kind == "header" && method == "POST":
 		if m.IntN(2) == 0 {
-			h.Set("Content-Type", m.pick("", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "multipart/form-data", m.junk(10), "application/jsonx"))
+			h.Set("Content-Type", m.pick("", "text/plain", "application/x-www-form-urlencoded",
+				"application/json; charset=utf-16", "multipart/form-data", m.junk(10), "application/jsonx"))
 		} else {
-			h["Idempotency-Key"] = []string{m.pick("", strings.Repeat("k", 256+m.IntN(1000)), strings.Repeat("é", 256), "\xff\xfe", "a\x00b")}
+			h["Idempotency-Key"] = []string{m.pick("", strings.Repeat("k", 256+m.IntN(1000)), strings.Repeat("é", 256),
+				"\xff\xfe", "a\x00b")}
 		}
 	default:
 		kind = "path"
-		path = m.pick("/v1//contacts", "/v1/../contacts", "/v1/./contacts", "/v1/contacts/", "/v1/contacts//", "/v1/%2e%2e/contacts", "/v1/CONTACTS", "/v1/contacts%00",
-			"/v1/"+m.text(12)+"$", "/v1/contacts/"+string(m.mine["/v1/contacts"])+"/"+m.text(8)+"$", "/v1/contacts/"+string(m.mine["/v1/contacts"])+"/emails/")
+		path = m.pick("/v1//contacts", "/v1/../contacts", "/v1/./contacts", "/v1/contacts/", "/v1/contacts//",
+			"/v1/%2e%2e/contacts", "/v1/CONTACTS", "/v1/contacts%00",
+			"/v1/"+m.text(12)+"$", "/v1/contacts/"+string(m.mine["/v1/contacts"])+"/"+m.text(8)+"$",
+			"/v1/contacts/"+string(m.mine["/v1/contacts"])+"/emails/")
 		if m.IntN(4) == 0 {
 			path, method = "/v1/contacts", m.pick("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
 		}
 	}
-	r = &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: h, Body: http.NoBody, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: "test", RequestURI: path}
+	r = &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: h, Body: http.NoBody,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: "test", RequestURI: path}
 	if writes && method == o.Method {
 		r.Body = struct {
 			*strings.Reader
@@ -161,7 +170,7 @@ func (nothing) Close() error { return nil }
 func TestMalformedRequests(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachParallel(t, func(t *testing.T, a *apptest.App) {
 		want := 100_000
 		if testing.Short() || a.DB.Engine() == db.Postgres {
 			want = 5_000 // the same requests meet the same checks before any engine
@@ -188,9 +197,13 @@ func TestMalformedRequests(t *testing.T) {
 			var envelope struct {
 				Error struct{ Code, Message string }
 			}
-			if w.Code < 400 || w.Code > 499 || json.Unmarshal(w.Body.Bytes(), &envelope) != nil || envelope.Error.Code == "" || envelope.Error.Message == "" {
+			if w.Code < 400 || w.Code > 499 || json.Unmarshal(w.Body.Bytes(), &envelope) != nil ||
+				envelope.Error.Code == "" ||
+				envelope.Error.Message == "" {
 				b, _ := json.Marshal(r.Header)
-				t.Fatalf("seed %d: %s %q ?%s %s %.500q: %d %s", seed, r.Method, r.URL.Path, r.URL.RawQuery, b, m.sent, w.Code, w.Body)
+				t.Fatalf("seed %d: %s %q ?%s %s %.500q: %d %s", seed, r.Method, r.URL.Path, r.URL.RawQuery, b, m.sent,
+					w.Code,
+					w.Body)
 			}
 		}
 		if after := census(t, a); after != before {
@@ -207,7 +220,8 @@ func census(t *testing.T, a *apptest.App) string {
 	t.Helper()
 	var counts []int
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range []string{"contacts", "contact_emails", "contact_phone_numbers", "contact_addresses", "customers", "businesses", "property_definitions", "property_values",
+		for _, table := range []string{"contacts", "contact_emails", "contact_phone_numbers", "contact_addresses",
+			"customers", "businesses", "property_definitions", "property_values",
 			"events", "idempotency"} {
 			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM "+table)
 			if err != nil {

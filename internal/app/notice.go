@@ -19,17 +19,18 @@ import (
 // noticeOwners bounds how many addresses one mail has.
 const noticeOwners = 50
 
-// tellOwners mails a notice to the owners of an organization. It is one of the
-// organization's messages, written with the change that it tells of and
+// notifyOwners mails a notice to the owners of an organization. It is one of the
+// organization's messages, written with the change that it reports and
 // delivered by the same job as any other.
-func (a *App) tellOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
+func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
 	owners, err := account.OwnerEmails(ctx, tx, org)
 	if err != nil {
 		return err
 	}
 	owners = slices.DeleteFunc(owners, func(address string) bool { return !op.IsEmail(address) })
 	if len(owners) == 0 {
-		a.Log.WarnContext(ctx, "no owner could be told", "organization", org, "domain", n.Domain, "subject", n.Subject)
+		a.Log.WarnContext(ctx, "no owner could be notified", "organization", org, "domain", n.Domain, "subject",
+			n.Subject)
 	}
 	content, err := letter(n, a.Settings.BaseURL)
 	if err != nil {

@@ -22,11 +22,12 @@ import (
 	"frontdesk/internal/resource/webhook"
 )
 
-// operations is everything the service can do.
+// operations fills the catalog with everything the service can do.
 func (a *App) operations(more []*op.Op) *op.Catalog {
-	return op.NewCatalog(
+	return a.Catalog.Add(
 		a.Accounts.Operations(),
-		business.Operations(a.Accounts),
+		a.Departures.Operations(),
+		business.New(business.Config{Accounts: a.Accounts}).Operations(),
 		contact.Operations(),
 		customer.Operations(),
 		a.Files.Operations(),
@@ -37,48 +38,55 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		task.Operations(),
 		template.Operations(),
 		a.Links.Operations(),
-		invoice.Operations(invoice.Post{Files: a.Files, Messages: a.Messages}),
+		a.Invoices.Operations(),
 		a.Domains.Operations(),
-		a.Zones.Operations(),
 		a.Webhooks.Operations(),
 		a.Automations.Operations(),
 		more,
-	).Also(slices.Concat(happenings, message.Happenings)...)
+	).Also(slices.Concat(happenings, message.Happenings)...).
+		BadID("/v1/contacts", contact.InvalidID).
+		BadID("/v1/businesses", business.InvalidID).
+		BadID("/v1/messages", message.InvalidID)
 }
 
 // happenings are the events that no operation emits.
 var happenings = []op.Happening{
-	{Type: "agent.connected", Resource: op.Account, When: "a client takes up the grant that a user gave it"},
+	{Type: "agent.connected", Resource: op.Account, When: "a client starts to use the access that a user granted it"},
 	{Type: "agent.disconnected", Resource: op.Account, When: "a client's access to an agent ends"},
 	{Type: automation.FailedEvent, Resource: "automations", When: "an execution of an automation fails"},
+	{Type: "invoice.reminded", When: "a reminder of an invoice is sent by a rule of its business"},
 	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
 	{Type: "domain.created", When: "a registration succeeds"},
-	{Type: "domain.expired", When: "expiresAt passes"},
-	{Type: "domain.renewal_failed", When: "a domain could not renew itself; the data has errorCode and errorMessage too"},
+	{Type: "domain.expired", When: "`expiresAt` of a domain passes"},
+	{Type: "domain.renewal_failed",
+		When: "an automatic renewal fails; the data also has errorCode and errorMessage"},
 	{Type: "domain.renewed", When: "a renewal succeeds"},
 	{Type: "domain.unverified",
-		When: "the proof of a domain is gone, another organization proved it, or registered the name above it"},
-	{Type: "domain.transferred", When: "a domain has left for another registrar"},
-	{Type: "domain_contact.created", Resource: "domains", When: "a registration succeeds that brought its own contact"},
-	{Type: "operation.created", Resource: "domains", When: "a registration or renewal is paid for, also one that a domain orders itself"},
+		When: "a domain's proof is gone, or another organization has proven the domain or registered its parent"},
+	{Type: "domain.transferred", When: "a domain has moved to another registrar"},
+	{Type: "domain_contact.created", Resource: "domains", When: "a registration with a contact of its own succeeds"},
+	{Type: "operation.created", Resource: "domains",
+		When: "a registration or renewal is paid for, automatic renewals included"},
 	{Type: "operation.failed", Resource: "domains", When: "a registration or renewal fails and is refunded"},
 	{Type: "operation.started", Resource: "domains", When: "the work on a registration or renewal begins"},
 	{Type: "operation.succeeded", Resource: "domains", When: "a registration or renewal succeeds"},
 	{Type: "organization.exported", Resource: op.Account, When: "the operator exports an organization"},
-	{Type: "webhook.disabled", When: "an endpoint answers 410, or nothing came through to it for three days"},
+	{Type: "webhook.disabled", When: "an endpoint answers 410, or no delivery to it succeeds for three days"},
 }
 
 // Describe lists the operations without opening anything, for the documents
-// that are made from them.
+// generated from them. Empty services have the same operations.
 func Describe() *op.Catalog {
 	return (&App{
-		Accounts:    account.New(nil, nil, account.Config{}),
-		Links:       optin.NewLinks(""),
-		Files:       file.New(nil, nil, nil, nil, file.Config{}),
-		Domains:     domain.New(domain.Config{}),
-		Zones:       domain.NewZones(domain.ZonesConfig{}),
+		Catalog:     op.NewCatalog(),
+		Accounts:    &account.Accounts{},
+		Departures:  &account.Departures{},
+		Links:       &optin.Links{},
+		Files:       &file.Store{},
+		Domains:     &domain.Domains{},
 		Messages:    &message.Messages{},
-		Webhooks:    webhook.New(nil, nil, nil, webhook.Config{}),
-		Automations: automation.New(nil, nil, nil, nil, nil, nil, nil),
+		Invoices:    &invoice.Service{},
+		Webhooks:    &webhook.Service{},
+		Automations: &automation.Service{},
 	}).operations(nil)
 }

@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 	"frontdesk/internal/resource/domain"
 )
 
@@ -141,7 +142,8 @@ func (o *orders) killed(step, path, body string) map[string]any {
 		}
 	}()
 	for n := range o.kills {
-		o.wait(step+" is reached", func() bool { _, err := os.Stat(filepath.Join(folder, strconv.Itoa(n+1))); return err == nil })
+		o.wait(step+" is reached",
+			func() bool { _, err := os.Stat(filepath.Join(folder, strconv.Itoa(n+1))); return err == nil })
 		o.kill()
 		o.expireLeases()
 		o.start()
@@ -177,18 +179,20 @@ func TestOrdersSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		settings := apptest.Settings(t, e)
 		var v apptest.Tenant
 		t.Run("prepare", func(t *testing.T) {
 			a := apptest.StartWith(t, settings)
 			v = a.Tenant
-			a.Operate(t, "agreements.accept", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
+			a.Operate(t, "agreements.accept", "business", v.Business,
+				fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
 			a.Operate(t, "payment_methods.create_test", "organization", v.Org, `{"test": "visa"}`)
 		})
-		settings.Listen = freePort(t)
+		settings.Listen = listentest.FreeAddress(t)
 		o := &orders{&server{t: t, settings: settings, url: "http://" + settings.Listen}, v, orderKills(t)}
-		const contact = `{"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square", "city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH",
+		const contact = `{"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
+			"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH",
 			"country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`
 		order := func(name string) string {
 			return fmt.Sprintf(`{"domain": %q, "maxAmountCents": 1200, "contact": %s}`, name, contact)
@@ -206,7 +210,8 @@ func TestOrdersSIGKILL(t *testing.T) {
 			path = "/v1/domains/" + last["resourceId"].(string) + "/registration/renew"
 		}
 		for _, step := range strings.Fields(refunds) {
-			if last := o.killed(step, "/v1/domain-registrations", order("fail-at-"+step+".com")); last["status"] != "failed" {
+			if last := o.killed(step, "/v1/domain-registrations",
+				order("fail-at-"+step+".com")); last["status"] != "failed" {
 				t.Errorf("a failing registration, killed at %s: %v", step, last)
 			}
 		}
@@ -216,22 +221,27 @@ func TestOrdersSIGKILL(t *testing.T) {
 			}
 		}
 		o.kill()
-		registered, failed, renewed := len(strings.Fields(registrations)), len(strings.Fields(refunds)), len(strings.Fields(renewals))
+		registered, failed, renewed := len(strings.Fields(registrations)), len(strings.Fields(refunds)),
+			len(strings.Fields(renewals))
 		o.open(func(ctx context.Context, tx *db.Tx) error {
 			for text, want := range map[string]int{
-				"SELECT count(*) FROM sandbox_charges WHERE declined IS NULL":                   registered + failed + renewed,
-				"SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges":                    (registered+failed)*1200 + renewed*1500,
-				"SELECT count(*) FROM sandbox_registrations":                                    registered,
-				"SELECT count(*) FROM sandbox_renewals":                                         renewed,
-				"SELECT count(*) FROM sandbox_refunds":                                          failed,
-				"SELECT coalesce(sum(amount_cents), 0) FROM sandbox_refunds":                    failed * 1200,
-				"SELECT count(*) FROM operations":                                               registered + failed + renewed,
-				"SELECT count(*) FROM operations WHERE status NOT IN ('succeeded', 'failed')":   0,
-				"SELECT count(*) FROM domains":                                                  registered,
-				"SELECT count(*) FROM domain_contacts":                                          registered,
-				"SELECT count(*) FROM domain_holds":                                             registered,
-				"SELECT count(*) FROM events WHERE type = 'operation.created'":                  registered + failed + renewed,
-				"SELECT count(*) FROM events WHERE type = 'operation.started'":                  registered + failed + renewed,
+				"SELECT count(*) FROM sandbox_charges WHERE declined IS NULL": registered + failed + renewed,
+				"SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges": (registered+failed)*1200 +
+					renewed*1500,
+				"SELECT count(*) FROM sandbox_registrations":                 registered,
+				"SELECT count(*) FROM sandbox_renewals":                      renewed,
+				"SELECT count(*) FROM sandbox_refunds":                       failed,
+				"SELECT coalesce(sum(amount_cents), 0) FROM sandbox_refunds": failed * 1200,
+				"SELECT count(*) FROM operations": registered + failed +
+					renewed,
+				"SELECT count(*) FROM operations WHERE status NOT IN ('succeeded', 'failed')": 0,
+				"SELECT count(*) FROM domains":         registered,
+				"SELECT count(*) FROM domain_contacts": registered,
+				"SELECT count(*) FROM domain_holds":    registered,
+				"SELECT count(*) FROM events WHERE type = 'operation.created'": registered + failed +
+					renewed,
+				"SELECT count(*) FROM events WHERE type = 'operation.started'": registered + failed +
+					renewed,
 				"SELECT count(*) FROM events WHERE type = 'operation.succeeded'":                registered + renewed,
 				"SELECT count(*) FROM events WHERE type = 'operation.failed'":                   failed,
 				"SELECT count(*) FROM events WHERE type IN ('domain.created','domain.renewed')": registered + renewed,

@@ -20,7 +20,8 @@ func TestPurgesWalkNoTable(t *testing.T) {
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	for _, statement := range purges {
+	for _, purge := range d.Purges() {
+		statement := purge.Text
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN "+statement, 1, purgeBatch)
 			for _, s := range steps {

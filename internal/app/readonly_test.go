@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A primary that was demoted takes no writes: callers are told to come back,
+// A demoted primary refuses writes: callers are told to come back,
 // those who only read are served, and a balancer sends nobody here.
 func TestReadOnlyDatabase(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
@@ -48,7 +48,10 @@ func TestReadOnlyDatabase(t *testing.T) {
 			for _, text := range []string{
 				"SET default_transaction_read_only = off",
 				`ALTER DATABASE "` + operator.Config().Database + `" SET default_transaction_read_only = ` + on,
-				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+				`
+					SELECT pg_terminate_backend(pid)
+					FROM pg_stat_activity
+					WHERE datname = current_database() AND pid <> pg_backend_pid()`,
 			} {
 				if _, err := operator.Exec(t.Context(), text); err != nil {
 					t.Fatal(err)
@@ -72,7 +75,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 		if status, body := get("/v1/contacts"); status != 200 || strings.Contains(body, "Ada") {
 			t.Errorf("contacts: %d %s", status, body)
 		}
-		if status, body := get("/readyz"); status != 503 || !strings.Contains(body, "takes no writes") {
+		if status, body := get("/readyz"); status != 503 || !strings.Contains(body, "refuses writes") {
 			t.Errorf("/readyz: %d %s", status, body)
 		}
 		demote("off")

@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 )
 
 // Killed between the content of a mail and its 250, the server has it once
@@ -25,9 +26,9 @@ func TestReceivingSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
-		s.settings.MailServer.Listen = freePort(t)
+		s.settings.MailServer.Listen = listentest.FreeAddress(t)
 		s.start()
 		to := []string{string(v.Business) + "@" + s.settings.Mail.Domain}
 		var next, tries, taken atomic.Int64
@@ -42,8 +43,12 @@ func TestReceivingSIGKILL(t *testing.T) {
 					default:
 					}
 					n := next.Add(1)
-					text := fmt.Sprintf("From: ada@example.com\r\nSubject: n%06d\r\nMessage-ID: <n%d@example.com>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"+
-						"--b\r\n\r\nhello\r\n--b\r\nContent-Type: image/png; name=n%d.png\r\n\r\n%s\r\n--b--\r\n", n, n, n, strings.Repeat("x", int(n%5)*10_000))
+					text := fmt.Sprintf("From: ada@example.com\r\nSubject: n%06d\r\nMessage-ID: "+
+						"<n%d@example.com>\r\nContent-Type: "+
+						"multipart/mixed; boundary=b\r\n\r\n"+
+						"--b\r\n\r\nhello\r\n--b\r\nContent-Type: image/png; name=n%d.png\r\n\r\n%s\r\n--b--\r\n", n, n,
+						n,
+						strings.Repeat("x", int(n%5)*10_000))
 					for { // as a mail server does, until it hears 250
 						tries.Add(1)
 						if sendMail(s.settings.MailServer.Listen, to, text) == nil {
@@ -121,9 +126,12 @@ func verifyMail(t *testing.T, s *server, v apptest.Tenant, want int) {
 	}
 	var rows []row
 	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `SELECT m.subject,
-			(SELECT count(*) FROM message_attachments x JOIN files f ON f.organization_id = x.organization_id AND f.id = x.file_id WHERE x.organization_id = m.organization_id AND x.message_id = m.id) AS files,
-			(SELECT count(*) FROM events e WHERE e.organization_id = m.organization_id AND e.resource_id = m.id AND e.type = 'message.received') AS events
+		rows, err = db.All[row](ctx, tx, `
+			SELECT m.subject,
+				(SELECT count(*) FROM message_attachments x JOIN files f ON f.organization_id = x.organization_id
+				AND f.id = x.file_id WHERE x.organization_id = m.organization_id AND x.message_id = m.id) AS files,
+				(SELECT count(*) FROM events e WHERE e.organization_id = m.organization_id AND e.resource_id = m.id
+				AND e.type = 'message.received') AS events
 			FROM messages m WHERE m.organization_id = $1`, v.Org)
 		return err
 	})

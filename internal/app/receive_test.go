@@ -19,9 +19,13 @@ func TestRepetitionExpires(t *testing.T) {
 		now := a.Clock.Now()
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			// More than a window of each.
-			for _, age := range []time.Duration{message.RepetitionTime + time.Hour, message.RepetitionTime - time.Hour} {
-				_, err := db.Exec(ctx, tx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
-					INSERT INTO received_mails (organization_id, created_at, digest, message_id) SELECT $1, $2, CAST($3 AS text) || i, $4 FROM n`, a.Org, now.Add(-age), age.String(), id.New())
+			for _, age := range []time.Duration{message.RepetitionTime + time.Hour,
+				message.RepetitionTime - time.Hour} {
+				_, err := db.Exec(ctx, tx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+					WHERE i < 1500)
+					INSERT INTO received_mails (organization_id, created_at, digest, message_id) SELECT $1, $2,
+						CAST($3 AS text) || i, $4
+					FROM n`, a.Org, now.Add(-age), age.String(), id.New())
 				if err != nil {
 					return err
 				}
@@ -41,7 +45,8 @@ func TestRepetitionExpires(t *testing.T) {
 			}
 		})
 		old, young := -1, 0
-		for end := time.Now().Add(20 * time.Second); old != 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); old != 0 &&
+			time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 				const count = "SELECT count(*) FROM received_mails WHERE organization_id = $1 AND created_at "
 				if old, err = db.One[int](ctx, tx, count+"<= $2", a.Org, now.Add(-message.RepetitionTime)); err != nil {

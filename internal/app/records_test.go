@@ -20,14 +20,19 @@ func TestRecordRefusals(t *testing.T) {
 
 		// The same address twice on a contact, however it is written.
 		ada := create("contacts.create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).Text("id")
-		call(t, "contacts.emails.create", fmt.Sprintf(`{"id": %q, "email": "ADA@example.com"}`, ada)).Refused(t, 409, "CONTACT_EMAIL_EXISTS")
+		call(t, "contacts.emails.create", fmt.Sprintf(`{"id": %q, "email": "ADA@example.com"}`, ada)).Refused(t, 409,
+			"CONTACT_EMAIL_EXISTS")
 		other := create("contacts.emails.create", `{"id": %q, "email": "ada@example.org"}`, ada).Text("id")
-		call(t, "contacts.emails.update", fmt.Sprintf(`{"id": %q, "emailId": %q, "email": "Ada@Example.com"}`, ada, other)).
+		call(t, "contacts.emails.update",
+			fmt.Sprintf(`{"id": %q, "emailId": %q, "email": "Ada@Example.com"}`, ada, other)).
 			Refused(t, 409, "CONTACT_EMAIL_EXISTS")
-		call(t, "contacts.emails.update", fmt.Sprintf(`{"id": %q, "emailId": %q, "email": "ADA@example.org"}`, ada, other)).OK(t, 200)
-		call(t, "contacts.create", `{"firstName": "B", "emails": [{"email": "b@example.com"}, {"email": "B@example.com"}]}`).
+		call(t, "contacts.emails.update",
+			fmt.Sprintf(`{"id": %q, "emailId": %q, "email": "ADA@example.org"}`, ada, other)).OK(t, 200)
+		call(t, "contacts.create",
+			`{"firstName": "B", "emails": [{"email": "b@example.com"}, {"email": "B@example.com"}]}`).
 			Refused(t, 409, "CONTACT_EMAIL_EXISTS")
-		create("contacts.create", `{"firstName": "C", "emails": [{"email": "ada@example.com"}]}`) // two people may share one
+		// two people may share one
+		create("contacts.create", `{"firstName": "C", "emails": [{"email": "ada@example.com"}]}`)
 
 		// Birthdays and payments lie not in the future, with a day's grace.
 		tomorrow, later := ahead(20*time.Hour).Format(time.DateOnly), ahead(60*time.Hour).Format(time.DateOnly)
@@ -37,7 +42,8 @@ func TestRecordRefusals(t *testing.T) {
 
 		// A wrong countryCode is told there.
 		for _, code := range []string{"999", "abc", "1"} {
-			call(t, "contacts.phone_numbers.create", fmt.Sprintf(`{"id": %q, "phoneNumber": "+442079460018", "countryCode": %q}`, ada, code)).
+			call(t, "contacts.phone_numbers.create",
+				fmt.Sprintf(`{"id": %q, "phoneNumber": "+442079460018", "countryCode": %q}`, ada, code)).
 				Issues(t, "countryCode")
 		}
 
@@ -50,25 +56,40 @@ func TestRecordRefusals(t *testing.T) {
 		}
 
 		// An archived template does not send.
-		template := create("email_templates.create", `{"name": "x", "subject": "x", "body": "x", "status": "archived"}`).Text("id")
-		call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "templateId": %q}`, template)).Refused(t, 409, "EMAIL_TEMPLATE_ARCHIVED")
+		template := create("email_templates.create",
+			`{"name": "x", "subject": "x", "body": "x", "status": "archived"}`).Text("id")
+		call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "templateId": %q}`, template)).Refused(t, 409,
+			"EMAIL_TEMPLATE_ARCHIVED")
+		call(t, "email_templates.preview", fmt.Sprintf(`{"id": %q}`, template)).OK(t, 200).Same("subject", "x")
 
 		// An option that is gone cannot be confirmed.
-		def := create("property_definitions.create", `{"objectType": "contact", "key": "size", "name": "Size", "valueType": "select", "options": ["S", "M"]}`).Text("id")
-		value := create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "M", "status": "suggested"}`, ada, def).Text("id")
+		def := create("property_definitions.create",
+			`{"objectType": "contact", "key": "size", "name": "Size", "valueType": "select",
+			 "options": ["S", "M"]}`).Text("id")
+		value := create("contacts.properties.create",
+			`{"id": %q, "definitionId": %q, "value": "M", "status": "suggested"}`,
+			ada, def).Text("id")
 		call(t, "property_definitions.update", fmt.Sprintf(`{"id": %q, "options": ["S", "L"]}`, def)).OK(t, 200)
 		confirm := fmt.Sprintf(`{"id": %q, "propertyId": %q, "status": "confirmed"`, ada, value)
 		call(t, "contacts.properties.update", confirm+`}`).Refused(t, 409, "PROPERTY_VALUE_TRANSITION_INVALID")
 		call(t, "contacts.properties.update", confirm+`, "value": "L"}`).OK(t, 200)
 
 		// Texts of properties have 2,000 characters, URLs everywhere 2,048.
-		text := create("property_definitions.create", `{"objectType": "contact", "key": "bio", "name": "Bio", "valueType": "text"}`).Text("id")
-		link := create("property_definitions.create", `{"objectType": "contact", "key": "link", "name": "Link", "valueType": "url"}`).Text("id")
+		text := create("property_definitions.create",
+			`{"objectType": "contact", "key": "bio", "name": "Bio", "valueType": "text"}`).Text("id")
+		link := create("property_definitions.create",
+			`{"objectType": "contact", "key": "link", "name": "Link", "valueType": "url"}`).Text("id")
 		long := func(n int) string { return "https://example.com/" + strings.Repeat("a", n-20) }
-		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": %q}`, ada, text, strings.Repeat("é", 2000))
-		call(t, "contacts.properties.create", fmt.Sprintf(`{"id": %q, "definitionId": %q, "value": %q}`, ada, text, strings.Repeat("é", 2001))).Issues(t, "value")
-		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": %q, "sources": [{"url": %q}]}`, ada, link, long(2048), long(2048))
-		call(t, "contacts.properties.create", fmt.Sprintf(`{"id": %q, "definitionId": %q, "value": %q}`, ada, link, long(2049))).Issues(t, "value")
+		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": %q}`, ada, text,
+			strings.Repeat("é", 2000))
+		call(t, "contacts.properties.create",
+			fmt.Sprintf(`{"id": %q, "definitionId": %q, "value": %q}`, ada, text,
+				strings.Repeat("é", 2001))).Issues(t, "value")
+		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": %q, "sources": [{"url": %q}]}`,
+			ada,
+			link, long(2048), long(2048))
+		call(t, "contacts.properties.create",
+			fmt.Sprintf(`{"id": %q, "definitionId": %q, "value": %q}`, ada, link, long(2049))).Issues(t, "value")
 		create("businesses.online_presences.create", `{"id": %q, "kind": "website", "url": %q}`, a.Business, long(2048))
 	})
 }
@@ -78,12 +99,16 @@ func TestInvoiceRefusals(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		customer := func(name string) string {
 			t.Helper()
-			return call(t, "customers.create", fmt.Sprintf(`{"name": %q, "email": "%s@example.com"}`, name, strings.ToLower(name))).OK(t, 201).Text("id")
+			return call(t, "customers.create",
+				fmt.Sprintf(`{"name": %q, "email": "%s@example.com"}`, name,
+					strings.ToLower(name))).OK(t, 201).Text("id")
 		}
 		acme, bolt := customer("Acme"), customer("Bolt")
 		draft := func(more string) string {
 			t.Helper()
-			return call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description": "x", "unitAmountCents": 100}]%s}`, acme, more)).OK(t, 201).Text("id")
+			return call(t, "invoices.create",
+				fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description": "x", "unitAmountCents": 100}]%s}`, acme,
+					more)).OK(t, 201).Text("id")
 		}
 		move := func(v string) apptest.Value {
 			t.Helper()
@@ -100,8 +125,9 @@ func TestInvoiceRefusals(t *testing.T) {
 		v := draft("")
 		issued := draft("")
 		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200)
-		call(t, "invoices.record_payment", fmt.Sprintf(`{"id": %q, "amountCents": 1, "paidAt": %q, "idempotencyKey": "k1"}`,
-			issued, a.Clock.Now().Add(60*time.Hour))).Issues(t, "paidAt")
+		call(t, "invoices.record_payment",
+			fmt.Sprintf(`{"id": %q, "amountCents": 1, "paidAt": %q, "idempotencyKey": "k1"}`,
+				issued, a.Clock.Now().Add(60*time.Hour))).Issues(t, "paidAt")
 		call(t, "customers.delete", fmt.Sprintf(`{"id": %q}`, acme)).OK(t, 204)
 		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, v)).Refused(t, 409, "INVOICE_CUSTOMER_DELETED")
 		move(v)
@@ -112,9 +138,11 @@ func TestInvoiceRefusals(t *testing.T) {
 // A file that a draft needs is missed before anything leaves.
 func TestMissingFileOfDraft(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "offer.txt", Text: "hello"}).OK(t, 201).Text("id")
+		file := a.Upload(t, a.Key, "/v1/files",
+			apptest.Part{Name: "file", FileName: "offer.txt", Text: "hello"}).OK(t, 201).Text("id")
 		draft := a.Send(t, a.Key, "POST", "/v1/messages",
-			`{"to": "ada@example.com", "subject": "Offer", "text": "Here", "draft": true, "fileIds": ["`+file+`"]}`).OK(t, 201).Text("id")
+			`{"to": "ada@example.com", "subject": "Offer", "text": "Here", "draft": true, "fileIds": ["`+file+
+				`"]}`).OK(t, 201).Text("id")
 		a.Send(t, a.Key, "DELETE", "/v1/files/"+file, "").OK(t, 204)
 		got := a.Send(t, a.Key, "POST", "/v1/messages/"+draft+"/send", "").Refused(t, 409, "MESSAGE_FILE_MISSING")
 		got.Same("details.fileNames.0", "offer.txt")
@@ -130,7 +158,8 @@ func TestBusinessInUse(t *testing.T) {
 		v := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
 		second := a.Tenant
 		second.Business = v
-		a.Operate(t, "agreements.accept", "business", v, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v, a.Owner))
+		a.Operate(t, "agreements.accept", "business", v,
+			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v, a.Owner))
 		_, key := a.NewKey(t, second, "contacts:read")
 		remove := func() apptest.Result { return a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(v), "") }
 		remove().Refused(t, 409, "BUSINESS_IN_USE").Same("details.apiKeyIds.0", string(key))
@@ -146,9 +175,11 @@ func TestBusinessInUse(t *testing.T) {
 func TestTemplateNameFilter(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		for _, name := range []string{"Welcome", "Ärger", "50% off"} {
-			a.Send(t, a.Key, "POST", "/v1/email-templates", fmt.Sprintf(`{"name": %q, "subject": "x", "body": "x"}`, name)).OK(t, 201)
+			a.Send(t, a.Key, "POST", "/v1/email-templates",
+				fmt.Sprintf(`{"name": %q, "subject": "x", "body": "x"}`, name)).OK(t, 201)
 		}
-		for filter, want := range map[string]int{"l": 1, "m": 1, "co": 1, "E": 2, "%25": 1, "_": 0, "zz": 0, "ff": 1, "%C3%A4": 1} {
+		for filter, want := range map[string]int{"l": 1, "m": 1, "co": 1, "E": 2, "%25": 1, "_": 0, "zz": 0, "ff": 1,
+			"%C3%A4": 1} {
 			if n := a.Send(t, a.Key, "GET", "/v1/email-templates?name="+filter, "").OK(t, 200).Len(); n != want {
 				t.Errorf("name=%s finds %d, want %d", filter, n, want)
 			}

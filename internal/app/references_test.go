@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -51,7 +52,7 @@ func TestAttackReferencesCarryNoRights(t *testing.T) {
 
 // allBut lists every permission of a key but one.
 func allBut(missing string) (list []string) {
-	for _, r := range op.Resources {
+	for _, r := range op.Resources() {
 		list = append(list, r+":read", r+":write")
 	}
 	return slices.DeleteFunc(list, func(p string) bool { return p == missing })
@@ -66,7 +67,8 @@ func TestAttackUploadIntoUnreadableFolder(t *testing.T) {
 	res := a.Upload(t, key, "/v1/files", apptest.Part{Name: "folderId", Text: folder},
 		apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"})
 	res.Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "files:read")
-	if list := a.Send(t, a.Key, "GET", "/v1/files", "").OK(t, 200); list.Len() != 0 || strings.Contains(list.String(), "a.txt") {
+	if list := a.Send(t, a.Key, "GET", "/v1/files", "").OK(t, 200); list.Len() != 0 ||
+		strings.Contains(list.String(), "a.txt") {
 		t.Errorf("a refused upload left %s", list)
 	}
 }
@@ -75,11 +77,14 @@ func TestAttackUploadIntoUnreadableFolder(t *testing.T) {
 // may not read them.
 func TestAttackReaddressedDraft(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
+	file := a.Upload(t, a.Key, "/v1/files",
+		apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
 	draft := a.Send(t, a.Key, "POST", "/v1/messages",
-		`{"to": "cfo@example.com", "subject": "Figures", "text": "Here", "draft": true, "fileIds": ["`+file+`"]}`).OK(t, 201).Text("id")
+		`{"to": "cfo@example.com", "subject": "Figures", "text": "Here", "draft": true, "fileIds": ["`+file+
+			`"]}`).OK(t, 201).Text("id")
 	key, _ := a.NewKey(t, a.Tenant, "messages:read", "messages:write")
-	for _, body := range []string{`{"to": "thief@example.net"}`, `{"cc": ["thief@example.net"]}`, `{"bcc": "thief@example.net"}`} {
+	for _, body := range []string{`{"to": "thief@example.net"}`, `{"cc": ["thief@example.net"]}`,
+		`{"bcc": "thief@example.net"}`} {
 		a.Send(t, key, "PATCH", "/v1/messages/"+draft, body).Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
 			Same("details.permission", "files:read")
 	}
@@ -89,8 +94,20 @@ func TestAttackReaddressedDraft(t *testing.T) {
 // A link hands a file to whoever has it, so who makes one may read the file.
 func TestAttackLinkToUnreadableFile(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
+	file := a.Upload(t, a.Key, "/v1/files",
+		apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
 	key, _ := a.NewKey(t, a.Tenant, "files:write")
 	a.Send(t, key, "POST", "/v1/files/"+file+"/access-links", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
 		Same("details.permission", "files:read")
+}
+
+// The rows of the permission table come from the operations. A new noun adds
+// its own here; one that is misspelt would add another.
+func TestResources(t *testing.T) {
+	app.Describe()
+	want := "automations businesses contacts customers domains email_opt_ins email_templates files invoices messages " +
+		"properties tasks webhooks"
+	if got := strings.Join(op.Resources(), " "); got != want {
+		t.Errorf("resources %s, want %s", got, want)
+	}
 }

@@ -13,9 +13,11 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks", "task_assignees", "task_activity",
+var purged = [...]string{"contacts", "contact_emails", "customers", "property_definitions", "property_values", "tasks",
+	"task_assignees", "task_activity",
 	"business_profiles", "business_offerings", "business_online_presences", "business_physical_presences",
-	"email_opt_ins", "email_templates", "invoices", "invoice_line_items", "customer_transactions", "webhooks", "webhook_deliveries",
+	"email_opt_ins", "email_templates", "invoices", "invoice_line_items", "customer_transactions", "webhooks",
+	"webhook_deliveries",
 	"messages", "message_attachments", "message_contacts"}
 
 // What was deleted long ago ends, with what hangs under it; what names it
@@ -31,7 +33,9 @@ func TestPurge(t *testing.T) {
 			return call(t, operation, fmt.Sprintf(input, args...)).OK(t, 201).Text("id")
 		}
 		define := func(kind, key string) string {
-			return create("property_definitions.create", `{"objectType": %q, "key": %q, "name": "K", "valueType": "text"}`, kind, key)
+			return create("property_definitions.create",
+				`{"objectType": %q, "key": %q, "name": "K", "valueType": "text"}`, kind,
+				key)
 		}
 		remove := func(operation, row string) { call(t, operation, fmt.Sprintf(`{"id": %q}`, row)).OK(t, 204) }
 
@@ -43,7 +47,8 @@ func TestPurge(t *testing.T) {
 		create("email_opt_ins.create", `{"email": "a@example.com", "contactId": %q}`, gone)
 		create("email_opt_ins.create", `{"email": "b@example.com", "contactId": %q}`, kept)
 		remove("email_opt_ins.delete", create("email_opt_ins.create", `{"email": "c@example.com"}`))
-		remove("email_templates.delete", create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`))
+		remove("email_templates.delete",
+			create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`))
 		const hook = `{"url": "https://example.com/", "events": ["webhook.disabled"]}`
 		goneHook, keptHook := create("webhooks.create", hook), create("webhooks.create", hook)
 		for _, at := range []string{goneHook, keptHook} {
@@ -54,9 +59,12 @@ func TestPurge(t *testing.T) {
 		create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, gone, live)
 		survivor := create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, kept, live)
 		for range 600 { // more than one batch
-			create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x", "status": "suggested"}`, kept, dead)
+			create("contacts.properties.create", `{"id": %q, "definitionId": %q, "value": "x", "status": "suggested"}`,
+				kept,
+				dead)
 		}
-		create("customers.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, goneCustomer, define("customer", "live"))
+		create("customers.properties.create", `{"id": %q, "definitionId": %q, "value": "x"}`, goneCustomer,
+			define("customer", "live"))
 		goneTask := create("tasks.create", `{"title": "Gone"}`)
 		create("tasks.assignees.create", `{"id": %q, "userId": %q}`, goneTask, a.OwnerID)
 		create("tasks.activity.create", `{"id": %q, "body": "x"}`, goneTask)
@@ -67,13 +75,20 @@ func TestPurge(t *testing.T) {
 		for _, business := range []string{goneBusiness, string(a.Business)} {
 			call(t, "businesses.profile.update", fmt.Sprintf(`{"id": %q, "about": "x"}`, business)).OK(t, 200)
 			create("businesses.offerings.create", `{"id": %q, "name": "x"}`, business)
-			create("businesses.online_presences.create", `{"id": %q, "kind": "x", "url": "https://example.com"}`, business)
+			create("businesses.online_presences.create", `{"id": %q, "kind": "x", "url": "https://example.com"}`,
+				business)
 			create("businesses.physical_presences.create", `{"id": %q, "name": "x"}`, business)
 		}
-		goneFile := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).OK(t, 201).Text("id")
+		goneFile := a.Upload(t, a.Key, "/v1/files",
+			apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).OK(t, 201).Text("id")
 		goneTemplate := create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`)
-		goneMessage := create("messages.create", `{"to": "a@example.com", "subject": "Gone", "draft": true, "fileIds": [%q]}`, goneFile)
-		keptMessage := create("messages.create", `{"to": "a@example.com", "bcc": "b@example.com", "templateId": %q, "draft": true, "contactId": %q, "customerId": %q, "inReplyToId": %q, "fileIds": [%q]}`,
+		goneMessage := create("messages.create",
+			`{"to": "a@example.com", "subject": "Gone", "draft": true, "fileIds": [%q]}`,
+			goneFile)
+		keptMessage := create("messages.create",
+			`{"to": "a@example.com", "bcc": "b@example.com", "templateId": %q, "draft": true, "contactId": %q, `+
+				`"customerId": `+
+				`%q, "inReplyToId": %q, "fileIds": [%q]}`,
 			goneTemplate, gone, goneCustomer, goneMessage, goneFile)
 		create("messages.contacts.create", `{"id": %q, "contactId": %q}`, keptMessage, kept)
 		remove("messages.delete", goneMessage)
@@ -97,7 +112,8 @@ func TestPurge(t *testing.T) {
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
 			for _, table := range append(purged[:], "businesses", "files") {
-				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL", a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
+				if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET deleted_at = $1 WHERE deleted_at IS NOT NULL",
+					a.Clock.Now().Add(-31*24*time.Hour)); err != nil {
 					return err
 				}
 			}
@@ -134,7 +150,8 @@ func TestPurge(t *testing.T) {
 		if !call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesGone)).OK(t, 200).At("contactId").Null() {
 			t.Error("a customer names a contact that is no more")
 		}
-		if v := call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, keptTask)).OK(t, 200); !v.At("contactId").Null() || !v.At("customerId").Null() {
+		if v := call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, keptTask)).OK(t, 200); !v.At("contactId").Null() ||
+			!v.At("customerId").Null() {
 			t.Errorf("a task names what is no more: %s", v)
 		}
 		v := call(t, "messages.get", fmt.Sprintf(`{"id": %q}`, keptMessage)).OK(t, 200)
@@ -143,13 +160,18 @@ func TestPurge(t *testing.T) {
 				t.Errorf("a message names what is no more: %s", v)
 			}
 		}
-		if attached := call(t, "messages.attachments.list", fmt.Sprintf(`{"id": %q}`, keptMessage)).OK(t, 200); attached.Len() != 1 || !attached.At("0.fileId").Null() || attached.Text("0.fileName") != "a.txt" {
+		if attached := call(t, "messages.attachments.list",
+			fmt.Sprintf(`{"id": %q}`, keptMessage)).OK(t, 200); attached.Len() != 1 ||
+			!attached.At("0.fileId").Null() ||
+			attached.Text("0.fileName") != "a.txt" {
 			t.Errorf("an attachment names a file that is no more: %s", attached)
 		}
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, namesKept)).OK(t, 200).Same("contactId", kept)
 		// What was issued stays, without its customer, and can still be paid.
-		call(t, "invoices.record_payment", fmt.Sprintf(`{"id": %q, "amountCents": 9, "idempotencyKey": "k"}`, issued)).OK(t, 201)
-		if v := call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200); !v.At("customerId").Null() || v.Text("status") != "paid" {
+		call(t, "invoices.record_payment",
+			fmt.Sprintf(`{"id": %q, "amountCents": 9, "idempotencyKey": "k"}`, issued)).OK(t, 201)
+		if v := call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, issued)).OK(t, 200); !v.At("customerId").Null() ||
+			v.Text("status") != "paid" {
 			t.Errorf("the invoice of a customer that is no more: %s", v)
 		}
 		call(t, "contacts.properties.get", fmt.Sprintf(`{"id": %q, "propertyId": %q}`, kept, survivor)).OK(t, 200)
@@ -158,11 +180,14 @@ func TestPurge(t *testing.T) {
 
 // The clock moves an invoice whose time has passed, with nobody asking.
 func TestOverdueByTheClock(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachParallel(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		customer := call(t, "customers.create", `{"name": "A"}`).OK(t, 201).Text("id")
 		due := a.Clock.Now().Add(2 * time.Second)
-		invoice := call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "dueAt": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`, customer, due)).OK(t, 201).Text("id")
+		invoice := call(t, "invoices.create",
+			fmt.Sprintf(`{"customerId": %q, "dueAt": %q, "lineItems": [{"description": "x", "unitAmountCents": 9}]}`,
+				customer,
+				due)).OK(t, 201).Text("id")
 		call(t, "invoices.issue", fmt.Sprintf(`{"id": %q}`, invoice)).OK(t, 200)
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -171,7 +196,8 @@ func TestOverdueByTheClock(t *testing.T) {
 		get := func() apptest.Value {
 			return call(t, "invoices.get", fmt.Sprintf(`{"id": %q}`, invoice)).OK(t, 200)
 		}
-		for deadline := time.Now().Add(40 * time.Second); get().Text("status") != "overdue"; time.Sleep(50 * time.Millisecond) {
+		deadline := time.Now().Add(40 * time.Second)
+		for ; get().Text("status") != "overdue"; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("not overdue: %s", get())
 			}

@@ -8,21 +8,6 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// sealedPlace is a column that holds sealed bytes, and how the place that
-// they are bound to is written in SQL. Every column that seals has a line in
-// sealedPlaces: a key leaves its file once no line holds anything of it.
-type sealedPlace struct{ table, column, where, place string }
-
-var sealedPlaces = []sealedPlace{
-	{"idempotency", "body", "sealed", "'idempotency/' || organization_id || '/' || key"},
-	{"link_signing_keys", "sealed", "TRUE", "'link_signing_keys/' || purpose"},
-	{"domain_email", "ed25519_sealed", "TRUE", "'domain_email/' || domain_id || '/fd-ed25519'"},
-	{"domain_email", "rsa_sealed", "TRUE", "'domain_email/' || domain_id || '/fd-rsa'"},
-	{"mail_keys", "sealed", "TRUE", "'mail_keys/' || domain || '/' || selector"},
-	{"webhooks", "secret", "TRUE", "'webhooks/' || id"},
-	{"webhooks", "previous_secret", "previous_secret IS NOT NULL", "'webhooks/' || id || '/previous'"},
-}
-
 // Rotated is what a rotation did.
 type Rotated struct {
 	Key      int   `json:"key"` // that now seals
@@ -31,12 +16,11 @@ type Rotated struct {
 	Kept     []int `json:"kept"` // older keys that are still in the file
 }
 
-// rotate puts a new key into the file, seals anew with it, and takes the old
-// ones out once nothing needs them. After any step it can be killed: the file
-// always has every key that something is sealed with, and a second run goes
-// on. On PostgreSQL other servers may have the file as it was: what is stored
-// stays as they can read it, and the old keys with it, until a run with retire,
-// which adds none.
+// rotate adds a new key to the file, seals the stored secrets with it, and removes
+// the old keys once nothing needs them. It can be killed after any step: the file
+// always has every key in use, and a second run continues. On PostgreSQL other
+// servers may still have the old file, so the stored secrets and the old keys
+// stay until a run with retire, which adds no key.
 func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, error) {
 	a.seal.rotation.Lock()
 	defer a.seal.rotation.Unlock()
@@ -61,7 +45,7 @@ func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, er
 	out := &Rotated{Key: int(box.Newest()), Removed: []int{}, Kept: []int{}}
 	shared := a.DB.Engine() == db.Postgres && !retire
 	if !shared {
-		for _, p := range sealedPlaces {
+		for _, p := range db.SealedColumns() {
 			n, err := a.reseal(ctx, p, box.Newest(), say)
 			out.Resealed += n
 			if err != nil {
@@ -99,7 +83,8 @@ func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, er
 		a.seal.set(next)
 		out.Removed = append(out.Removed, int(n))
 	}
-	a.Log.InfoContext(ctx, "sealing key rotated", "key", out.Key, "resealed", out.Resealed, "removed", len(out.Removed), "kept", len(out.Kept))
+	a.Log.InfoContext(ctx, "sealing key rotated", "key", out.Key, "resealed", out.Resealed, "removed", len(out.Removed),
+		"kept", len(out.Kept))
 	return out, nil
 }
 
@@ -112,10 +97,10 @@ func (a *App) step(name string) {
 
 const resealBatch = 200
 
-// reseal seals anew what a column holds of older keys. It looks on snapshots
+// reseal seals again what a column holds under older keys. It reads on snapshots
 // and writes in small transactions.
-func (a *App) reseal(ctx context.Context, p sealedPlace, newest byte, say db.Say) (done int, err error) {
-	old := " AND substr(" + p.column + ", 1, 1) <> $1"
+func (a *App) reseal(ctx context.Context, p db.SealedColumn, newest byte, say db.Say) (done int, err error) {
+	old := " AND substr(" + p.Column + ", 1, 1) <> $1"
 	type row struct {
 		Seq    int64  `db:"seq"`
 		Place  string `db:"place"`
@@ -124,7 +109,9 @@ func (a *App) reseal(ctx context.Context, p sealedPlace, newest byte, say db.Say
 	for last := int64(0); ; {
 		var seqs []int64
 		err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			seqs, err = db.All[int64](ctx, tx, "SELECT seq FROM "+p.table+" WHERE "+p.where+old+" AND seq > $2 ORDER BY seq LIMIT $3", []byte{newest}, last, resealBatch)
+			seqs, err = db.All[int64](ctx, tx,
+				"SELECT seq FROM "+p.Table+" WHERE "+p.Only+old+" AND seq > $2 ORDER BY seq LIMIT $3",
+				[]byte{newest}, last, resealBatch)
 			return err
 		})
 		if err != nil || len(seqs) == 0 {
@@ -134,7 +121,8 @@ func (a *App) reseal(ctx context.Context, p sealedPlace, newest byte, say db.Say
 		err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			n = 0
 			for _, seq := range seqs {
-				text := "SELECT seq, " + p.place + ", " + p.column + " FROM " + p.table + " WHERE " + p.where + old + " AND seq = $2"
+				text := "SELECT seq, " + p.Place + ", " + p.Column + " FROM " + p.Table + " WHERE " + p.Only + old +
+					" AND seq = $2"
 				if tx.Engine() == db.Postgres {
 					text += " FOR UPDATE"
 				}
@@ -145,13 +133,14 @@ func (a *App) reseal(ctx context.Context, p sealedPlace, newest byte, say db.Say
 				for _, r := range rows { // one, or none when it is gone or changed meanwhile
 					plain, err := a.seal.Open(r.Sealed, r.Place)
 					if err != nil {
-						return fmt.Errorf("%s, row %d: %w", p.table, r.Seq, err)
+						return fmt.Errorf("%s, row %d: %w", p.Table, r.Seq, err)
 					}
 					sealed, err := a.seal.Seal(plain, r.Place)
 					if err != nil {
 						return err
 					}
-					if _, err := db.Exec(ctx, tx, "UPDATE "+p.table+" SET "+p.column+" = $2 WHERE seq = $1", r.Seq, sealed); err != nil {
+					if _, err := db.Exec(ctx, tx, "UPDATE "+p.Table+" SET "+p.Column+" = $2 WHERE seq = $1", r.Seq,
+						sealed); err != nil {
 						return err
 					}
 					n++
@@ -165,7 +154,7 @@ func (a *App) reseal(ctx context.Context, p sealedPlace, newest byte, say db.Say
 		done += n
 		last = seqs[len(seqs)-1]
 		if say != nil {
-			say(fmt.Sprintf("sealed anew in %s: %d so far", p.table, done))
+			say(fmt.Sprintf("resealed in %s: %d so far", p.Table, done))
 		}
 		a.step("batch")
 	}
@@ -174,8 +163,10 @@ func (a *App) reseal(ctx context.Context, p sealedPlace, newest byte, say db.Say
 // inUse reports whether anything is sealed with a key.
 func (a *App) inUse(ctx context.Context, number byte) (used bool, err error) {
 	err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		for _, p := range sealedPlaces {
-			rows, err := db.All[int64](ctx, tx, "SELECT seq FROM "+p.table+" WHERE "+p.where+" AND substr("+p.column+", 1, 1) = $1 LIMIT 1", []byte{number})
+		for _, p := range db.SealedColumns() {
+			rows, err := db.All[int64](ctx, tx,
+				"SELECT seq FROM "+p.Table+" WHERE "+p.Only+" AND substr("+p.Column+
+					", 1, 1) = $1 LIMIT 1", []byte{number})
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/domain"
-	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/mailhost"
 )
 
 // What signs mail is the same after the sealing key was rotated, and nothing
@@ -79,7 +79,9 @@ func (r *rotating) Seal(plain []byte, place string) ([]byte, error) {
 // what was sealed with the old key is stored before that key goes.
 func TestRotateWhileMailKeysAreMade(t *testing.T) {
 	var proof string
+	seal := &struct{ op.Sealer }{} // the test replaces it while the service runs
 	a := apptest.Start(t, db.SQLite, app.Extra{Domains: func(c *domain.Config) {
+		seal.Sealer, c.Seal = c.Seal, seal
 		c.LookupTXT = func(context.Context, string) ([]string, error) { return []string{proof}, nil }
 	}})
 	during := func() *rotating {
@@ -95,7 +97,7 @@ func TestRotateWhileMailKeysAreMade(t *testing.T) {
 		proof = v.Text("verification.recordValue")
 		call(t, "domains.verify", fmt.Sprintf(`{"id": %q}`, v.Text("id"))).OK(t, 200)
 		r := during()
-		a.Domains.Email.Seal = r
+		seal.Sealer = r
 		call(t, "domains.email.enable", fmt.Sprintf(`{"id": %q}`, v.Text("id"))).OK(t, 200)
 		<-r.done
 		if signers, err := a.Domains.Email.Signers(t.Context(), a.Org, "engines.com"); err != nil || len(signers) != 2 {
@@ -104,11 +106,13 @@ func TestRotateWhileMailKeysAreMade(t *testing.T) {
 	})
 	t.Run("of the service", func(t *testing.T) {
 		r := during()
-		if _, err := message.NewHome("desk.example", a.DB, a.Clock, r).Records(t.Context()); err != nil {
+		c := mailhost.Config{Domain: "desk.example", DB: a.DB, Clock: a.Clock, Email: a.Domains.Email, Seal: r}
+		if _, err := mailhost.New(c).Records(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		<-r.done
-		if _, err := message.NewHome("desk.example", a.DB, a.Clock, a.Runner.Seal).Keys(t.Context(), "", ""); err != nil {
+		c.Seal = a.Runner.Seal
+		if _, err := mailhost.New(c).SigningKeys(t.Context(), "", "no-reply@desk.example"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -11,10 +11,11 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// seal is the box of keys, and whether it fits the database. The database
-// holds a proof of every key it was sealed with, so that a server on another
-// machine, or with a lost key file, says so at its start and not when a
-// secret is wanted.
+var _ = db.Declare("sealing_keys", db.Life{})
+
+// seal is the box of keys, and whether it fits the database. The database holds a
+// proof of every key in use, so that a server with the wrong or no key file says
+// so when it starts and not when it needs a secret.
 type seal struct {
 	path    string
 	problem error
@@ -27,9 +28,10 @@ type seal struct {
 	afterStep func(string) // a test stops a rotation here
 }
 
-const noKey = "the sealing key in %s does not belong to this database; copy the file from the server that made it, or from where you keep it"
+const noKey = "the sealing key in %s does not belong to this database; copy the file from the server that made it, " +
+	"or from where you keep it"
 
-// proof is what a key of the database's seals.
+// proof is a known word, sealed with a key of the database.
 type proof struct {
 	Number int    `db:"number"`
 	Sealed []byte `db:"proof"`
@@ -41,8 +43,8 @@ func proofs(ctx context.Context, tx *db.Tx) ([]proof, error) {
 	return db.All[proof](ctx, tx, "SELECT number, proof FROM sealing_keys ORDER BY number")
 }
 
-// fitting reports whether a box has every key that the database needs.
-func fitting(box *secret.Box, needed []proof) bool {
+// keysFit reports whether a box has every key that the database needs.
+func keysFit(box *secret.Box, needed []proof) bool {
 	for _, p := range needed {
 		if _, err := box.Open(p.Sealed, proven); err != nil {
 			return false
@@ -51,8 +53,8 @@ func fitting(box *secret.Box, needed []proof) bool {
 	return true
 }
 
-// openSeal reads the key file, and makes it for a database that has none yet.
-// An admin command on another machine may do without: only what seals fails.
+// openSeal reads the key file, and creates it for a database that has none yet. An
+// admin command on another machine may do without it: only sealing fails.
 func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 	s := &seal{path: path}
 	var needed []proof
@@ -77,7 +79,7 @@ func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 		return nil, err
 	}
 	s.file, _ = os.Stat(path)
-	if !fitting(s.box, needed) {
+	if !keysFit(s.box, needed) {
 		s.problem = fmt.Errorf(noKey, path)
 		return s, nil
 	}
@@ -88,7 +90,7 @@ func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 		}
 		return read(ctx, tx)
 	})
-	if err == nil && !fitting(s.box, needed) {
+	if err == nil && !keysFit(s.box, needed) {
 		s.problem = fmt.Errorf(noKey, path)
 	}
 	return s, err
@@ -101,15 +103,20 @@ func prove(ctx context.Context, tx *db.Tx, box *secret.Box) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, tx, "INSERT INTO sealing_keys (number, proof) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING", int(box.Newest()), sealed)
+	_,
+		err = db.Exec(ctx, tx, `
+			INSERT INTO sealing_keys (number, proof)
+			VALUES ($1, $2)
+			ON CONFLICT (number) DO NOTHING`,
+		int(box.Newest()), sealed)
 	return err
 }
 
-// fits refuses to serve with a key that is not the database's.
+// fits refuses to serve with a key that does not fit the database.
 func (s *seal) fits() error { return s.problem }
 
-// current is the box as the key file is now: another process may have rotated
-// it, and what is sealed with a key on its way out would be lost with it.
+// current returns the box as the key file is now. Another process may have rotated
+// it, and what is sealed with a retired key would be lost with it.
 func (s *seal) current() *secret.Box {
 	s.mu.RLock()
 	box, file := s.box, s.file
@@ -158,5 +165,5 @@ func (s *seal) Open(sealed []byte, place string) ([]byte, error) {
 	return s.current().Open(sealed, place)
 }
 
-// SealProblem says why nothing can be sealed or opened, or nothing.
+// SealProblem returns why nothing can be sealed or opened, or nil.
 func (a *App) SealProblem() error { return a.seal.fits() }

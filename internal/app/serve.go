@@ -30,15 +30,15 @@ const (
 	headerBytes = 64 << 10
 )
 
-// Serve listens until ctx ends, then lets what is running finish. What does not
-// finish in time is named and left: its jobs are taken over as after a crash.
-// started is called with the address once requests are taken.
+// Serve listens until ctx ends, then lets running work finish. Work that does not
+// finish in time is logged and abandoned: its jobs are taken over as after a
+// crash. started is called with the address once the server accepts requests.
 func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) {
 	if err := a.seal.fits(); err != nil {
 		return err
 	}
-	// Whatever was started is stopped at once, so that nothing new is taken up
-	// while one waits for a request that hangs.
+	// All parts are stopped at the same time, so that none starts new work while
+	// another waits for a hanging request.
 	var stops []func(context.Context) error
 	defer func() {
 		a.ready.set(false)
@@ -52,13 +52,15 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		all.Wait()
 		err = errors.Join(err, errors.Join(errs...))
 		if drain.Err() != nil {
-			a.Log.ErrorContext(ctx, "stopping without what is still running; jobs are taken over as after a crash", "running", a.running())
+			a.Log.ErrorContext(ctx, "stopping while work is still running; jobs are taken over as after a crash",
+				"running",
+				a.running())
 		}
 	}()
 
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	work := a.background(background)
-	stops = append(stops, func(ctx context.Context) error { cancel(); return within(ctx, work.Wait) })
+	stops = append(stops, func(ctx context.Context) error { cancel(); return waitFor(ctx, work.Wait) })
 	if err := a.Jobs.Start(background); err != nil {
 		return err
 	}
@@ -79,7 +81,8 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
-		server := &http.Server{Handler: a.requests.count(h), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		server := &http.Server{Handler: a.requests.count(h), ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
+			WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
 		go func() { failed <- server.Serve(l) }()
 		stops = append(stops, server.Shutdown)
@@ -90,7 +93,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 			return err
 		}
 	}
-	var dns chan error // of nobody, when there is no server
+	var dns chan error // nil without a DNS server
 	if a.Settings.ServesDNS() {
 		l, err := a.DNS.Listen(a.Settings.DNS.Listen)
 		if err != nil {
@@ -130,8 +133,8 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	}
 }
 
-// within waits for a function until ctx ends.
-func within(ctx context.Context, wait func()) error {
+// waitFor waits for a function until ctx ends.
+func waitFor(ctx context.Context, wait func()) error {
 	done := make(chan struct{})
 	go func() { wait(); close(done) }()
 	select {
@@ -142,12 +145,12 @@ func within(ctx context.Context, wait func()) error {
 	}
 }
 
-// running names what the process works on.
+// running names the jobs and requests in progress.
 func (a *App) running() []string {
 	return slices.Concat(a.Jobs.Running(), a.requests.names())
 }
 
-// requests are those that are being answered.
+// requests are the requests in progress.
 type requests struct{ open sync.Map }
 
 func (r *requests) count(h http.Handler) http.Handler {
@@ -158,8 +161,8 @@ func (r *requests) count(h http.Handler) http.Handler {
 	})
 }
 
-// names are the requests as a log may have them: what follows the beginning of
-// a path may be a secret, as in an access link.
+// names lists the requests in a form fit for a log: only the beginning of a path,
+// because the rest may be a secret, as in an access link.
 func (r *requests) names() (out []string) {
 	r.open.Range(func(key, _ any) bool {
 		req := key.(*http.Request)

@@ -8,12 +8,14 @@ import (
 	"frontdesk/internal/resource/automation"
 )
 
-// steps lets automations enter by the door for callers inside the service.
+// steps runs the steps of automations through the door for callers inside the service.
 type steps struct{ door *action.Door }
 
 var _ automation.Steps = steps{}
 
 // Step runs one operation.
-func (s steps) Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (op.Answer, error) {
-	return s.door.Do(ctx, action.Call{Caller: c, Operation: operation, Input: input, Key: key, NewKey: first, RequestID: requestID})
+func (s steps) Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool,
+	requestID string) (op.Answer, error) {
+	return s.door.Do(ctx, action.Call{Caller: c, Operation: operation, Input: input, Key: key, NewKey: first,
+		RequestID: requestID})
 }

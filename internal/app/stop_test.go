@@ -34,8 +34,14 @@ func stuck() app.Extra {
 	if os.Getenv(stuckEnv) != "request" {
 		return app.Extra{}
 	}
-	spec := op.Spec{Name: "contacts.spin", Route: "POST /v1/contacts/spin", Summary: "Never end.", Status: 204,
-		Events: []string{"contact.spun"}, Example: `{}`}
+	spec := op.Spec{
+		Name:    "contacts.spin",
+		Route:   "POST /v1/contacts/spin",
+		Summary: "Never end.",
+		Status:  204,
+		Events:  []string{"contact.spun"},
+		Example: `{}`,
+	}
 	return app.Extra{Operations: []*op.Op{op.Write(spec,
 		func(context.Context, *op.Call, struct{}) (op.Nothing, error) { spin(); return op.Nothing{}, nil })}}
 }
@@ -52,7 +58,8 @@ func getStuck(ctx context.Context, a *app.App) error {
 	if os.Getenv(stuckEnv) != "job" {
 		return nil
 	}
-	job.HandleFlow(a.Jobs, "test.spin", func(context.Context, job.Job, struct{}) (job.Outcome, error) { spin(); return nil, nil })
+	job.HandleFlow(a.Jobs, "test.spin",
+		func(context.Context, job.Job, struct{}) (job.Outcome, error) { spin(); return nil, nil })
 	return a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := a.Jobs.Enqueue(ctx, tx, "test.spin", struct{}{})
 		return err
@@ -111,7 +118,8 @@ func TestAttackStop(t *testing.T) {
 				s.start()
 				if what == "request" {
 					go func() {
-						req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts/spin", strings.NewReader("{}")) //nolint:noctx // it ends with the server
+						req, _ := http.NewRequest(http.MethodPost, s.url+"/v1/contacts/spin", //nolint:noctx // ends
+							strings.NewReader("{}"))
 						req.Header.Set("Authorization", "Bearer "+v.Key)
 						req.Header.Set("Content-Type", "application/json")
 						if res, err := http.DefaultClient.Do(req); err == nil {

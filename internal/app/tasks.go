@@ -27,39 +27,41 @@ type (
 
 func (a *App) tasks() map[string]admin.Task {
 	return map[string]admin.Task{
-		"backup": taking(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
+		"backup": taskWith(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
 			sum, err := a.backup(ctx, in.Path, say)
 			if err == nil {
-				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes, "files", sum.Files, "file_bytes", sum.FileBytes)
+				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes,
+					"files", sum.Files,
+					"file_bytes", sum.FileBytes)
 			}
 			return sum, err
 		}),
-		"domains.zone": taking(func(ctx context.Context, in ZoneTask, _ db.Say) (any, error) {
+		"domains.zone": taskWith(func(ctx context.Context, in ZoneTask, _ db.Say) (any, error) {
 			return a.zoneFile(ctx, in.Name)
 		}),
-		"organizations.export": taking(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
+		"organizations.export": taskWith(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
 			return a.export(ctx, in.ID, in.Out, say)
 		}),
-		"mail.dns": taking(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
-			records, err := a.Home.Records(ctx)
+		"mail.dns": taskWith(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
+			records, err := a.MailHosts.Records(ctx)
 			return map[string]any{"domain": a.Settings.Mail.Domain, "records": records}, err
 		}),
-		"setup.link": taking(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
+		"setup.link": taskWith(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
 			link, err := a.Accounts.SetupLink(ctx)
 			if err == nil && link == "" {
-				err = errors.New("this server is set up already; add people by an invitation in the console, or with " +
+				err = errors.New("this server is already set up; add people by an invitation in the console, or with " +
 					"frontdesk admin user create")
 			}
 			return map[string]string{"url": link}, err
 		}),
-		"secrets.rotate": taking(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
+		"secrets.rotate": taskWith(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
 			return a.rotate(ctx, in.Retire, say)
 		}),
 	}
 }
 
-// taking is a task that takes its input as a Go value.
-func taking[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
+// taskWith is a task that takes its input as a Go value.
+func taskWith[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
 	return func(ctx context.Context, input json.RawMessage, say func(string)) (any, error) {
 		var in In
 		if err := json.Unmarshal(input, &in); err != nil {

@@ -20,6 +20,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/listen/listentest"
 )
 
 // told is an endpoint that notes who it was told of, and how often.
@@ -78,10 +79,11 @@ func hearing(t *testing.T, e db.Engine, urls ...string) (*server, apptest.Tenant
 		a := apptest.StartWith(t, s)
 		v = a.Tenant
 		for _, url := range urls {
-			a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, url)).OK(t, 201)
+			a.Send(t, a.Key, "POST", "/v1/webhooks",
+				fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, url)).OK(t, 201)
 		}
 	})
-	s.Listen, s.MCPListen = freePort(t), ""
+	s.Listen, s.MCPListen = listentest.FreeAddress(t), ""
 	return &server{t: t, settings: s, url: "http://" + s.Listen}, v
 }
 
@@ -102,7 +104,9 @@ func write(t *testing.T, v apptest.Tenant, stop <-chan struct{}, urls ...string)
 				default:
 				}
 				name := fmt.Sprintf("w%d-%d", w, n)
-				req, _ := http.NewRequest(http.MethodPost, urls[n%len(urls)]+"/v1/contacts", strings.NewReader(`{"lastName": "`+name+`"}`)) //nolint:noctx // the client has a time-out
+				url := urls[n%len(urls)] + "/v1/contacts"
+				req, _ := http.NewRequest(http.MethodPost, url, //nolint:noctx // the client has a time-out
+					strings.NewReader(`{"lastName": "`+name+`"}`))
 				req.Header.Set("Authorization", "Bearer "+v.Key)
 				req.Header.Set("Content-Type", "application/json")
 				res, err := client.Do(req)
@@ -136,7 +140,7 @@ func TestWebhooksAfterSIGKILL(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
 		one, two := newTold(t), newTold(t)
 		s, v := hearing(t, engine, one.URL, two.URL)
 		s.start()
@@ -151,7 +155,8 @@ func TestWebhooksAfterSIGKILL(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		close(stop)
 		acked := <-done
-		for deadline := time.Now().Add(60 * time.Second); len(one.missing(acked))+len(two.missing(acked)) > 0; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(60 * time.Second); len(one.missing(acked))+
+			len(two.missing(acked)) > 0; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("of %d, never told of %v and %v", len(acked), one.missing(acked), two.missing(acked))
 			}
@@ -193,14 +198,14 @@ func expire(t *testing.T, s *server) {
 
 // Two servers over one PostgreSQL send each event once, and miss none.
 func TestWebhooksOfTwoServers(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
 		if engine != db.Postgres {
 			t.Skip("one process owns a SQLite file")
 		}
 		e := newTold(t)
 		s, v := hearing(t, engine, e.URL)
 		other := &server{t: t, settings: s.settings}
-		other.settings.Listen = freePort(t)
+		other.settings.Listen = listentest.FreeAddress(t)
 		other.url = "http://" + other.settings.Listen
 		s.start()
 		other.start()
@@ -226,24 +231,28 @@ func TestWebhooksOfTwoServers(t *testing.T) {
 // Deliveries end after their retention, by themselves, and their attempts with
 // them.
 func TestDeliveriesExpire(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
 		s := apptest.Settings(t, engine)
 		s.Retention.Deliveries = 30 * 24 * time.Hour
 		a := apptest.StartWith(t, s)
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "https://example.com/", "events": ["webhook.disabled"]}`).OK(t, 201).ID("id")
+		hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+			`{"url": "https://example.com/", "events": ["webhook.disabled"]}`).OK(t, 201).ID("id")
 		old, young := fixtures{"/v1/webhooks": hook}, fixtures{"/v1/webhooks": hook}
 		deliver(t, a, a.Tenant, old)
 		deliver(t, a, a.Tenant, young)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			if _, err := db.Exec(ctx, tx, "UPDATE webhook_deliveries SET created_at = $1 WHERE id = $2", a.Clock.Now().Add(-31*24*time.Hour), old["/v1/webhooks/{id}/deliveries"]); err != nil {
+			if _, err := db.Exec(ctx, tx, "UPDATE webhook_deliveries SET created_at = $1 WHERE id = $2",
+				a.Clock.Now().Add(-31*24*time.Hour), old["/v1/webhooks/{id}/deliveries"]); err != nil {
 				return err
 			}
 			for _, d := range []fixtures{old, young} {
-				if _, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, attempted_at) VALUES ($1, $2, 0)", a.Org, d["/v1/webhooks/{id}/deliveries"]); err != nil {
+				if _, err := db.Exec(ctx, tx, `
+					INSERT INTO webhook_attempts (organization_id, delivery_id, attempted_at)
+					VALUES ($1, $2, 0)`, a.Org, d["/v1/webhooks/{id}/deliveries"]); err != nil {
 					return err
 				}
 			}
-			_, err := a.Jobs.Enqueue(ctx, tx, "webhooks.expire", struct{}{})
+			_, err := a.Jobs.Enqueue(ctx, tx, "webhook_deliveries.expire", struct{}{})
 			return err
 		})
 		if err != nil {
@@ -256,7 +265,8 @@ func TestDeliveriesExpire(t *testing.T) {
 		get := func(d id.ID) int {
 			return a.Send(t, a.Key, "GET", "/v1/webhooks/"+string(hook)+"/deliveries/"+string(d), "").Status
 		}
-		for deadline := time.Now().Add(10 * time.Second); get(old["/v1/webhooks/{id}/deliveries"]) != 404; time.Sleep(10 * time.Millisecond) {
+		deadline := time.Now().Add(10 * time.Second)
+		for ; get(old["/v1/webhooks/{id}/deliveries"]) != 404; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the old delivery is still there")
 			}
@@ -264,7 +274,8 @@ func TestDeliveriesExpire(t *testing.T) {
 		if status := get(young["/v1/webhooks/{id}/deliveries"]); status != 200 {
 			t.Errorf("the young delivery: %d", status)
 		}
-		if n := figures(t, a.App, a.Tenant, "SELECT count(*) FROM webhook_attempts WHERE organization_id = $1")[0]; n != 1 {
+		if n := figures(t, a.App, a.Tenant,
+			"SELECT count(*) FROM webhook_attempts WHERE organization_id = $1")[0]; n != 1 {
 			t.Errorf("%d attempts are left", n)
 		}
 	})

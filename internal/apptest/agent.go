@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,13 +33,16 @@ func Challenge(verifier string) string {
 // NewAgent makes an agent: all, read or none.
 func (a *App) NewAgent(t testing.TB, v Tenant, preset string) id.ID {
 	t.Helper()
-	return a.Operate(t, "agents.create", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "name": "Agent", "preset": %q}`, v.Business, preset)).ID("id")
+	return a.Operate(t, "agents.create", "business", v.Business,
+		fmt.Sprintf(`{"businessId": %q, "name": "Agent", "preset": %q}`, v.Business, preset)).ID("id")
 }
 
 // NewClient registers an OAuth client and returns its id.
 func (a *App) NewClient(t testing.TB) string {
 	t.Helper()
-	r := a.Agents(t, http.MethodPost, "/oauth/register", `{"client_name": "Test client", "redirect_uris": [`+strconvQuote(Callback)+`]}`, "Content-Type", "application/json")
+	r := a.Agents(t, http.MethodPost, "/oauth/register",
+		`{"client_name": "Test client", "redirect_uris": [`+strconvQuote(Callback)+`]}`,
+		"Content-Type", "application/json")
 	if r.Status != 201 {
 		t.Fatalf("register: %d %s", r.Status, r.Body)
 	}
@@ -75,8 +80,10 @@ func (a *App) Agents(t testing.TB, method, path, body string, headers ...string)
 // AskURL is the path of an authorization request that is right; more are pairs
 // that replace its parameters, and an empty value leaves one out.
 func (a *App) AskURL(client string, more ...string) string {
-	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {Callback}, "state": {"a state"}, "code_challenge_method": {"S256"},
-		"code_challenge": {Challenge(Verifier)}, "resource": {a.Settings.MCPURL + "/mcp"}, "scope": {"mcp offline_access"}}
+	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {Callback}, "state": {"a state"},
+		"code_challenge_method": {"S256"},
+		"code_challenge":        {Challenge(Verifier)}, "resource": {a.Settings.MCPURL + "/mcp"},
+		"scope": {"mcp offline_access"}}
 	for i := 0; i < len(more); i += 2 {
 		if q.Set(more[i], more[i+1]); more[i+1] == "" {
 			q.Del(more[i])
@@ -151,15 +158,17 @@ func (a *App) Connect(t testing.TB, v Tenant, agent id.ID) (client, access, refr
 // RPC posts one JSON-RPC message; headers are pairs.
 func (a *App) RPC(t testing.TB, access, message string, headers ...string) Result {
 	t.Helper()
-	return a.Agents(t, http.MethodPost, "/mcp", message, append([]string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream",
-		"Authorization", "Bearer " + access}, headers...)...)
+	return a.Agents(t, http.MethodPost, "/mcp", message,
+		append([]string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream",
+			"Authorization", "Bearer " + access}, headers...)...)
 }
 
 // Initialize opens a session and returns the headers of its requests.
 func (a *App) Initialize(t testing.TB, access string) []string {
 	t.Helper()
 	const version = "2025-06-18"
-	r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "`+version+`", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}`)
+	r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "`+version+
+		`", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}`)
 	if r.Status != 200 || r.Header.Get("Mcp-Session-Id") == "" {
 		t.Fatalf("initialize: %d %v %s", r.Status, r.Header, r.Body)
 	}
@@ -187,8 +196,10 @@ func (a *App) viaAgent(v Tenant) Door {
 			_, access, _ = a.Connect(t, v, a.NewAgent(t, v, "all"))
 			session = a.Initialize(t, access)
 		}
-		r := a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": %q, "arguments": %s}}`,
-			strings.ReplaceAll(operation, ".", "_"), input), session...)
+		r := a.RPC(t, access,
+			fmt.Sprintf(`{"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": %q, "arguments": `+
+				`%s}}`,
+				strings.ReplaceAll(operation, ".", "_"), input), session...)
 		return a.toolResult(t, operation, r)
 	}
 }
@@ -208,7 +219,8 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 		t.Fatalf("%s: %d %s", operation, r.Status, r.Body)
 	}
 	out := answer.Result
-	if len(out.Content) != 1 || parse(t, []byte(out.Content[0].Text)).String() != parse(t, out.StructuredContent).String() {
+	if len(out.Content) != 1 ||
+		parse(t, []byte(out.Content[0].Text)).String() != parse(t, out.StructuredContent).String() {
 		t.Errorf("%s: text and structured content differ: %.2000s", operation, r.Body)
 	}
 	o := a.Catalog.Named(operation)
@@ -221,10 +233,7 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 	// Results carry no status; the code implies it, and where it has several
 	// the first that is declared.
 	refused := Result{Body: []byte(out.Content[0].Text)}
-	all := []*fault.Kind{fault.Unauthorized, fault.Forbidden, fault.DomainAgreements, fault.Invalid, fault.BadInput, fault.MissingQuery,
-		fault.BadContactID, fault.BadBusinessID, fault.BadMessageID, fault.NotFound, fault.TooLarge,
-		fault.KeyInFlight, fault.KeyReused, fault.Internal, fault.Unavailable, fault.OutcomeUnknown}
-	for _, k := range append(all, o.Errors...) {
+	for _, k := range slices.Concat(append([][]*fault.Kind{o.Errors}, slices.Collect(maps.Values(o.Faults()))...)...) {
 		if k.Code == refused.Code() {
 			refused.Status = k.Status
 			break

@@ -27,6 +27,7 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
 	"frontdesk/migrations"
 )
 
@@ -53,6 +54,11 @@ func Each(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
 }
 
+// EachParallel is Each with the engines at the same time: see dbtest.EachParallel.
+func EachParallel(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
+}
+
 // EachDoor runs fn once per engine and door, on a service of its own.
 func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
@@ -68,21 +74,28 @@ func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...a
 // always is longer than any test's clock runs.
 const always = 1e6 * time.Hour
 
+// A test starts many services, each with an owner who has a password.
+func init() { secret.PasswordCost = secret.Cost{Memory: 64, Passes: 1, Lanes: 1} }
+
 // Settings are those of a test's service, before it starts.
 func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	t.Helper()
 	s := config.Settings{Listen: "127.0.0.1:0", MCPListen: "127.0.0.1:0",
-		AgentLimit:      config.AgentLimit{Free: 10, Starter: 30, Professional: 100, Enterprise: 60_000_000, Transport: 60_000_000},
+		AgentLimit: config.AgentLimit{Free: 10, Starter: 30, Professional: 100, Enterprise: 60_000_000,
+			Transport: 60_000_000},
 		AutomationLimit: config.AutomationLimit{Free: 30, Starter: 120, Professional: 600, Enterprise: 60_000_000},
 		OAuth:           config.OAuth{RegisterLimit: 10_000, TokenLimit: 10_000, RefreshRequiresResource: true},
-		RateLimit:       config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000, Public: 60_000_000},
-		StorageLimit:    config.StorageLimit{Free: 1 << 30, Starter: 1 << 40, Professional: 1 << 40, Enterprise: 1 << 40},
-		Files:           config.Files{MaxBytes: 8 << 20},
-		Mail:            config.Mail{Domain: "frontdesk.example", Provider: "mailbox"},
-		MailServer:      config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, LimitBytes: 1 << 40, Connections: 400},
-		Agreement:       config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
+		RateLimit: config.RateLimit{Free: 60, Starter: 300, Professional: 1000, Enterprise: 60_000_000,
+			Public: 60_000_000},
+		StorageLimit: config.StorageLimit{Free: 1 << 30, Starter: 1 << 40, Professional: 1 << 40, Enterprise: 1 << 40},
+		Files:        config.Files{MaxBytes: 8 << 20},
+		Mail:         config.Mail{Domain: "frontdesk.example", Provider: "mailbox"},
+		MailServer: config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, LimitBytes: 1 << 40,
+			Connections: 400},
+		Agreement: config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
 		// Nothing else ends by its age, whichever hour the test crosses and however it turns the clock.
-		Retention: config.Retention{Idempotency: 24 * time.Hour, Jobs: always, Deliveries: always, Deleted: always, Events: always, Executions: always}}
+		Retention: config.Retention{Idempotency: 24 * time.Hour, Jobs: always, Deliveries: always, Deleted: always,
+			Events: always, Executions: always}}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)
@@ -92,6 +105,9 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	s.Data = filepath.Join(t.TempDir(), "data")
 	if err := s.Settle(false); err != nil {
 		t.Fatal(err)
+	}
+	if e == db.SQLite {
+		dbtest.Migrated(t, s.DatabasePath(), folders...)
 	}
 	return s
 }
@@ -111,7 +127,8 @@ func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
 	if s.MCPURL == "http://127.0.0.1:0" {
 		s.MCPURL = "http://" + agents.Listener.Addr().String()
 	}
-	inner, err := app.Open(context.Background(), s, slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})), extra...)
+	inner, err := app.Open(context.Background(), s,
+		slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})), extra...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +152,10 @@ func (a *App) NewTenant(t testing.TB, plan string) Tenant {
 	t.Helper()
 	org := a.Operate(t, "organizations.create", "", "", fmt.Sprintf(`{"name": "Test", "plan": %q}`, plan))
 	v := Tenant{Org: org.ID("id"), Business: org.ID("businessId"), Owner: "owner-" + string(id.New()) + "@example.com"}
-	v.OwnerID = a.Operate(t, "users.create", "organization", v.Org, fmt.Sprintf(`{"email": %q, "name": "Owner", "role": "owner", "password": "a long password"}`, v.Owner)).ID("id")
-	a.Operate(t, "agreements.accept", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v.Business, v.Owner))
+	v.OwnerID = a.Operate(t, "users.create", "organization", v.Org,
+		fmt.Sprintf(`{"email": %q, "name": "Owner", "role": "owner", "password": "a long password"}`, v.Owner)).ID("id")
+	a.Operate(t, "agreements.accept", "business", v.Business,
+		fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v.Business, v.Owner))
 	v.Key, v.KeyID = a.NewKey(t, v, "*")
 	return v
 }
@@ -145,14 +164,16 @@ func (a *App) NewTenant(t testing.TB, plan string) Tenant {
 func (a *App) NewKey(t testing.TB, v Tenant, permissions ...string) (string, id.ID) {
 	t.Helper()
 	list, _ := json.Marshal(permissions)
-	k := a.Operate(t, "api_keys.create", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "name": "Test", "permissions": %s}`, v.Business, list))
+	k := a.Operate(t, "api_keys.create", "business", v.Business,
+		fmt.Sprintf(`{"businessId": %q, "name": "Test", "permissions": %s}`, v.Business, list))
 	return k.Text("key"), k.ID("id")
 }
 
 // Operate runs an admin operation and returns its data.
 func (a *App) Operate(t testing.TB, operation, noun string, ref id.ID, input string) Value {
 	t.Helper()
-	data, err := a.Admin.Do(context.Background(), admin.Request{Operation: operation, Noun: noun, Ref: string(ref), Input: json.RawMessage(input)})
+	data, err := a.Admin.Do(context.Background(),
+		admin.Request{Operation: operation, Noun: noun, Ref: string(ref), Input: json.RawMessage(input)})
 	if err != nil {
 		t.Fatalf("%s: %v", operation, err)
 	}
@@ -201,6 +222,10 @@ func (a *App) viaREST(v Tenant) Door {
 			if json.Unmarshal(raw, &s) == nil {
 				return s
 			}
+			var list []string
+			if json.Unmarshal(raw, &list) == nil {
+				return strings.Join(list, ",")
+			}
 			return string(raw)
 		}
 		var headers []string
@@ -235,21 +260,26 @@ func (a *App) viaAction(v Tenant) Door {
 	door := action.New(a.Runner, a.Catalog, op.Automation)
 	return func(t testing.TB, operation, input string) Result {
 		t.Helper()
-		caller := &op.Caller{Kind: op.AutomationActor, ID: id.New(), Organization: v.Org, Business: v.Business, Plan: "enterprise", Permissions: op.Everything()}
+		caller := &op.Caller{Kind: op.AutomationActor, ID: id.New(), Organization: v.Org, Business: v.Business,
+			Plan: "enterprise", Permissions: op.Everything()}
 		var with struct{ IdempotencyKey string }
 		fields := map[string]json.RawMessage{}
-		if json.Unmarshal([]byte(input), &with) == nil && with.IdempotencyKey != "" && json.Unmarshal([]byte(input), &fields) == nil {
+		if json.Unmarshal([]byte(input), &with) == nil && with.IdempotencyKey != "" &&
+			json.Unmarshal([]byte(input), &fields) == nil {
 			delete(fields, keyField)
 			rest, _ := json.Marshal(fields)
 			input = string(rest)
 		}
-		answer, err := door.Do(context.Background(), action.Call{Caller: caller, Operation: operation, Input: []byte(input), Key: with.IdempotencyKey, RequestID: string(id.New())})
+		answer, err := door.Do(context.Background(),
+			action.Call{Caller: caller, Operation: operation, Input: []byte(input), Key: with.IdempotencyKey,
+				RequestID: string(id.New())})
 		return ResultOf(t, answer, err)
 	}
 }
 
 // client has as many idle connections as the races have callers.
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // Send makes one REST request; headers are pairs of name and value.
 func (a *App) Send(t testing.TB, key, method, path, body string, headers ...string) Result {

@@ -3,7 +3,9 @@ package apptest
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,10 +20,11 @@ import (
 // described is the OpenAPI document, with its schemas read by a validator
 // that others wrote.
 type described struct {
-	paths    map[string]any
-	compiler *jsonschema.Compiler
-	mu       sync.Mutex
-	schemas  map[string]*jsonschema.Schema
+	paths     map[string]any
+	responses map[string]any // that operations share
+	compiler  *jsonschema.Compiler
+	mu        sync.Mutex
+	schemas   map[string]*jsonschema.Schema
 }
 
 const documentURL = "https://frontdesk.example/openapi.json"
@@ -41,13 +44,19 @@ var document = sync.OnceValues(func() (*described, error) {
 	if err := c.AddResource(documentURL, doc); err != nil {
 		return nil, err
 	}
-	return &described{paths: doc.(map[string]any)["paths"].(map[string]any), compiler: c, schemas: map[string]*jsonschema.Schema{}}, nil
+	all := doc.(map[string]any)
+	return &described{
+		paths:     all["paths"].(map[string]any),
+		responses: all["components"].(map[string]any)["responses"].(map[string]any),
+		compiler:  c,
+		schemas:   map[string]*jsonschema.Schema{},
+	}, nil
 })
 
 // find gives the template of a path, and the operation.
 func (d *described) find(method, path string) (template string, operation map[string]any) {
 	segments := strings.Split(path, "/")
-	for template, item := range d.paths {
+	for _, template := range slices.Sorted(maps.Keys(d.paths)) { // words come before {names}
 		parts := strings.Split(template, "/")
 		if len(parts) != len(segments) {
 			continue
@@ -57,11 +66,24 @@ func (d *described) find(method, path string) (template string, operation map[st
 			same = same && (p == segments[i] || strings.HasPrefix(p, "{") && segments[i] != "")
 		}
 		if same {
-			operation, _ = item.(map[string]any)[strings.ToLower(method)].(map[string]any)
+			operation, _ = d.paths[template].(map[string]any)[strings.ToLower(method)].(map[string]any)
 			return template, operation
 		}
 	}
 	return "", nil
+}
+
+// response gives an operation's answer with a status, and the pointer to it.
+func (d *described) response(template, method, status string) (pointer string, answer map[string]any) {
+	method = strings.ToLower(method)
+	operation := d.paths[template].(map[string]any)[method].(map[string]any)
+	answer, _ = operation["responses"].(map[string]any)[status].(map[string]any)
+	if shared, ok := answer["$ref"].(string); ok {
+		answer, _ = d.responses[shared[strings.LastIndexByte(shared, '/')+1:]].(map[string]any)
+		return strings.TrimPrefix(shared, "#"), answer
+	}
+	escape := strings.NewReplacer("~", "~0", "/", "~1").Replace
+	return "/paths/" + escape(template) + "/" + method + "/responses/" + status, answer
 }
 
 func (d *described) schema(pointer string) (*jsonschema.Schema, error) {
@@ -94,8 +116,8 @@ func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) 
 		t.Errorf("%s %s: %s\n%d %s", req.Method, req.URL.Path, fmt.Sprintf(format, args...), res.StatusCode, body)
 	}
 	status := strconv.Itoa(res.StatusCode)
-	answer, ok := operation["responses"].(map[string]any)[status].(map[string]any)
-	if !ok {
+	pointer, answer := d.response(template, req.Method, status)
+	if answer == nil {
 		fail("the document has no status %s here", status)
 		return
 	}
@@ -111,13 +133,13 @@ func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) 
 		return
 	}
 	if content, ok := answer["content"].(map[string]any); ok && content["application/json"] == nil {
-		if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); content[kind] == nil && content["*/*"] == nil {
+		if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); content[kind] == nil &&
+			content["*/*"] == nil {
 			fail("the document has no content of type %s here", kind)
 		}
 		return
 	}
-	escape := strings.NewReplacer("~", "~0", "/", "~1").Replace
-	s, err := d.schema("/paths/" + escape(template) + "/" + strings.ToLower(req.Method) + "/responses/" + status + "/content/application~1json/schema")
+	s, err := d.schema(pointer + "/content/application~1json/schema")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,11 @@ func (a *App) Events(t testing.TB, prefixes ...string) string {
 	}
 	var rows []row
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, "SELECT type, actor_kind, door, request_id FROM events WHERE organization_id = $1 ORDER BY seq", a.Org)
+		rows, err = db.All[row](ctx, tx, `
+			SELECT type, actor_kind, door, request_id
+			FROM events
+			WHERE organization_id = $1
+			ORDER BY seq`, a.Org)
 		return err
 	})
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
-// setUp makes the first organization and accepts its agreement.
+// setUp creates the first organization and accepts its agreement.
 func setUp(s *screen, service *service) {
 	s.t.Helper()
 	s.visit(service.Setup)
-	s.fill("name", "Ada Lovelace", "email", "ada@example.com", "password", password, "organizationName", "Analytical Engines")
+	s.fill("name", "Ada Lovelace", "email", "ada@example.com", "password", password, "organizationName",
+		"Analytical Engines")
 	s.press("form button")
 	s.has("Welcome. You are signed in.")
 	s.visit(service.URL + "/agreements")
@@ -33,7 +33,8 @@ func setUp(s *screen, service *service) {
 // choose sets a select by its name.
 func (s *screen) choose(name, value string) {
 	s.t.Helper()
-	if got := eval[string](s, fmt.Sprintf(`(e => (e.value = %q, e.value))(document.querySelector('[name=%q]'))`, value, name)); got != value {
+	if got := eval[string](s,
+		fmt.Sprintf(`(e => (e.value = %q, e.value))(document.querySelector('[name=%q]'))`, value, name)); got != value {
 		s.t.Fatalf("%s has no %s", name, value)
 	}
 }
@@ -51,7 +52,8 @@ func (s *screen) again(text string) {
 	s.has(text)
 }
 
-// Webhooks: made with an error on the way, tested, and every page looked at.
+// Webhooks: created with an error on the way, tested, and every page
+// inspected.
 func TestWebhooks(t *testing.T) {
 	service := serve(t)
 	s := open(t)
@@ -64,31 +66,33 @@ func TestWebhooks(t *testing.T) {
 	}))
 	t.Cleanup(endpoint.Close)
 	s.visit(service.URL + "/webhooks")
-	s.look("empty-webhooks")
+	s.inspect("empty-webhooks")
 	s.press(".empty .button")
-	s.look("webhook-new")
+	s.inspect("webhook-new")
 	s.fill("url", "http://example.com", "description", "The CRM")
 	s.press(".save button")
 	s.has("Choose at least one")
-	s.look("webhook-error")
+	s.inspect("webhook-error")
 	s.fill("url", endpoint.URL+"/hook")
-	s.do(chromedp.Click(chromedp.Search(`//summary[contains(., "Contact")]`)), chromedp.Click(chromedp.CSS(`input[value="contact.created"]`)), chromedp.Click(chromedp.CSS(`input[value="contact.updated"]`)))
+	s.do(chromedp.Click(chromedp.Search(`//summary[contains(., "Contact")]`)),
+		chromedp.Click(chromedp.CSS(`input[value="contact.created"]`)),
+		chromedp.Click(chromedp.CSS(`input[value="contact.updated"]`)))
 	s.press(".save button")
 	s.has("It will not be shown again", "Contact created and Contact updated")
-	s.look("webhook-made")
+	s.inspect("webhook-made")
 	s.do(chromedp.Reload())
 	if text := s.text(); strings.Contains(text, "whsec_") || !strings.Contains(text, "Send test event") {
 		t.Errorf("reloading shows %s", text)
 	}
 	s.press(`form[action$="/test"] button`)
 	s.has("The test event was sent", "200 OK")
-	s.look("delivery")
+	s.inspect("delivery")
 	s.press(".crumbs li:nth-child(2) a")
-	s.look("webhook")
+	s.inspect("webhook")
 	for _, verb := range []string{"edit", "rotate", "disable", "delete"} {
 		at := eval[string](s, `location.href`)
 		s.press(`a[href$="/` + verb + `"]`)
-		s.look("webhook-" + verb)
+		s.inspect("webhook-" + verb)
 		s.visit(at)
 	}
 	s.visit(service.URL + "/webhooks/new")
@@ -97,26 +101,25 @@ func TestWebhooks(t *testing.T) {
 	s.press(".save button")
 	s.press(`form[action$="/test"] button`)
 	s.has("500 Internal Server Error")
-	s.look("delivery-failed")
+	s.inspect("delivery-failed")
 	s.press(".crumbs li:nth-child(2) a")
-	s.look("webhook-long")
+	s.inspect("webhook-long")
 	s.visit(service.URL + "/webhooks")
-	s.look("webhooks")
+	s.inspect("webhooks")
 }
 
-// Automations: put together without scripts, saved with the keyboard, tested
-// and run.
+// Automations: built without scripts, saved with the keyboard, tested and run.
 func TestAutomations(t *testing.T) {
 	service := serve(t)
 	s := open(t)
 	setUp(s, service)
 	for _, path := range []string{"automations", "executions"} {
 		s.visit(service.URL + "/" + path)
-		s.look("empty-" + path)
+		s.inspect("empty-" + path)
 	}
 	s.visit(service.URL + "/automations/new")
-	s.look("automation-new")
-	scripts(s, false) // axe-core needs them: no looking meanwhile
+	s.inspect("automation-new")
+	s.scripts(false) // axe-core needs them: no page is inspected meanwhile
 	s.visit(service.URL + "/automations/new")
 	s.fill("name", "Greet new contacts", "condition", "event.data.firstName != null")
 	s.choose("trigger.event", "contact.created")
@@ -134,19 +137,20 @@ func TestAutomations(t *testing.T) {
 	s.fill("steps.1.input", `{"id": "{{ task.id }}", "body": "Hello {{ nobody.name }}"}`)
 	s.press(".save button")
 	s.has("title: Invalid input")
-	s.fill("steps.0.input", `{"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}`, "steps.1.input", `{"id": "{{ task.id }}", "body": "Hello"}`)
+	s.fill("steps.0.input", `{"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}`,
+		"steps.1.input", `{"id": "{{ task.id }}", "body": "Hello"}`)
 	// Enter saves; it must not move or remove a step.
 	s.do(chromedp.Focus(chromedp.CSS(`[name="name"]`)), chromedp.KeyEvent(kb.Enter))
 	s.wait("Created.")
-	scripts(s, true)
+	s.scripts(true)
 	s.do(chromedp.Reload())
-	s.look("automation")
+	s.inspect("automation")
 	automation := strings.Split(eval[string](s, `location.href`), "?")[0]
 	s.visit(automation + "/edit")
 	s.fill("condition", "1 +", "name", rtl)
 	s.press(".save button")
 	s.has("Line 1, column")
-	s.look("automation-error")
+	s.inspect("automation-error")
 
 	person := visitor(t, service)
 	key := person.key(t)
@@ -155,32 +159,32 @@ func TestAutomations(t *testing.T) {
 	s.visit(automation)
 	s.again("succeeded")
 	s.again("skipped")
-	s.look("automation-ran")
+	s.inspect("automation-ran")
 	s.visit(automation + "/test")
 	s.has("would run", "would not run")
 	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("td details").open = true`))
-	s.look("automation-test")
+	s.inspect("automation-test")
 	s.visit(automation + "?status=succeeded")
 	s.press("td a")
 	s.has("Create a task", "Comment on a task")
 	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach(d => d.open = true)`))
-	s.look("execution")
+	s.inspect("execution")
 	s.visit(automation + "/pause")
-	s.look("automation-pause")
+	s.inspect("automation-pause")
 
-	// One that fails, with names that fit nowhere.
+	// One that fails, with names too long for any page.
 	s.visit(service.URL + "/automations/new")
 	s.do(chromedp.Click(chromedp.CSS(`input[value="schedule"]`)))
 	s.fill("name", long, "description", rtl, "trigger.cron", "0 9 * * 1-5")
 	s.choose("add", "contacts.get")
 	s.press(`button[value="add"]`)
-	s.look("automation-schedule")
+	s.inspect("automation-schedule")
 	s.press(".save button")
 	s.has("Created.", "Weekdays at 09:00")
-	s.look("automation-long")
+	s.inspect("automation-long")
 	s.press(`form[action$="/run"] button`)
 	s.again("NOT_FOUND")
-	s.look("execution-failed")
+	s.inspect("execution-failed")
 	s.visit(service.URL + "/automations/new")
 	s.do(chromedp.Click(chromedp.CSS(`input[value="manual"]`)))
 	s.fill("name", rtl)
@@ -188,11 +192,11 @@ func TestAutomations(t *testing.T) {
 	s.press(`button[value="add"]`)
 	s.press(".save button")
 	s.visit(service.URL + "/automations")
-	s.look("automations")
+	s.inspect("automations")
 	s.visit(service.URL + "/executions")
-	s.look("executions")
+	s.inspect("executions")
 	s.press(`.filter a[href*="failed"]`)
-	s.look("executions-failed")
+	s.inspect("executions-failed")
 
 	// A list with a thousand rows.
 	began := time.Now()
@@ -200,21 +204,13 @@ func TestAutomations(t *testing.T) {
 	t.Logf("1000 agents in %v", time.Since(began).Round(time.Millisecond))
 	s.visit(service.URL + "/agents")
 	s.has("Agent 0999", "Older")
-	s.look("agents-thousand")
+	s.inspect("agents-thousand")
 	s.visit(service.URL + "/agents?page=20")
 	s.has("Agent 0000", "Newer")
-	s.look("agents-thousand-last")
+	s.inspect("agents-thousand-last")
 }
 
-// scripts lets pages run scripts, or not.
-func scripts(s *screen, on bool) {
-	s.t.Helper()
-	if _, err := chromedp.Call(s.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// person is somebody who sends forms without a browser, which is quicker.
+// person sends forms without a browser, which is faster.
 type person struct {
 	site string
 	http *http.Client
@@ -226,7 +222,9 @@ func visitor(t *testing.T, service *service) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &person{service.URL, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	p := &person{service.URL,
+		&http.Client{Jar: jar,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	p.post(t, "/sign-in", http.StatusSeeOther, "email", "ada@example.com", "password", password)
 	return p
 }
@@ -255,7 +253,7 @@ func (p *person) post(t *testing.T, path string, status int, pairs ...string) st
 	return string(text)
 }
 
-// business is the one that a form offers.
+// business is the id of the one that a form offers.
 func (p *person) business(t *testing.T) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.site+"/agents/new", nil)
@@ -276,10 +274,11 @@ func (p *person) business(t *testing.T) string {
 	return business
 }
 
-// key makes an API key.
+// key creates an API key.
 func (p *person) key(t *testing.T) string {
 	t.Helper()
-	text := p.post(t, "/settings/keys/new", http.StatusOK, "name", "Judge", "business_id", p.business(t), "permissions", "*")
+	text := p.post(t, "/settings/keys/new", http.StatusOK, "name", "Judge", "business_id", p.business(t), "permissions",
+		"*")
 	_, rest, _ := strings.Cut(text, `<output id="secret">`)
 	key, _, ok := strings.Cut(rest, "<")
 	if !ok {
@@ -288,12 +287,14 @@ func (p *person) key(t *testing.T) string {
 	return key
 }
 
-// agents makes many of them, in the order of their numbers.
+// agents creates many agents: the first number first, the last number last.
 func (p *person) agents(t *testing.T, n int) {
 	t.Helper()
 	business := p.business(t)
 	one := func(i int) {
-		p.post(t, "/agents/new", http.StatusSeeOther, "name", fmt.Sprintf("Agent %04d", i), "business_id", business, "preset", "read")
+		p.post(t, "/agents/new", http.StatusSeeOther, "name", fmt.Sprintf("Agent %04d", i), "business_id", business,
+			"preset",
+			"read")
 	}
 	one(0)
 	var wg sync.WaitGroup

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// fakeStripe starts what stands for Stripe. It is stopped and goes on at will.
+// fakeStripe starts a stand-in for Stripe, which the test can kill.
 func fakeStripe(t *testing.T) (address string, process *os.Process) {
 	t.Helper()
 	bin := os.Getenv("FRONTDESK_FAKE_STRIPE")
@@ -31,7 +31,7 @@ func fakeStripe(t *testing.T) (address string, process *os.Process) {
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
-		cmd.Wait() // killed: it says so
+		cmd.Wait() // its error says that it was killed
 	})
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
@@ -43,18 +43,20 @@ func fakeStripe(t *testing.T) (address string, process *os.Process) {
 // scripts turns JavaScript off or on again.
 func (s *screen) scripts(on bool) {
 	s.t.Helper()
-	if _, err := chromedp.Call(s.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
+	if _, err := chromedp.Call(s.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 func (s *screen) at() string { return eval[string](s, `location.href`) }
 
-// A person saves a card at the payment provider, and comes back: with it,
-// without it, twice, and with somebody else's address.
+// A person saves a card at the payment provider and comes back: with it,
+// without it, twice, and with an address of somebody else.
 func TestCards(t *testing.T) {
 	stripe, process := fakeStripe(t)
-	service := serve(t, "--payments-provider", "stripe", "--stripe-secret-key", "sk_test_123", "--stripe-url", stripe, "--stripe-checkout-url", stripe)
+	service := serve(t, "--payments-provider", "stripe", "--stripe-secret-key", "sk_test_123", "--stripe-url", stripe,
+		"--stripe-checkout-url", stripe)
 	s := open(t)
 	setUp(s, service)
 	cards := service.URL + "/settings/cards"
@@ -64,7 +66,7 @@ func TestCards(t *testing.T) {
 	if strings.Contains(s.text(), "sandbox") {
 		t.Error("sandbox cards are offered beside a real provider")
 	}
-	s.look("cards-stripe-empty")
+	s.inspect("cards-stripe-empty")
 	s.press(button)
 	if !strings.HasPrefix(s.at(), stripe+"/checkout/") {
 		t.Fatalf("the button leads to %s", s.at())
@@ -73,10 +75,10 @@ func TestCards(t *testing.T) {
 	s.has("This is not Stripe")
 	s.press("#cancel")
 	s.has("No card was added.")
-	s.look("card-canceled")
+	s.inspect("card-canceled")
 	s.visit(cards + "/saved?page=" + abandoned)
 	s.has("The card is not saved", "Back to the cards")
-	s.look("card-not-saved")
+	s.inspect("card-not-saved")
 
 	// Without JavaScript, on a small screen.
 	s.scripts(false)
@@ -89,28 +91,28 @@ func TestCards(t *testing.T) {
 	s.scripts(true)
 	s.size(1280, "light")
 	s.visit(cards + "?done=card")
-	s.look("card-saved")
+	s.inspect("card-saved")
 
-	// The address of the way back, once more and by somebody else.
+	// The return address once more, then as somebody else.
 	back := cards + "/saved?page=" + first
 	s.visit(back)
-	s.has("This card is saved already.")
+	s.has("This card is already saved.")
 	if n := strings.Count(s.text(), "Mastercard ending in 4444"); n != 1 {
 		t.Errorf("%d cards", n)
 	}
-	s.look("card-again")
+	s.inspect("card-again")
 	s.visit(back + "9")
-	s.has("No card was begun here")
-	s.look("card-of-nobody")
+	s.has("No card setup was started here")
+	s.inspect("card-of-nobody")
 	other := elsewhere(t, s, service)
 	s.visit(back)
-	s.has("No card was begun here")
+	s.has("No card setup was started here")
 	s.visit(cards)
 	s.has("None is saved yet")
 	s.press(`form[action="/sign-out"] button`)
 	signIn(s, service, "ada@example.com", password)
 
-	// The provider is silent, at both ends.
+	// The provider does not answer, on the way out and on the way back.
 	s.visit(cards)
 	s.press(button)
 	second := s.at()[strings.LastIndex(s.at(), "/")+1:]
@@ -122,28 +124,29 @@ func TestCards(t *testing.T) {
 	process.Wait()
 	s.visit(cards + "/saved?page=" + third)
 	s.has("The payment provider does not answer", "Try again")
-	s.look("card-down")
+	s.inspect("card-down")
 	s.visit(cards)
 	s.press(button)
 	s.has("The payment provider does not answer as it should")
-	s.look("cards-down")
+	s.inspect("cards-down")
 	s.press(`a[href$="/delete"]`)
-	s.look("card-stripe-delete")
+	s.inspect("card-stripe-delete")
 
-	// A new password by a link of the operator's.
+	// A new password by a link from the operator.
 	s.press(`form[action="/sign-out"] button`)
 	s.visit(passwordLink(t, service, other))
-	s.look("reset")
+	s.inspect("reset")
 	s.fill("password", "short")
 	s.press("form button")
 	s.has("Too short")
-	s.look("reset-error")
+	s.inspect("reset-error")
 	s.fill("password", "another long sentence")
 	s.press("form button")
 	s.has("you are signed out everywhere")
-	s.look("reset-done")
+	s.inspect("reset-done")
 	signIn(s, service, other, "another long sentence")
-	t.Logf("%d pages: %s; pages of the fake: %s %s %s", len(s.seen), strings.Join(s.seen, ", "), abandoned, first, second)
+	t.Logf("%d pages: %s; pages of the fake: %s %s %s", len(s.seen), strings.Join(s.seen, ", "), abandoned, first,
+		second)
 }
 
 func signIn(s *screen, service *service, email, password string) {
@@ -154,10 +157,11 @@ func signIn(s *screen, service *service, email, password string) {
 	s.has("Today")
 }
 
-// operate runs a command of the operator's beside the server.
+// operate runs an operator's command beside the server.
 func operate(t *testing.T, service *service, in string, arguments ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(context.Background(), os.Getenv("FRONTDESK_BIN"), append(arguments, "--data", service.Data)...)
+	cmd := exec.CommandContext(context.Background(), os.Getenv("FRONTDESK_BIN"),
+		append(arguments, "--data", service.Data)...)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(in), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -166,7 +170,7 @@ func operate(t *testing.T, service *service, in string, arguments ...string) str
 	return string(out)
 }
 
-// field is the value of a line that a command printed.
+// field finds a value by its name in what a command printed.
 func field(t *testing.T, out, name string) string {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -182,8 +186,10 @@ func field(t *testing.T, out, name string) string {
 func elsewhere(t *testing.T, s *screen, service *service) (email string) {
 	t.Helper()
 	email = "grace@example.com"
-	org := field(t, operate(t, service, "", "admin", "org", "create", "--name", "Flow-Matic", "--plan", "free"), "organizationId")
-	operate(t, service, password+"\n", "admin", "user", "create", "--org", org, "--email", email, "--name", "Grace", "--role", "owner", "--password-stdin")
+	org := field(t, operate(t, service, "", "admin", "org", "create", "--name", "Flow-Matic", "--plan", "free"),
+		"organizationId")
+	operate(t, service, password+"\n", "admin", "user", "create", "--org", org, "--email", email, "--name", "Grace",
+		"--role", "owner", "--password-stdin")
 	s.press(`form[action="/sign-out"] button`)
 	signIn(s, service, email, password)
 	return email

@@ -20,8 +20,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The official client finds its way from a 401 to a session by itself, but for
-// the consent, which a person gives in the browser; later its token expires.
+// The official client gets from a 401 to a session by itself, except for the
+// consent, which a person gives in the browser. Later its token expires.
 func TestOfficialClient(t *testing.T) {
 	t.Setenv("FRONTDESK_OAUTH_REFRESH_REQUIRES_RESOURCE", "false") // it cannot send the resource on a refresh
 	service := serve(t)
@@ -47,13 +47,15 @@ func TestOfficialClient(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	asked := make(chan string, 1)
-	tokens, trail := &purse{}, &trail{}
-	client := &http.Client{Transport: trail}
+	tokens, requests := &tokenKeeper{}, &requestLog{}
+	client := &http.Client{Transport: requests}
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: redirect, RequestRefreshToken: true, Client: client,
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "The official client", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			ClientName: "The official client", RedirectURIs: []string{redirect},
+			GrantTypes: []string{"authorization_code", "refresh_token"}}},
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult,
+			error) {
 			asked <- args.URL
 			select {
 			case q := <-back:
@@ -71,7 +73,7 @@ func TestOfficialClient(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// It connects, and waits while the browser is asked.
+	// It connects, and waits while the person in the browser is asked.
 	type connected struct {
 		session *mcp.ClientSession
 		err     error
@@ -79,14 +81,15 @@ func TestOfficialClient(t *testing.T) {
 	done := make(chan connected, 1)
 	go func() {
 		session, err := mcp.NewClient(&mcp.Implementation{Name: "judge", Version: "1"}, nil).Connect(ctx,
-			&mcp.StreamableClientTransport{Endpoint: service.AgentURL + "/mcp", HTTPClient: client, OAuthHandler: handler}, nil)
+			&mcp.StreamableClientTransport{Endpoint: service.AgentURL + "/mcp", HTTPClient: client,
+				OAuthHandler: handler}, nil)
 		done <- connected{session, err}
 	}()
 	select {
 	case address := <-asked:
 		s.visit(address)
 	case c := <-done:
-		t.Fatalf("it did not ask for consent: %v; %v", c.err, trail.all())
+		t.Fatalf("it did not ask for consent: %v; %v", c.err, requests.all())
 	}
 	s.fill("email", "ada@example.com", "password", password)
 	s.press("main form button")
@@ -96,16 +99,16 @@ func TestOfficialClient(t *testing.T) {
 	s.has("You can close this window.")
 	c := <-done
 	if c.err != nil {
-		t.Fatalf("%v; %v", c.err, trail.all())
+		t.Fatalf("%v; %v", c.err, requests.all())
 	}
 	defer c.session.Close()
-	if got := trail.all(); got[0] != "POST /mcp 401" {
+	if got := requests.all(); got[0] != "POST /mcp 401" {
 		t.Errorf("it began with %s", got[0])
 	}
-	trail.has(t, "GET /.well-known/oauth-protected-resource/mcp 200", 1)
-	trail.has(t, "GET /.well-known/oauth-authorization-server 200", 1)
-	trail.has(t, "POST /oauth/register 201", 1)
-	trail.has(t, "POST /oauth/token 200", 1)
+	requests.has(t, "GET /.well-known/oauth-protected-resource/mcp 200", 1)
+	requests.has(t, "GET /.well-known/oauth-authorization-server 200", 1)
+	requests.has(t, "POST /oauth/register 201", 1)
+	requests.has(t, "POST /oauth/token 200", 1)
 
 	list, err := c.session.ListTools(ctx, nil)
 	if err != nil {
@@ -128,37 +131,38 @@ func TestOfficialClient(t *testing.T) {
 	}
 	call("contacts_create", map[string]any{"firstName": "Grace", "idempotencyKey": "first"}, `"firstName":"Grace"`)
 	call("contacts_list", map[string]any{}, `"firstName":"Grace"`)
-	trail.has(t, "POST /oauth/token 200", 1)
+	requests.has(t, "POST /oauth/token 200", 1)
 
 	// Its token expires: it refreshes, once, and asks nobody.
 	before := tokens.expire()
 	call("contacts_list", map[string]any{}, `"firstName":"Grace"`)
 	call("contacts_create", map[string]any{"firstName": "Mary", "idempotencyKey": "second"}, `"firstName":"Mary"`)
-	trail.has(t, "POST /oauth/token 200", 2)
-	trail.has(t, "POST /oauth/register 201", 1)
-	trail.has(t, "POST /mcp 401", 1)
-	if after, err := tokens.Token(); err != nil || after.AccessToken == before.AccessToken || after.RefreshToken == before.RefreshToken {
+	requests.has(t, "POST /oauth/token 200", 2)
+	requests.has(t, "POST /oauth/register 201", 1)
+	requests.has(t, "POST /mcp 401", 1)
+	if after, err := tokens.Token(); err != nil || after.AccessToken == before.AccessToken ||
+		after.RefreshToken == before.RefreshToken {
 		t.Errorf("the tokens after the refresh are those before it, or none: %v", err)
 	}
 	t.Logf("protocol %s, %d tools", c.session.InitializeResult().ProtocolVersion, len(list.Tools))
 }
 
-// purse is a source of tokens whose token can be made to expire.
-type purse struct {
+// tokenKeeper is a source of tokens that can be made to expire.
+type tokenKeeper struct {
 	mu     sync.Mutex
 	source oauth2.TokenSource
 	renew  func(*oauth2.Token) oauth2.TokenSource
 	last   oauth2.Token
 }
 
-func (p *purse) fill(ctx context.Context, c *oauth2.Config, token *oauth2.Token) {
+func (p *tokenKeeper) fill(ctx context.Context, c *oauth2.Config, token *oauth2.Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.renew = func(token *oauth2.Token) oauth2.TokenSource { return c.TokenSource(ctx, token) }
 	p.source, p.last = p.renew(token), *token
 }
 
-func (p *purse) Token() (*oauth2.Token, error) {
+func (p *tokenKeeper) Token() (*oauth2.Token, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	token, err := p.source.Token()
@@ -168,8 +172,8 @@ func (p *purse) Token() (*oauth2.Token, error) {
 	return token, err
 }
 
-// expire returns the token that it puts an end to.
-func (p *purse) expire() oauth2.Token {
+// expire makes the current token expire and returns it.
+func (p *tokenKeeper) expire() oauth2.Token {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.last
@@ -178,13 +182,13 @@ func (p *purse) expire() oauth2.Token {
 	return p.last
 }
 
-// trail is what a client asked for, and the status that it got.
-type trail struct {
+// requestLog records what a client requested and the status it got.
+type requestLog struct {
 	mu    sync.Mutex
 	steps []string
 }
 
-func (l *trail) RoundTrip(req *http.Request) (*http.Response, error) {
+func (l *requestLog) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(req)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,13 +200,13 @@ func (l *trail) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func (l *trail) all() []string {
+func (l *requestLog) all() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.steps)
 }
 
-func (l *trail) has(t *testing.T, step string, times int) {
+func (l *requestLog) has(t *testing.T, step string, times int) {
 	t.Helper()
 	n := 0
 	for _, s := range l.all() {

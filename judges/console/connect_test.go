@@ -16,8 +16,8 @@ import (
 )
 
 // connect is a client of the agent connection: it registers, sends the browser
-// to the authorization page, and gets its code at an address of its own, to
-// which the consent page's policy must let the browser go.
+// to the authorization page, and gets its code at an address of its own, which
+// the consent page's policy must allow.
 func connect(t *testing.T, s *screen, service *service) {
 	t.Helper()
 	codes := make(chan url.Values, 4)
@@ -40,13 +40,17 @@ func connect(t *testing.T, s *screen, service *service) {
 	post(t, service.AgentURL+"/oauth/register", "application/json", string(registration), &client)
 	const verifier = "a-verifier-of-at-least-forty-three-characters-as-the-rule-wants"
 	sum := sha256.Sum256([]byte(verifier))
-	ask := service.AgentURL + "/oauth/authorize?" + url.Values{"client_id": {client.ID}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"mine"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {service.AgentURL + "/mcp"}, "scope": {"mcp offline_access"}}.Encode()
+	ask := service.AgentURL + "/oauth/authorize?" + url.Values{"client_id": {client.ID}, "redirect_uri": {redirect},
+		"response_type": {"code"}, "state": {"mine"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"resource": {service.AgentURL + "/mcp"}, "scope": {"mcp offline_access"}}.Encode()
 
 	s.visit(ask)
 	s.has("Connect Notebook", strings.TrimPrefix(callback.URL, "http://"), "Assistant")
-	s.look("consent")
-	box := eval[[]float64](s, `[...document.querySelectorAll(".pair button")].map(b => b.getBoundingClientRect()).flatMap(r => [r.width, r.height])`)
+	s.inspect("consent")
+	box := eval[[]float64](s,
+		`[...document.querySelectorAll(".pair button")].map(b => b.getBoundingClientRect()).flatMap(r => [r.width, `+
+			`r.height])`)
 	if len(box) != 4 || box[0] != box[2] || box[1] != box[3] {
 		t.Errorf("Approve and Decline differ in size: %v", box)
 	}
@@ -66,20 +70,22 @@ func connect(t *testing.T, s *screen, service *service) {
 	var tokens struct {
 		Access string `json:"access_token"`
 	}
-	post(t, service.AgentURL+"/oauth/token", "application/x-www-form-urlencoded", url.Values{"grant_type": {"authorization_code"}, "client_id": {client.ID}, "code": {back.Get("code")},
-		"redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {service.AgentURL + "/mcp"}}.Encode(), &tokens)
+	post(t, service.AgentURL+"/oauth/token", "application/x-www-form-urlencoded",
+		url.Values{"grant_type": {"authorization_code"}, "client_id": {client.ID}, "code": {back.Get("code")},
+			"redirect_uri": {redirect}, "code_verifier": {verifier},
+			"resource": {service.AgentURL + "/mcp"}}.Encode(), &tokens)
 	if tokens.Access == "" {
 		t.Fatal("no access token")
 	}
 
-	// Its agent shows it, and can send it away.
+	// Its agent's page lists it, and can disconnect it.
 	s.visit(service.URL + "/agents")
 	s.press(`tr:last-child td a`)
 	s.has("Notebook", "Disconnect")
-	s.look("agent-connected")
+	s.inspect("agent-connected")
 	s.press(`a[href$="/disconnect"]`)
 	s.has("Disconnect Notebook")
-	s.look("disconnect")
+	s.inspect("disconnect")
 }
 
 // post sends a body and reads the JSON that comes back.

@@ -1,7 +1,7 @@
-// Package console_test is a person with a browser: it sets a new server up,
-// signs in, accepts the agreement, makes a key and an agent and connects a
-// client, and looks at every page on the way. It knows nothing of the service
-// but its address. scripts/judge-console runs it.
+// Package console_test is a person with a browser: it sets up a new server,
+// signs in, accepts the agreement, creates a key and an agent, connects a
+// client, and inspects every page on the way. It knows only the address of the
+// service. scripts/judge-console runs it.
 package console_test
 
 import (
@@ -16,10 +16,12 @@ import (
 
 const password = "a sentence that nobody guesses"
 
-// long is a name that fits nowhere, and rtl one that is read from the right.
+// long is a name too long for any page, and rtl one that reads right to left.
 const (
-	long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft and its many friends and neighbours"
-	rtl  = "מזכירה של המשרד"
+	long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft and its many friends " +
+		"and " +
+		"neighbours"
+	rtl = "מזכירה של המשרד"
 )
 
 func TestConsole(t *testing.T) {
@@ -28,44 +30,48 @@ func TestConsole(t *testing.T) {
 
 	// Set-up, with an error on the way.
 	s.visit(service.Setup)
-	s.look("setup")
-	s.fill("name", "Ada Lovelace", "email", "ada@example.com", "password", "short", "organizationName", "Analytical Engines")
+	s.inspect("setup")
+	s.fill("name", "Ada Lovelace", "email", "ada@example.com", "password", "short", "organizationName",
+		"Analytical Engines")
 	s.press("form button")
 	s.has("Too short: expected at least 8 characters")
-	s.look("setup-error")
+	s.inspect("setup-error")
 	s.fill("password", password)
 	s.press("form button")
 	s.has("Welcome. You are signed in.", "Accept the business agreement")
-	s.look("today-first")
+	s.inspect("today-first")
 
 	// Empty pages say what belongs there.
-	for _, path := range []string{"agents", "settings/keys", "settings/cards", "settings/members", "settings/plan", "settings/password", "settings/organizations"} {
+	for _, path := range []string{"agents", "settings/keys", "settings/cards", "settings/members", "settings/plan",
+		"settings/password", "settings/organizations"} {
 		s.visit(service.URL + "/" + path)
-		s.look("empty-" + strings.ReplaceAll(path, "/", "-"))
+		s.inspect("empty-" + strings.ReplaceAll(path, "/", "-"))
 	}
 
 	// The agreement.
 	s.visit(service.URL + "/")
 	s.press(".steps .button")
 	s.has("Business agreement")
-	s.look("agreements")
+	s.inspect("agreements")
 	s.do(chromedp.Click(chromedp.CSS(`form[action="/agreements"] input[name="read"]`)))
 	s.press(`form[action="/agreements"] button`)
 	s.has("Accepted.", "by Ada Lovelace")
-	s.look("agreements-accepted")
+	s.inspect("agreements-accepted")
 
 	// A key: refused, then shown once; it works at once.
 	s.visit(service.URL + "/settings/keys/new?preset=read")
-	s.look("key-new")
-	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("input[type=checkbox]").forEach(b => b.checked = false)`))
+	s.inspect("key-new")
+	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("input[type=checkbox]").forEach(b => b.checked ` +
+		`= ` +
+		`false)`))
 	s.fill("name", "Web shop")
 	s.press(".save button")
 	s.has("Choose at least one")
-	s.look("key-error")
+	s.inspect("key-error")
 	s.do(chromedp.Click(chromedp.CSS(`input[value="contacts:read"]`)))
 	s.press(".save button")
 	s.has("It will not be shown again")
-	s.look("key-made")
+	s.inspect("key-made")
 	key := eval[string](s, `document.getElementById("secret").textContent.trim()`)
 	if answer := get(t, service.URL+"/v1/me", key); !strings.Contains(answer, `"contacts:read"`) {
 		t.Errorf("the key: %s", answer)
@@ -74,14 +80,14 @@ func TestConsole(t *testing.T) {
 	if strings.Contains(s.text(), key) || !strings.Contains(eval[string](s, `location.pathname`), "/settings/keys") {
 		t.Error("reloading shows the key again, or makes another")
 	}
-	s.look("keys")
+	s.inspect("keys")
 	s.press(`a[href$="/revoke"]`)
 	s.has("Revoke the key Web shop")
-	s.look("key-revoke")
+	s.inspect("key-revoke")
 
 	// An agent and its permission table.
 	s.visit(service.URL + "/agents/new")
-	s.look("agent-new")
+	s.inspect("agent-new")
 	s.fill("name", "Assistant")
 	s.press("main form button")
 	s.has("Created.", "What it may do")
@@ -92,21 +98,21 @@ func TestConsole(t *testing.T) {
 	}
 	s.press(".save button")
 	s.has("Saved.")
-	s.look("agent")
+	s.inspect("agent")
 	s.press(`.presets a[href*="helper"]`)
 	s.has("not saved yet")
-	s.look("agent-preset")
+	s.inspect("agent-preset")
 	s.visit(service.URL + "/agents/new")
 	s.fill("name", rtl)
 	s.do(chromedp.Click(chromedp.CSS(`input[value="all"]`)))
 	s.press("main form button")
-	s.look("agent-rtl")
+	s.inspect("agent-rtl")
 	s.visit(service.URL + "/agents/new")
 	s.fill("name", long)
 	s.press("main form button")
-	s.look("agent-long")
+	s.inspect("agent-long")
 	s.visit(service.URL + "/agents")
-	s.look("agents")
+	s.inspect("agents")
 
 	// A card, a member by invitation, the plan.
 	s.visit(service.URL + "/settings/cards")
@@ -114,71 +120,72 @@ func TestConsole(t *testing.T) {
 	s.visit(service.URL + "/settings/cards")
 	s.press(`form[action="/settings/cards"] button`)
 	s.has("Visa ending in 4242")
-	s.look("cards")
+	s.inspect("cards")
 	s.press(`a[href$="/delete"]`)
-	s.look("card-delete")
+	s.inspect("card-delete")
 	s.visit(service.URL + "/settings/members/invite")
-	s.look("invite")
+	s.inspect("invite")
 	s.fill("email", "grace@example.com")
 	s.press("main form button")
-	s.look("invite-made")
+	s.inspect("invite-made")
 	link := eval[string](s, `document.getElementById("secret").textContent.trim()`)
 	s.visit(service.URL + "/settings/members")
-	s.look("members")
+	s.inspect("members")
 	s.press("td a")
-	s.look("member")
+	s.inspect("member")
 	s.press(".danger")
-	s.look("member-remove")
+	s.inspect("member-remove")
 	for range 54 { // of 60 in a minute
 		get(t, service.URL+"/v1/me", key)
 	}
 	s.visit(service.URL + "/settings/plan")
 	s.has("of 60", "all back in")
-	s.look("plan")
+	s.inspect("plan")
 	s.visit(service.URL + "/nowhere")
-	s.look("nowhere")
+	s.inspect("nowhere")
 
 	connect(t, s, service)
 	s.visit(service.URL + "/")
 	s.has("Everything is set up")
-	s.look("today")
+	s.inspect("today")
 
 	// Out, and in again with the keyboard alone.
 	s.press(`form[action="/sign-out"] button`)
-	s.look("sign-in")
+	s.inspect("sign-in")
 	s.press(`a[href="/forgotten"]`)
 	s.has("whoever runs this server")
-	s.look("forgotten")
+	s.inspect("forgotten")
 	s.press(`a[href="/sign-in"]`)
 	s.focused("email")
-	s.do(chromedp.KeyEvent("ada@example.com"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("not the password"), chromedp.KeyEvent(kb.Enter))
-	s.wait("is not right")
-	s.look("sign-in-error")
+	s.do(chromedp.KeyEvent("ada@example.com"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("not the password"),
+		chromedp.KeyEvent(kb.Enter))
+	s.wait("is wrong")
+	s.inspect("sign-in-error")
 	s.focused("email")
 	s.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(password), chromedp.KeyEvent(kb.Enter))
 	s.wait("Today")
 	s.press(`form[action="/sign-out"] button`)
 
-	// Who follows a link that was cut off is helped, without signing in.
+	// A link that was cut off shows help, without signing in.
 	s.visit(service.URL + "/unsubscribe/cut-off")
 	s.has("This link does not work", "reply to the message")
-	s.look("unsubscribe-lost")
+	s.inspect("unsubscribe-lost")
 
 	// Grace joins and sees what a member sees.
 	s.visit(link)
-	s.look("join")
+	s.inspect("join")
 	s.fill("name", "Grace Hopper", "password", password)
 	s.press("main form button")
-	s.look("today-member")
+	s.inspect("today-member")
 	s.visit(service.URL + "/agents")
 	s.has("Owners and admins only")
-	s.look("refused")
+	s.inspect("refused")
 	s.visit(service.URL + "/agreements")
-	s.look("agreements-member")
+	s.inspect("agreements-member")
 	t.Logf("%d pages, each at 1280 and 390 px, light and dark: %s", len(s.seen), strings.Join(s.seen, ", "))
 }
 
-// wait waits for a text: after a key was pressed nothing says that a page comes.
+// wait waits for a text: after a key press, nothing says that a page follows.
 func (s *screen) wait(text string) {
 	s.t.Helper()
 	s.do(chromedp.WaitVisible(chromedp.Search(`//body[contains(., "` + text + `")]`)))

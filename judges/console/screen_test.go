@@ -13,12 +13,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// screen is a browser, and what looks at its pages.
+// screen is a browser, and what inspects its pages.
 type screen struct {
 	t     *testing.T
 	ctx   context.Context
 	axe   string
-	shots string // where pictures go, or nowhere
+	shots string // the folder for pictures; empty means none
 	seen  []string
 }
 
@@ -29,7 +29,8 @@ func open(t *testing.T) *screen {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("hide-scrollbars", true))
 	if path := os.Getenv("CHROMIUM"); path != "" {
 		options = append(options, chromedp.ExecPath(path))
@@ -71,7 +72,9 @@ func eval[T any](s *screen, script string) T {
 func (s *screen) size(width int64, scheme string) {
 	s.t.Helper()
 	s.do(chromedp.EmulateViewport(width, 900))
-	_, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	_, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -79,12 +82,13 @@ func (s *screen) size(width int64, scheme string) {
 
 func (s *screen) visit(address string) { s.t.Helper(); s.do(chromedp.Navigate(address)) }
 
-// press clicks what leads to another page, and waits for it.
+// press clicks an element that opens another page, and waits for that page.
 func (s *screen) press(selector string) {
 	s.t.Helper()
 	s.do(chromedp.Evaluate[chromedp.Void](`window.stale = true`), chromedp.Click(chromedp.CSS(selector)))
 	for range 200 {
-		fresh, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`!window.stale && document.readyState === "complete"`))
+		fresh, err := chromedp.Run(s.ctx,
+			chromedp.Evaluate[bool](`!window.stale && document.readyState === "complete"`))
 		if err == nil && fresh {
 			return
 		}
@@ -98,12 +102,13 @@ func (s *screen) fill(pairs ...string) {
 	s.t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		at := `[name="` + pairs[i] + `"]`
-		s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('`+at+`').value = ""`), chromedp.SendKeys(chromedp.CSS(at), pairs[i+1]))
+		s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('`+at+`').value = ""`),
+			chromedp.SendKeys(chromedp.CSS(at), pairs[i+1]))
 	}
 }
 
-// focused waits until a field has the focus, which a browser gives it a moment
-// after the page is there: what is typed before goes nowhere.
+// focused waits until a field has the focus, which a browser sets a moment after
+// the page has loaded: what is typed before is lost.
 func (s *screen) focused(name string) {
 	s.t.Helper()
 	for range 200 {
@@ -138,10 +143,10 @@ type audit struct {
 	}
 }
 
-// look judges the page on a large and a small screen, light and dark: nothing
-// serious by axe-core's rules, nothing to scroll sideways for, no text that is
-// cut off. The pictures are for people.
-func (s *screen) look(name string) {
+// inspect checks the page on a large and a small screen, light and dark: axe-core
+// finds nothing serious, nothing scrolls sideways, and no text is cut off. The
+// pictures are for people.
+func (s *screen) inspect(name string) {
 	s.t.Helper()
 	s.seen = append(s.seen, name)
 	defer s.size(1280, "light")
@@ -156,23 +161,28 @@ func (s *screen) look(name string) {
 				s.t.Errorf("%s: cut off: %s", where, cut)
 			}
 			s.do(chromedp.Evaluate[chromedp.Void](s.axe))
-			found := eval[audit](s, `axe.run(document, {resultTypes: ["violations"]}).then(r => ({Violations: r.violations.map(v =>
-				({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))}))}))`)
+			found := eval[audit](s,
+				`axe.run(document, {resultTypes: ["violations"]}).then(r => ({Violations: r.violations.map(v =>
+				({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html,
+					FailureSummary: n.failureSummary}))}))}))`)
 			for _, v := range found.Violations {
 				report := s.t.Logf
 				if v.Impact == "serious" || v.Impact == "critical" {
 					report = s.t.Errorf
 				}
-				report("%s: %s (%s): %s\n%s\n%s", where, v.ID, v.Impact, v.Help, v.Nodes[0].HTML, v.Nodes[0].FailureSummary)
+				report("%s: %s (%s): %s\n%s\n%s", where, v.ID, v.Impact, v.Help, v.Nodes[0].HTML,
+					v.Nodes[0].FailureSummary)
 			}
 			s.shoot(fmt.Sprintf("%s-%d-%s.png", name, width, scheme))
 		}
 	}
 }
 
-// cutOff finds text that is wider than what shows it.
-const cutOff = `[...document.querySelectorAll("main *, header *")].filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 &&
-	!e.closest(".hide, .paper") && getComputedStyle(e).overflowX !== "visible" && e.tagName !== "INPUT" && e.tagName !== "SELECT").map(e => e.outerHTML.slice(0, 120))`
+// cutOff finds text that is wider than its element.
+const cutOff = `[...document.querySelectorAll("main *, header *")].filter(e => e.clientWidth > 0 &&
+	e.scrollWidth > e.clientWidth + 1 &&
+	!e.closest(".hide, .paper") && getComputedStyle(e).overflowX !== "visible" && e.tagName !== "INPUT" &&
+		e.tagName !== "SELECT").map(e => e.outerHTML.slice(0, 120))`
 
 func (s *screen) shoot(file string) {
 	s.t.Helper()

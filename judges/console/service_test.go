@@ -3,7 +3,9 @@ package console_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -22,12 +24,15 @@ type service struct {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)) // outgoing connections get higher ports
+		if l, err := net.Listen("tcp", addr); err == nil {
+			l.Close()
+			return addr
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // serve starts the binary that FRONTDESK_BIN names.
@@ -39,7 +44,8 @@ func serve(t *testing.T, more ...string) *service {
 	}
 	api, agents := freePort(t), freePort(t)
 	s := &service{URL: "http://" + api, AgentURL: "http://" + agents, Data: t.TempDir()}
-	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api, "--mcp-listen", agents,
+	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api,
+		"--mcp-listen", agents,
 		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks"}, more...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -15,20 +15,20 @@ import (
 )
 
 // Client is an application that asks to act as an agent. All clients are
-// public: PKCE proves that whoever redeems a code is who asked for it.
+// public. PKCE proves that whoever redeems a code also asked for it.
 type Client struct {
 	ID           string      `db:"client_id"`
 	Name         string      `db:"name"`
 	URI          *string     `db:"uri"`
 	RedirectURIs []string    `db:"redirect_uris"`
 	CreatedAt    clock.Time  `db:"created_at"`
-	ExpiresAt    *clock.Time `db:"expires_at"` // of a document: fetch it again after this
+	ExpiresAt    *clock.Time `db:"expires_at"` // for a document: when to fetch it again
 }
 
 const clientColumns = "client_id, name, uri, redirect_uris, created_at, expires_at"
 
-// Metadata is what a client says about itself (RFC 7591 §2). What is not here
-// is ignored.
+// Metadata is what a client says about itself (RFC 7591 §2). Other fields are
+// ignored.
 type Metadata struct {
 	ClientID     string   `json:"client_id,omitzero"`
 	Name         string   `json:"client_name,omitzero"`
@@ -42,10 +42,10 @@ const (
 	maxName      = 200
 )
 
-// check takes over what a client says of itself.
+// check validates the metadata and turns it into a Client.
 func (m *Metadata) check() (*Client, *Error) {
 	if len(m.RedirectURIs) == 0 || len(m.RedirectURIs) > maxRedirects {
-		return nil, refuse(InvalidRedirect, "redirect_uris must hold 1 to 20 addresses.")
+		return nil, refuse(InvalidRedirect, "redirect_uris must contain 1 to 20 addresses.")
 	}
 	for _, r := range m.RedirectURIs {
 		if err := checkRedirect(r); err != nil {
@@ -53,18 +53,21 @@ func (m *Metadata) check() (*Client, *Error) {
 		}
 	}
 	if utf8.RuneCountInString(m.Name) > maxName || strings.ContainsFunc(m.Name, unicode.IsControl) {
-		return nil, refuse(InvalidClientMetadata, "client_name has at most 200 characters, none of them control characters.")
+		return nil, refuse(InvalidClientMetadata,
+			"client_name has at most 200 characters, none of them control characters.")
 	}
 	c := &Client{Name: strings.TrimSpace(m.Name), RedirectURIs: m.RedirectURIs}
-	// It is shown to a person as a link, so it must be one; else it is left out.
-	if u, err := url.Parse(m.URI); err == nil && printable(m.URI, maxURI) && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
+	// It is shown to a person as a link, so anything else is left out.
+	if u, err := url.Parse(m.URI); err == nil && printable(m.URI, maxURI) && u.Host != "" &&
+		(u.Scheme == "https" || u.Scheme == "http") {
 		c.URI = &m.URI
 	}
 	return c, nil
 }
 
-// Register takes in a client that introduces itself (RFC 7591 §3.1). Anyone
-// may; what it asks for and does not get, its answer shows (§3.2.1).
+// Register stores a client that introduces itself (RFC 7591 §3.1). Any client
+// may. The answer shows what was registered, which may be less than it asked for
+// (§3.2.1).
 func (g *Grants) Register(ctx context.Context, text []byte) (*Client, error) {
 	var m Metadata
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -82,7 +85,8 @@ func (g *Grants) Register(ctx context.Context, text []byte) (*Client, error) {
 func saveClient(ctx context.Context, tx *db.Tx, c *Client) error {
 	_, err := db.Exec(ctx, tx, `
 		INSERT INTO oauth_clients (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, uri = excluded.uri, redirect_uris = excluded.redirect_uris, expires_at = excluded.expires_at`,
+		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
+			redirect_uris = excluded.redirect_uris, expires_at = excluded.expires_at`,
 		c.ID, c.Name, c.URI, db.JSON(mustJSON(c.RedirectURIs)), c.CreatedAt, c.ExpiresAt)
 	return err
 }
@@ -90,15 +94,15 @@ func saveClient(ctx context.Context, tx *db.Tx, c *Client) error {
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings can be written
+		panic(err) // strings always encode
 	}
 	return b
 }
 
 var unavailable = refuse(InvalidClient, "Client metadata unavailable")
 
-// client finds who asks: by its registration, or by the document that its id
-// is the address of.
+// client finds a client by its registration, or by the metadata document at the
+// address that is its id.
 func (g *Grants) client(ctx context.Context, name string) (*Client, error) {
 	unknown := refuse(InvalidClient, "Unknown client_id. Register the client again.")
 	if !printable(name, maxURI) {
@@ -112,7 +116,7 @@ func (g *Grants) client(ctx context.Context, name string) (*Client, error) {
 		}
 		return err
 	})
-	if err != nil && !none(err) {
+	if err != nil && !isNone(err) {
 		return nil, err
 	}
 	switch {
@@ -124,8 +128,8 @@ func (g *Grants) client(ctx context.Context, name string) (*Client, error) {
 	return nil, unknown
 }
 
-// fetch reads a client metadata document (draft-ietf-oauth-client-id-metadata-document).
-// A failure is never kept.
+// fetch reads a client metadata document
+// (draft-ietf-oauth-client-id-metadata-document). Failures are not cached.
 func (g *Grants) fetch(ctx context.Context, address string) (*Client, error) {
 	if !documentAddress(address) {
 		return nil, unavailable
@@ -135,11 +139,11 @@ func (g *Grants) fetch(ctx context.Context, address string) (*Client, error) {
 		return nil, unavailable
 	}
 	var m Metadata
-	// §4.1: the document names its own address, and is compared with it as a string.
+	// §4.1: the document names its own address; the two are compared as strings.
 	if err := json.Unmarshal(text, &m); err != nil || m.ClientID != address || strings.TrimSpace(m.Name) == "" {
 		return nil, unavailable
 	}
-	// §4.1: no shared secrets. Public clients are the only ones here.
+	// §4.1: no shared secrets. All clients here are public.
 	if m.AuthMethod != "" && m.AuthMethod != "none" {
 		return nil, unavailable
 	}
@@ -154,8 +158,8 @@ func (g *Grants) fetch(ctx context.Context, address string) (*Client, error) {
 	return c, err
 }
 
-// documentAddress reports whether an address may be a client's id (§3): with
-// a path, and without a fragment, a user and dot segments.
+// documentAddress reports whether an address may be a client's id (§3). It needs
+// a path, and must not have a fragment, a user or dot segments.
 func documentAddress(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.User != nil || strings.Contains(s, "#") || u.Path == "" || u.Path == "/" {

@@ -23,12 +23,13 @@ type Connection struct {
 	LastUsedAt *clock.Time `json:"lastUsedAt"`
 }
 
-// Connections lists the living connections of an organization, newest first.
+// Connections lists the live connections of an organization, newest first.
 func (g *Grants) Connections(ctx context.Context, org id.ID) (out []Connection, err error) {
 	err = g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		out, err = db.All[Connection](ctx, tx, `
 			SELECT id, agent_id, user_id, client_id, client_name, connected_at, last_used_at FROM agent_grants
-			WHERE organization_id = $1 AND ended_at IS NULL AND connected_at IS NOT NULL AND expires_at > $2 ORDER BY seq DESC`, org, g.clock.Now())
+			WHERE organization_id = $1 AND ended_at IS NULL AND connected_at IS NOT NULL AND expires_at > $2
+			ORDER BY seq DESC`, org, g.clock.Now())
 		return err
 	})
 	return out, err
@@ -45,7 +46,7 @@ func (g *Grants) Disconnect(ctx context.Context, org, connection, user id.ID) er
 	})
 }
 
-// actor is who the log names.
+// actor is whom the event log names.
 type actor struct {
 	kind    string
 	id      id.ID
@@ -55,14 +56,17 @@ type actor struct {
 
 var bySystem = actor{kind: "system", door: "system"}
 
-// end ends a grant once, and with it every code, token and session.
-func (g *Grants) end(ctx context.Context, tx *db.Tx, v *row, reason string, by actor) error {
+// end ends a grant, and with it every code, token and session.
+func (g *Grants) end(ctx context.Context, tx *db.Tx, v *grantRow, reason string, by actor) error {
 	if v.EndedAt != nil {
 		return nil
 	}
 	now := g.clock.Now()
 	v.EndedAt, v.EndReason = &now, &reason
-	if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET ended_at = $3, end_reason = $4 WHERE organization_id = $1 AND id = $2", v.Org, v.ID, now, reason); err != nil {
+	if _, err := db.Exec(ctx, tx, `
+		UPDATE agent_grants
+		SET ended_at = $3, end_reason = $4
+		WHERE organization_id = $1 AND id = $2`, v.Org, v.ID, now, reason); err != nil {
 		return err
 	}
 	if v.ConnectedAt == nil {
@@ -71,27 +75,30 @@ func (g *Grants) end(ctx context.Context, tx *db.Tx, v *row, reason string, by a
 	return g.log(ctx, tx, v, "agent.disconnected", by)
 }
 
-// connected notes that a client took up its grant.
-func (g *Grants) connected(ctx context.Context, tx *db.Tx, v *row) error {
+// markConnected records that a client redeemed its grant.
+func (g *Grants) markConnected(ctx context.Context, tx *db.Tx, v *grantRow) error {
 	now := g.clock.Now()
 	v.ConnectedAt = &now
-	if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET connected_at = $3 WHERE organization_id = $1 AND id = $2", v.Org, v.ID, now); err != nil {
+	if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET connected_at = $3 WHERE organization_id = $1 AND id = $2",
+		v.Org, v.ID, now); err != nil {
 		return err
 	}
 	return g.log(ctx, tx, v, "agent.connected", actor{kind: "user", id: v.User, door: "agent"})
 }
 
-// log writes the audit row about an agent's connection.
-func (g *Grants) log(ctx context.Context, tx *db.Tx, v *row, kind string, by actor) error {
+// log writes an event about an agent's connection.
+func (g *Grants) log(ctx context.Context, tx *db.Tx, v *grantRow, kind string, by actor) error {
 	text, err := json.Marshal(struct {
 		Connection `json:",inline"`
 		EndedAt    *clock.Time `json:"endedAt"`
 		Reason     *string     `json:"reason"`
-	}{Connection{ID: v.ID, AgentID: v.Agent, UserID: v.User, ClientID: v.Client, ClientName: v.ClientName, CreatedAt: *v.ConnectedAt}, v.EndedAt, v.EndReason})
+	}{Connection{ID: v.ID, AgentID: v.Agent, UserID: v.User, ClientID: v.Client, ClientName: v.ClientName,
+		CreatedAt: *v.ConnectedAt}, v.EndedAt, v.EndReason})
 	if err != nil {
 		return err
 	}
-	e := event.Event{Organization: v.Org, At: g.clock.Now(), Type: kind, ResourceID: v.Agent, ActorKind: by.kind, Door: by.door, RequestID: by.request, Data: text}
+	e := event.Event{Organization: v.Org, At: g.clock.Now(), Type: kind, ResourceID: v.Agent, ActorKind: by.kind,
+		Door: by.door, RequestID: by.request, Data: text}
 	if by.id != "" {
 		e.ActorID = &by.id
 	}
@@ -101,29 +108,29 @@ func (g *Grants) log(ctx context.Context, tx *db.Tx, v *row, kind string, by act
 	return g.events.Append(ctx, tx, e)
 }
 
-// agentEnded ends every grant of an agent, in the transaction that ended the
-// agent and on behalf of whoever did. Activating the agent again, or moving it
-// back, revives none.
-func (g *Grants) agentEnded(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
+// EndAgent ends every grant of an agent, in the transaction that ended the
+// agent and on behalf of the same caller. Activating the agent again, or moving
+// it back, revives none.
+func (g *Grants) EndAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
 	return g.endAll(ctx, c, reason, "organization_id = $1 AND agent_id = $2", c.Org, agent)
 }
 
-// userEnded ends every grant that a user gave, in the call's organization or
-// in all of them, in the call's transaction.
-func (g *Grants) userEnded(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error {
+// EndUser ends every grant of a user, in the call's organization or in all of
+// them, in the call's transaction.
+func (g *Grants) EndUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error {
 	if everywhere {
 		return g.endAll(ctx, c, reason, "user_id = $1", user)
 	}
 	return g.endAll(ctx, c, reason, "organization_id = $1 AND user_id = $2", c.Org, user)
 }
 
-// endAll ends the living grants that match.
+// endAll ends the matching grants that are still live.
 func (g *Grants) endAll(ctx context.Context, c *op.Call, reason, which string, args ...any) error {
 	text := "SELECT " + rowColumns + " FROM agent_grants WHERE " + which + " AND ended_at IS NULL ORDER BY seq"
 	if c.Tx.Engine() == db.Postgres {
 		text += " FOR NO KEY UPDATE"
 	}
-	rows, err := db.All[row](ctx, c.Tx, text, args...)
+	rows, err := db.All[grantRow](ctx, c.Tx, text, args...)
 	if err != nil {
 		return err
 	}

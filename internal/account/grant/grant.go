@@ -1,14 +1,14 @@
-// Package grant is the authorization server of the agent connection without
-// its HTTP: which clients there are (client.go), what they ask for and who
-// consents (request.go), the codes and tokens they get for it (token.go), and
-// who a token stands for (login.go). It follows OAuth 2.1 with PKCE as the
-// MCP authorization specification of 2025-06-18 asks; the sections of the RFCs
-// are cited beside the lines that obey them.
+// Package grant is the authorization server for agent connections, without its
+// HTTP: the clients (client.go), their requests and the users' consent
+// (request.go), the codes and tokens they get (token.go), and the caller behind
+// a token (login.go). It follows OAuth 2.1 with PKCE as the MCP authorization
+// specification of 2025-06-18 requires; the sections of the RFCs are cited
+// beside the lines that follow them.
 //
 // A grant is one consent: one user lets one client act as one agent. Every
 // code and token belongs to a grant and ends with it. Only hashes of secrets
 // are stored, every exchange is one transaction that locks its grant, and
-// nothing about who may do what is kept in memory.
+// permissions are never cached in memory.
 package grant
 
 import (
@@ -19,15 +19,22 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
 
-// Config is what an operator sets.
+// Config is what grants need. All fields except the two switches are required.
 type Config struct {
-	// Issuer names this server, {mcp_url}. It never comes from a request.
+	DB     *db.DB
+	Clock  *clock.Clock
+	Events *event.Log
+	// Documents fetches the metadata of clients.
+	Documents Documents
+	// Issuer names this server, {mcp_url}. It never comes from a request. It is
+	// empty where the agent connection is off.
 	Issuer string
 	// Resource is what tokens are for: {mcp_url}/mcp.
 	Resource string
@@ -43,7 +50,7 @@ type Config struct {
 
 // Documents fetches client metadata documents.
 type Documents interface {
-	// Fetch gives a document's text, and how long it may be kept.
+	// Fetch returns a document's text and how long it may be cached.
 	Fetch(ctx context.Context, address string) (text []byte, keep time.Duration, err error)
 }
 
@@ -59,12 +66,12 @@ type Grants struct {
 	used map[id.ID]clock.Time // grants that were used since FlushUsed
 }
 
-// New joins grants to the accounts whose agents they are about.
-func New(d *db.DB, c *clock.Clock, events *event.Log, accounts *account.Accounts, documents Documents, cfg Config) *Grants {
-	g := &Grants{db: d, clock: c, events: events, config: cfg, documents: documents}
-	accounts.OnAgentEnd(g.agentEnded)
-	accounts.OnUserEnd(g.userEnded)
-	return g
+var _ account.Connections = (*Grants)(nil)
+
+// New panics when a required field is missing.
+func New(c Config) *Grants {
+	config.Require(c, "DB", "Clock", "Events", "Documents", "BaseURL")
+	return &Grants{db: c.DB, clock: c.Clock, events: c.Events, documents: c.Documents, config: c}
 }
 
 // The scopes.
@@ -73,7 +80,7 @@ const (
 	Offline   = "offline_access" // also a refresh token
 )
 
-// Scopes are all that can be asked for.
+// Scopes are all the scopes a client can ask for.
 var Scopes = []string{Transport, Offline}
 
 // How long things live.
@@ -84,7 +91,7 @@ const (
 	refreshLifetime = 90 * 24 * time.Hour
 )
 
-// What secrets begin with, so that a scanner knows them.
+// The prefixes of secrets, by which scanners recognize them.
 const (
 	clientPrefix  = "fdo_"
 	codePrefix    = "fdc_"
@@ -93,7 +100,7 @@ const (
 	sessionPrefix = "fds_"
 )
 
-// Error is a refusal in the words of OAuth.
+// Error is an OAuth error response.
 type Error struct {
 	Code        string
 	Description string
@@ -121,7 +128,7 @@ func refuse(code, description string) *Error { return &Error{code, description} 
 // AgentInactive refuses a consent for an agent that may not act.
 var AgentInactive = fault.Define("AGENT_INACTIVE", 409, "This agent is not active.")
 
-// locked reads one row and holds it until the transaction ends.
+// locked reads one row and locks it until the transaction ends.
 func locked[T any](ctx context.Context, tx *db.Tx, text string, args ...any) (T, error) {
 	if tx.Engine() == db.Postgres {
 		text += " FOR NO KEY UPDATE"
@@ -129,8 +136,8 @@ func locked[T any](ctx context.Context, tx *db.Tx, text string, args ...any) (T,
 	return db.One[T](ctx, tx, text, args...)
 }
 
-// write runs one exchange. What it refuses is committed too: a code that is
-// used twice is refused, and ends its grant.
+// write runs one exchange. A refusal is committed too: a code used twice is
+// refused and ends its grant.
 func (g *Grants) write(ctx context.Context, fn func(context.Context, *db.Tx) (*Error, error)) error {
 	var refused *Error
 	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -143,4 +150,4 @@ func (g *Grants) write(ctx context.Context, fn func(context.Context, *db.Tx) (*E
 	return err
 }
 
-func none(err error) bool { return errors.Is(err, db.ErrNone) }
+func isNone(err error) bool { return errors.Is(err, db.ErrNone) }

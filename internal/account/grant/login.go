@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// Login is who an access token stands for at this moment.
+// Login is the caller behind an access token at this moment.
 type Login struct {
 	Caller   *op.Caller // the agent, with what it may do now
 	Grant    id.ID
@@ -19,7 +19,7 @@ type Login struct {
 	Client   string
 	Disabled bool // the organization, or the user who consented, may not act
 	Agreed   bool // the agent's business accepted the current agreement
-	Session  bool // the request belongs to a session that is open
+	Session  bool // the request belongs to an open session
 }
 
 type loginRow struct {
@@ -32,25 +32,25 @@ type loginRow struct {
 	ExpiresAt   clock.Time        `db:"expires_at"`
 	Agent       id.ID             `db:"agent"`
 	Moved       bool              `db:"moved"`
-	Status      string            `db:"agent_status"`
+	Status      account.Status    `db:"agent_status"`
 	Deleted     bool              `db:"deleted"`
 	Business    id.ID             `db:"business_id"`
 	Permissions map[string]string `db:"permissions"`
 	Plan        string            `db:"plan"`
-	OrgStatus   string            `db:"org_status"`
+	OrgStatus   account.Status    `db:"org_status"`
 	Member      bool              `db:"member"`
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
 	Session     bool              `db:"session"`
 }
 
-// Lookup tells who an access token stands for. It is asked at every request,
-// in one statement, and nothing of it is remembered.
+// Lookup finds the caller behind an access token. It runs for every request, in
+// one statement, and caches nothing.
 func (g *Grants) Lookup(ctx context.Context, accessToken string) (*Login, error) {
 	return g.LookupIn(ctx, accessToken, "")
 }
 
-// LookupIn also tells whether the request's session is open and this token's.
+// LookupIn also reports whether the session is open and belongs to this token.
 func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Login, error) {
 	unknown := refuse(InvalidToken, "The access token is not valid or has expired.")
 	if !secret.WellFormed(AccessPrefix, accessToken) {
@@ -61,21 +61,26 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 	err := g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		v, err = db.One[loginRow](ctx, tx, `
 			SELECT g.id, g.organization_id, g.user_id, g.client_id, g.resource, g.end_reason, t.expires_at,
-				a.id, a.organization_id <> g.organization_id, a.status, a.deleted_at IS NOT NULL OR b.deleted_at IS NOT NULL, a.business_id, a.permissions,
+				a.id, a.organization_id <> g.organization_id, a.status, a.deleted_at IS NOT NULL
+					OR b.deleted_at IS NOT NULL, a.business_id, a.permissions,
 				o.plan, o.status,
 				EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-					WHERE m.organization_id = g.organization_id AND m.user_id = g.user_id AND m.deleted_at IS NULL AND u.status = 'active'),
-				EXISTS (SELECT 1 FROM agreements c WHERE c.organization_id = a.organization_id AND c.business_id = a.business_id
+					WHERE m.organization_id = g.organization_id AND m.user_id = g.user_id AND m.deleted_at IS NULL
+						AND u.status = 'active'),
+				EXISTS (SELECT 1 FROM agreements c WHERE c.organization_id = a.organization_id
+					AND c.business_id = a.business_id
 					AND c.kind = 'business' AND c.version = $3 AND c.deleted_at IS NULL),
-				EXISTS (SELECT 1 FROM agreements c WHERE c.organization_id = a.organization_id AND c.business_id = a.business_id
+				EXISTS (SELECT 1 FROM agreements c WHERE c.organization_id = a.organization_id
+					AND c.business_id = a.business_id
 					AND c.kind = 'domain' AND c.version = $4 AND c.deleted_at IS NULL),
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id)
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
 				JOIN businesses b ON b.id = a.business_id JOIN organizations o ON o.id = g.organization_id
-			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:], g.config.BusinessAgreement, g.config.DomainAgreement)
+			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:],
+			g.config.BusinessAgreement, g.config.DomainAgreement)
 		return err
 	})
-	if none(err) {
+	if isNone(err) {
 		return nil, unknown
 	}
 	if err != nil {
@@ -97,14 +102,15 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 	g.note(v.Grant, now)
 	agent := account.Agent{Permissions: v.Permissions}
 	return &Login{
-		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business, Plan: v.Plan, Permissions: agent.Allowed(),
-			DomainAgreement: v.Domains, AgreementURL: g.config.BaseURL + "/agreements"},
+		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business,
+			Plan: v.Plan, Permissions: agent.Allowed(),
+			Agreements: account.Agreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
-		Disabled: v.OrgStatus != "active" || !v.Member, Agreed: v.Agreed, Session: v.Session,
+		Disabled: v.OrgStatus != account.Active || !v.Member, Agreed: v.Agreed, Session: v.Session,
 	}, nil
 }
 
-// maxSessions bounds what one grant may keep open; the oldest end.
+// maxSessions is how many sessions one grant may keep open; the oldest end.
 const maxSessions = 100
 
 // OpenSession begins a session of the login's grant. Any process can serve it.
@@ -112,13 +118,17 @@ func (g *Grants) OpenSession(ctx context.Context, l *Login) (string, error) {
 	session := secret.NewToken(sessionPrefix)
 	hash := secret.Hash(session)
 	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "INSERT INTO agent_sessions (organization_id, grant_id, hash, created_at) VALUES ($1, $2, $3, $4)",
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO agent_sessions (organization_id, grant_id, hash, created_at)
+			VALUES ($1, $2, $3, $4)`,
 			l.Caller.Organization, l.Grant, hash[:], g.clock.Now())
 		if err != nil {
 			return err
 		}
-		_, err = db.Exec(ctx, tx, `DELETE FROM agent_sessions WHERE organization_id = $1 AND grant_id = $2 AND seq <=
-			(SELECT seq FROM agent_sessions WHERE organization_id = $1 AND grant_id = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3)`,
+		_, err = db.Exec(ctx, tx, `
+			DELETE FROM agent_sessions WHERE organization_id = $1 AND grant_id = $2 AND seq <=
+				(SELECT seq FROM agent_sessions WHERE organization_id = $1
+					AND grant_id = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3)`,
 			l.Caller.Organization, l.Grant, maxSessions)
 		return err
 	})
@@ -129,12 +139,16 @@ func (g *Grants) OpenSession(ctx context.Context, l *Login) (string, error) {
 func (g *Grants) EndSession(ctx context.Context, l *Login, session string) error {
 	hash := secret.Hash(session)
 	return g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "DELETE FROM agent_sessions WHERE organization_id = $1 AND grant_id = $2 AND hash = $3", l.Caller.Organization, l.Grant, hash[:])
+		_, err := db.Exec(ctx, tx, `
+			DELETE
+			FROM agent_sessions
+			WHERE organization_id = $1 AND grant_id = $2 AND hash = $3`,
+			l.Caller.Organization, l.Grant, hash[:])
 		return err
 	})
 }
 
-// note remembers that a grant was used, to be written down by FlushUsed.
+// note remembers that a grant was used, until FlushUsed writes it down.
 func (g *Grants) note(grant id.ID, now clock.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -144,7 +158,7 @@ func (g *Grants) note(grant id.ID, now clock.Time) {
 	g.used[grant] = now
 }
 
-// FlushUsed writes down when connections were last used.
+// FlushUsed writes when connections were last used to the database.
 func (g *Grants) FlushUsed(ctx context.Context) error {
 	g.mu.Lock()
 	used := g.used
@@ -156,7 +170,8 @@ func (g *Grants) FlushUsed(ctx context.Context) error {
 	return g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for grant, at := range used {
 			// The grant's id is all that is known here; ids are unique across organizations.
-			if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET last_used_at = $2 WHERE id = $1", grant, at); err != nil {
+			if _, err := db.Exec(ctx, tx, "UPDATE agent_grants SET last_used_at = $2 WHERE id = $1", grant,
+				at); err != nil {
 				return err
 			}
 		}

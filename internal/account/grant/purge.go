@@ -8,8 +8,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// How long things are kept after their use. A client that was used is kept
-// long: it remembers its id, and cannot tell that nobody here does.
+// How long rows are kept after their use. A client that was used is kept for
+// long, because it remembers its id and cannot tell that the server forgot it.
 const (
 	expiredKept    = 24 * time.Hour
 	sessionKept    = 90 * 24 * time.Hour
@@ -17,25 +17,36 @@ const (
 	forgottenAfter = 400 * 24 * time.Hour
 )
 
-// purges end rows that serve nobody, children before their parents. $1 is the
-// moment before which they ended, $2 how many to end at once.
+// purges delete expired rows, children before their parents. $1 is the moment
+// before which they expired, $2 how many to delete at once.
 var purges = []struct {
 	after     time.Duration
 	statement string
 }{
-	{expiredKept, "DELETE FROM oauth_requests WHERE seq IN (SELECT seq FROM oauth_requests WHERE expires_at <= $1 LIMIT $2)"},
-	{expiredKept, "DELETE FROM grant_tokens WHERE seq IN (SELECT seq FROM grant_tokens WHERE expires_at <= $1 LIMIT $2)"},
-	{sessionKept, "DELETE FROM agent_sessions WHERE seq IN (SELECT seq FROM agent_sessions WHERE created_at <= $1 LIMIT $2)"},
+	{expiredKept, `
+		DELETE FROM oauth_requests
+		WHERE seq IN (SELECT seq FROM oauth_requests WHERE expires_at <= $1 LIMIT $2)`},
+	{expiredKept, `
+		DELETE
+		FROM grant_tokens
+		WHERE seq IN (SELECT seq FROM grant_tokens WHERE expires_at <= $1 LIMIT $2)`},
+	{sessionKept, `
+		DELETE FROM agent_sessions
+		WHERE seq IN (SELECT seq FROM agent_sessions WHERE created_at <= $1 LIMIT $2)`},
 	{expiredKept, ofExpired("grant_codes")},
 	{expiredKept, ofExpired("grant_tokens")},
 	{expiredKept, ofExpired("agent_sessions")},
-	{expiredKept, "DELETE FROM agent_grants WHERE seq IN (SELECT seq FROM agent_grants WHERE expires_at <= $1 LIMIT $2)"},
+	{expiredKept, `
+		DELETE
+		FROM agent_grants
+		WHERE seq IN (SELECT seq FROM agent_grants WHERE expires_at <= $1 LIMIT $2)`},
 	{unusedClient, idleClients("c.used_at IS NULL AND c.created_at <= $1")},
 	{forgottenAfter, idleClients("c.created_at <= $1 AND c.used_at <= $1")},
 }
 
 func ofExpired(table string) string {
-	return "DELETE FROM " + table + " WHERE seq IN (SELECT r.seq FROM agent_grants g JOIN " + table + " r ON r.grant_id = g.id WHERE g.expires_at <= $1 LIMIT $2)"
+	return "DELETE FROM " + table + " WHERE seq IN (SELECT r.seq FROM agent_grants g JOIN " + table +
+		" r ON r.grant_id = g.id WHERE g.expires_at <= $1 LIMIT $2)"
 }
 
 func idleClients(idle string) string {
@@ -43,7 +54,7 @@ func idleClients(idle string) string {
 		" AND NOT EXISTS (SELECT 1 FROM agent_grants g WHERE g.client_id = c.client_id) LIMIT $2)"
 }
 
-// Purge ends a batch of what has expired, and tells whether there is more.
+// Purge deletes a batch of expired rows and reports whether there may be more.
 func Purge(ctx context.Context, tx *db.Tx, now clock.Time, batch int) (more bool, err error) {
 	for _, p := range purges {
 		n, err := db.Exec(ctx, tx, p.statement, now.Add(-p.after), batch)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -16,7 +17,7 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// Request is an authorization request that waits for a person's consent.
+// Request is an authorization request that awaits a person's consent.
 type Request struct {
 	ID          id.ID      `db:"id"`
 	ClientID    string     `db:"client_id"`
@@ -26,7 +27,7 @@ type Request struct {
 	Scopes      []string   `db:"scopes"`
 	ExpiresAt   clock.Time `db:"expires_at"`
 
-	// RedirectHost is where the browser goes next, as a person can judge it.
+	// RedirectHost names where the browser goes next, in a form a person can judge.
 	RedirectHost string `db:"-"`
 
 	State     *string     `db:"state"`
@@ -35,11 +36,12 @@ type Request struct {
 	SettledAt *clock.Time `db:"settled_at"`
 }
 
-const requestColumns = "id, client_id, client_name, client_uri, redirect_uri, scopes, expires_at, state, challenge, created_at, settled_at"
+const requestColumns = "id, client_id, client_name, client_uri, redirect_uri, scopes, expires_at, state, challenge, " +
+	"created_at, settled_at"
 
 const maxState = 4096
 
-// s256 is the form of a challenge: the base64url of 32 bytes (RFC 7636 §4.2).
+// s256 matches a challenge: the base64url of 32 bytes (RFC 7636 §4.2).
 var s256 = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // Direction is where an authorization request leads: to the consent page, or
@@ -47,13 +49,13 @@ var s256 = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 type Direction struct {
 	To      string
 	Refused *Error // nil on the way to the consent page
-	Host    string // of the client's redirect URI, as a person can judge it
+	Host    string // of the client's redirect URI, in a form a person can judge
 	Own     bool   // the redirect URI is on the person's own machine
 }
 
-// Ask checks an authorization request before anybody is asked to sign in, and
-// keeps it. An error means that there is no client, or no redirect URI of its
-// own, to send anything to (RFC 6749 §4.1.2.1).
+// Ask checks an authorization request before anybody has to sign in, and stores
+// it. An error means that there is no known client or redirect URI to send the
+// browser to (RFC 6749 §4.1.2.1).
 func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 	if len(q["client_id"]) != 1 {
 		return nil, refuse(InvalidRequest, "client_id must be given once.")
@@ -63,35 +65,39 @@ func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 		return nil, err
 	}
 	redirect := q.Get("redirect_uri")
-	if len(q["redirect_uri"]) != 1 || !matches(c.RedirectURIs, redirect) {
-		return nil, refuse(InvalidRequest, "redirect_uri must be one of those the client registered, exactly.")
+	if len(q["redirect_uri"]) != 1 || !matchesRegistered(c.RedirectURIs, redirect) {
+		return nil, refuse(InvalidRequest, "redirect_uri must exactly match one that the client registered.")
 	}
-	r := &Request{ID: id.New(), ClientID: c.ID, ClientName: c.Name, ClientURI: c.URI, RedirectURI: redirect, CreatedAt: g.clock.Now()}
+	r := &Request{ID: id.New(), ClientID: c.ID, ClientName: c.Name, ClientURI: c.URI, RedirectURI: redirect,
+		CreatedAt: g.clock.Now()}
 	r.ExpiresAt = r.CreatedAt.Add(requestLifetime)
 	if r.ClientName == "" {
-		r.ClientName = host(redirect)
+		r.ClientName = redirectHost(redirect)
 	}
 	if state := q.Get("state"); state != "" && storable(state, maxState) {
 		r.State = &state
 	}
 	if refused := g.checkAsked(r, q); refused != nil {
-		return &Direction{To: g.backWith(redirect, r.State, refused), Refused: refused, Host: host(redirect),
-			Own: ownMachine(redirect)}, nil
+		return &Direction{To: g.redirectError(redirect, r.State, refused), Refused: refused,
+			Host: redirectHost(redirect),
+			Own:  ownMachine(redirect)}, nil
 	}
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, `INSERT INTO oauth_requests (`+requestColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`,
-			r.ID, r.ClientID, r.ClientName, r.ClientURI, r.RedirectURI, db.JSON(mustJSON(r.Scopes)), r.ExpiresAt, r.State, r.Challenge, r.CreatedAt)
+		_, err := db.Exec(ctx, tx, `INSERT INTO oauth_requests (`+requestColumns+
+			`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`,
+			r.ID, r.ClientID, r.ClientName, r.ClientURI, r.RedirectURI, db.JSON(mustJSON(r.Scopes)), r.ExpiresAt,
+			r.State, r.Challenge, r.CreatedAt)
 		return err
 	})
 	return &Direction{To: g.config.BaseURL + "/consent/" + string(r.ID)}, err
 }
 
-// storable reports whether a text can be kept and given back as it is.
+// storable reports whether a text can be stored and returned unchanged.
 func storable(s string, most int) bool {
 	return len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// checkAsked refuses what the client is told of by a redirect.
+// checkAsked makes the checks whose errors reach the client by a redirect.
 func (g *Grants) checkAsked(r *Request, q url.Values) *Error {
 	for name, values := range q {
 		// RFC 6749 §3.1: no parameter twice. RFC 8707 §2 permits more than one
@@ -101,7 +107,7 @@ func (g *Grants) checkAsked(r *Request, q url.Values) *Error {
 		}
 	}
 	if state := q.Get("state"); !storable(state, maxState) {
-		return refuse(InvalidRequest, "state has at most 4096 characters, none of them control characters.")
+		return refuse(InvalidRequest, "state has at most 4096 characters and no control characters.")
 	}
 	switch q.Get("response_type") {
 	case "code":
@@ -126,7 +132,7 @@ func (g *Grants) checkAsked(r *Request, q url.Values) *Error {
 	return refused
 }
 
-// checkResource wants the one resource there is, exactly (RFC 8707 §2).
+// checkResource requires exactly the one resource there is (RFC 8707 §2).
 func (g *Grants) checkResource(given []string) *Error {
 	if len(given) != 1 || given[0] != g.config.Resource {
 		return refuse(InvalidTarget, "resource must be "+g.config.Resource)
@@ -134,8 +140,8 @@ func (g *Grants) checkResource(given []string) *Error {
 	return nil
 }
 
-// askedScopes reads a scope parameter (RFC 6749 §3.3); without one it is the
-// transport's.
+// askedScopes reads a scope parameter (RFC 6749 §3.3). The default is the
+// transport's scope.
 func askedScopes(text string) ([]string, *Error) {
 	if text == "" {
 		return []string{Transport}, nil
@@ -156,25 +162,27 @@ func askedScopes(text string) ([]string, *Error) {
 }
 
 func (g *Grants) pending(r Request, err error) (*Request, error) {
-	if none(err) || err == nil && (r.SettledAt != nil || r.ExpiresAt <= g.clock.Now()) {
+	if isNone(err) || err == nil && (r.SettledAt != nil || r.ExpiresAt <= g.clock.Now()) {
 		return nil, fault.NotFound.Say("There is no such request, or it has expired. Start again from the application.")
 	}
-	r.RedirectHost = host(r.RedirectURI)
+	r.RedirectHost = redirectHost(r.RedirectURI)
 	return &r, err
 }
 
-// Request is an authorization request that waits, for the page that asks.
+// Request finds a pending request for the consent page.
 func (g *Grants) Request(ctx context.Context, request id.ID) (out *Request, err error) {
 	err = g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		out, err = g.pending(db.One[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1", request))
+		out, err = g.pending(db.One[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1",
+			request))
 		return err
 	})
 	return out, err
 }
 
-// settle takes a request that waits, so that nobody else can.
+// settle claims a pending request, so that nobody else can.
 func (g *Grants) settle(ctx context.Context, tx *db.Tx, request id.ID) (*Request, error) {
-	r, err := g.pending(locked[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1", request))
+	r, err := g.pending(locked[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1",
+		request))
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +197,16 @@ func (g *Grants) Decline(ctx context.Context, request id.ID) (redirectURL string
 		if err != nil {
 			return err
 		}
-		redirectURL = g.backWith(r.RedirectURI, r.State, refuse(AccessDenied, "The user declined."))
+		redirectURL = g.redirectError(r.RedirectURI, r.State, refuse(AccessDenied, "The user declined."))
 		return nil
 	})
 	return redirectURL, err
 }
 
-// Approve grants a request: user lets its client act as agent. The user is an
-// active member of the agent's organization, and the agent's business has
-// accepted the agreement. It returns where to send the browser with the code.
+// Approve grants a request: user lets its client act as agent. The user must be
+// an active member of the agent's organization, and the agent's business must
+// have accepted the agreement. It returns where to send the browser with the
+// code.
 func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error) {
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		r, err := g.settle(ctx, tx, request)
@@ -212,22 +221,26 @@ func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redir
 		grant, code := id.New(), secret.NewToken(codePrefix)
 		hash := secret.Hash(code)
 		_, err = db.Exec(ctx, tx, `
-			INSERT INTO agent_grants (id, organization_id, agent_id, user_id, client_id, client_name, scopes, resource, created_at, expires_at)
+			INSERT INTO agent_grants (id, organization_id, agent_id, user_id, client_id, client_name, scopes,
+				resource, created_at, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			grant, org, agent, user, r.ClientID, r.ClientName, db.JSON(mustJSON(r.Scopes)), g.config.Resource, now, now.Add(codeLifetime))
+			grant, org, agent, user, r.ClientID, r.ClientName, db.JSON(mustJSON(r.Scopes)), g.config.Resource,
+			now, now.Add(codeLifetime))
 		if err != nil {
 			return err
 		}
 		_, err = db.Exec(ctx, tx, `
-			INSERT INTO grant_codes (organization_id, grant_id, hash, redirect_uri, challenge, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			INSERT INTO grant_codes (organization_id, grant_id, hash, redirect_uri, challenge, created_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			org, grant, hash[:], r.RedirectURI, r.Challenge, now, now.Add(codeLifetime))
 		if err != nil {
 			return err
 		}
-		if _, err := db.Exec(ctx, tx, "UPDATE oauth_clients SET used_at = $2 WHERE client_id = $1", r.ClientID, now); err != nil {
+		if _, err := db.Exec(ctx, tx, "UPDATE oauth_clients SET used_at = $2 WHERE client_id = $1", r.ClientID,
+			now); err != nil {
 			return err
 		}
-		redirectURL = g.back(r.RedirectURI, r.State, url.Values{"code": {code}})
+		redirectURL = g.redirectBack(r.RedirectURI, r.State, url.Values{"code": {code}})
 		return nil
 	})
 	return redirectURL, err
@@ -236,11 +249,12 @@ func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redir
 // checkChoice refuses an agent that this user may not lend out.
 func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) (org id.ID, err error) {
 	missing := func(err error) error { return db.Missing(err, "agent") }
-	if org, err = db.One[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL", agent); err != nil {
+	if org, err = db.One[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",
+		agent); err != nil {
 		return "", missing(err)
 	}
-	// The agent and the membership are held: whoever deactivates the one, or
-	// ends the other, meanwhile finds the grant and ends it.
+	// The agent and the membership are locked, so that whoever deactivates the
+	// one or ends the other meanwhile finds the grant and ends it.
 	if err := db.Lock(ctx, tx, "agents", org, agent); err != nil {
 		return "", missing(err)
 	}
@@ -249,27 +263,31 @@ func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) 
 		return "", missing(err) // somebody else's agent answers like none
 	}
 	type row struct {
-		Agent  string `db:"agent"`
-		Org    string `db:"org"`
-		Member bool   `db:"member"`
-		Agreed bool   `db:"agreed"`
+		Agent  account.Status `db:"agent"`
+		Org    account.Status `db:"org"`
+		Member bool           `db:"member"`
+		Agreed bool           `db:"agreed"`
 	}
 	v, err := db.One[row](ctx, tx, `
 		SELECT a.status, o.status,
 			EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-				WHERE m.organization_id = a.organization_id AND m.user_id = $3 AND m.deleted_at IS NULL AND u.status = 'active'),
-			EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = a.organization_id AND g.business_id = a.business_id
-				AND g.kind = 'business' AND g.version = $4 AND g.deleted_at IS NULL)
-		FROM agents a JOIN organizations o ON o.id = a.organization_id JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
+				WHERE m.organization_id = a.organization_id AND m.user_id = $3 AND m.deleted_at IS NULL
+					AND u.status = 'active'),
+			EXISTS (SELECT 1 FROM agreements g
+				WHERE g.organization_id = a.organization_id AND g.business_id = a.business_id
+					AND g.kind = 'business' AND g.version = $4 AND g.deleted_at IS NULL)
+		FROM agents a
+		JOIN organizations o ON o.id = a.organization_id
+		JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
 		WHERE a.organization_id = $1 AND a.id = $2`, org, agent, user, g.config.BusinessAgreement)
 	switch {
 	case err != nil:
 		return "", missing(err)
 	case !v.Member:
 		return "", missing(db.ErrNone) // somebody else's agent answers like none
-	case v.Org != "active":
+	case v.Org != account.Active:
 		return "", fault.AccountDisabled.New()
-	case v.Agent != "active":
+	case v.Agent != account.Active:
 		return "", AgentInactive.New()
 	case !v.Agreed:
 		return "", fault.AgreementNeeded.With(map[string]string{"url": g.config.BaseURL + "/agreements"})

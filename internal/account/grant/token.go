@@ -15,8 +15,8 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// row is a grant.
-type row struct {
+// grantRow is a grant.
+type grantRow struct {
 	ID          id.ID       `db:"id"`
 	Org         id.ID       `db:"organization_id"`
 	Agent       id.ID       `db:"agent_id"`
@@ -31,21 +31,23 @@ type row struct {
 	EndReason   *string     `db:"end_reason"`
 }
 
-const rowColumns = "id, organization_id, agent_id, user_id, client_id, client_name, scopes, resource, created_at, connected_at, ended_at, end_reason"
+const rowColumns = "id, organization_id, agent_id, user_id, client_id, client_name, scopes, resource, created_at, " +
+	"connected_at, ended_at, end_reason"
 
-// lockGrant holds a grant, the root of its codes and tokens: of two exchanges
-// at once, one waits for the other and sees what it did.
-func lockGrant(ctx context.Context, tx *db.Tx, org, grant id.ID) (*row, error) {
-	v, err := locked[row](ctx, tx, "SELECT "+rowColumns+" FROM agent_grants WHERE organization_id = $1 AND id = $2", org, grant)
+// lockGrant locks a grant, the root of its codes and tokens. Of two concurrent
+// exchanges, one waits for the other and sees what it did.
+func lockGrant(ctx context.Context, tx *db.Tx, org, grant id.ID) (*grantRow, error) {
+	v, err := locked[grantRow](ctx, tx,
+		"SELECT "+rowColumns+" FROM agent_grants WHERE organization_id = $1 AND id = $2", org, grant)
 	return &v, err
 }
 
-// otherResource is said of a grant for an address that this server no longer
-// has: a token is for one audience (RFC 8707 §2.2).
+// otherResource refuses a grant for an address that this server no longer has:
+// a token is for one audience (RFC 8707 §2.2).
 const otherResource = "Granted for another resource"
 
-// dead says why a grant no longer works, or nothing.
-func (g *Grants) dead(ctx context.Context, tx *db.Tx, v *row) (string, error) {
+// endReason returns why a grant no longer works, or an empty string.
+func (g *Grants) endReason(ctx context.Context, tx *db.Tx, v *grantRow) (string, error) {
 	if v.EndedAt != nil {
 		return *v.EndReason, nil
 	}
@@ -53,25 +55,26 @@ func (g *Grants) dead(ctx context.Context, tx *db.Tx, v *row) (string, error) {
 		return otherResource, nil
 	}
 	type state struct {
-		Org     id.ID  `db:"organization_id"`
-		Status  string `db:"status"`
-		Deleted bool   `db:"deleted"`
+		Org     id.ID          `db:"organization_id"`
+		Status  account.Status `db:"status"`
+		Deleted bool           `db:"deleted"`
 	}
-	a, err := db.One[state](ctx, tx, `SELECT a.organization_id, a.status, a.deleted_at IS NOT NULL OR b.deleted_at IS NOT NULL AS deleted
+	a, err := db.One[state](ctx, tx, `
+		SELECT a.organization_id, a.status, a.deleted_at IS NOT NULL OR b.deleted_at IS NOT NULL AS deleted
 		FROM agents a JOIN businesses b ON b.id = a.business_id WHERE a.id = $1`, v.Agent)
-	if none(err) {
+	if isNone(err) {
 		return account.AgentDeleted, nil
 	}
 	return agentReason(a.Org != v.Org, a.Status, a.Deleted), err
 }
 
-func agentReason(moved bool, status string, deleted bool) string {
+func agentReason(moved bool, status account.Status, deleted bool) string {
 	switch {
 	case deleted:
 		return account.AgentDeleted
 	case moved:
 		return account.AgentMoved
-	case status != "active":
+	case status != account.Active:
 		return account.AgentDeactivated
 	}
 	return ""
@@ -84,8 +87,8 @@ type Tokens struct {
 	Scopes  []string
 }
 
-// Redeem answers a request to the token endpoint, whose client has been read
-// from it (RFC 6749 §4.1.3 and §6).
+// Redeem answers a request to the token endpoint (RFC 6749 §4.1.3 and §6). The
+// caller has read the client from the request.
 func (g *Grants) Redeem(ctx context.Context, client string, form url.Values) (*Tokens, error) {
 	for name, values := range form {
 		if len(values) > 1 && name != "resource" { // RFC 6749 §3.2
@@ -118,9 +121,9 @@ func (g *Grants) Redeem(ctx context.Context, client string, form url.Values) (*T
 	return g.exchange(ctx, client, form)
 }
 
-// checkComplete refuses a request that lacks what its grant type needs (RFC
-// 6749 §5.2). It spends nothing: whoever sent it has shown no wrong secret. A
-// missing resource has a code of its own.
+// checkComplete refuses a request that lacks a parameter of its grant type (RFC
+// 6749 §5.2). It uses up no code or token, because nobody has shown a wrong
+// secret. A missing resource has its own error code.
 func checkComplete(kind string, form url.Values) *Error {
 	needed := []string{"refresh_token"}
 	if kind == "authorization_code" {
@@ -134,13 +137,13 @@ func checkComplete(kind string, form url.Values) *Error {
 	return nil
 }
 
-// where names the grant that a secret belongs to.
-type where struct {
+// grantRef names the grant that a secret belongs to.
+type grantRef struct {
 	Org   id.ID `db:"organization_id"`
 	Grant id.ID `db:"grant_id"`
 }
 
-// exchange gives tokens for a code.
+// exchange issues tokens for a code.
 func (g *Grants) exchange(ctx context.Context, client string, form url.Values) (out *Tokens, err error) {
 	unknown := refuse(InvalidGrant, "The code is not valid, has expired or belongs to another client.")
 	code := form.Get("code")
@@ -150,8 +153,9 @@ func (g *Grants) exchange(ctx context.Context, client string, form url.Values) (
 	hash := secret.Hash(code)
 	err = g.write(ctx, func(ctx context.Context, tx *db.Tx) (*Error, error) {
 		out = nil
-		at, err := db.One[where](ctx, tx, "SELECT organization_id, grant_id FROM grant_codes WHERE hash = $1", hash[:])
-		if none(err) {
+		at, err := db.One[grantRef](ctx, tx, "SELECT organization_id, grant_id FROM grant_codes WHERE hash = $1",
+			hash[:])
+		if isNone(err) {
 			return unknown, nil
 		}
 		if err != nil {
@@ -170,20 +174,26 @@ func (g *Grants) exchange(ctx context.Context, client string, form url.Values) (
 			ExpiresAt clock.Time  `db:"expires_at"`
 			UsedAt    *clock.Time `db:"used_at"`
 		}
-		c, err := db.One[codeRow](ctx, tx, "SELECT redirect_uri, challenge, expires_at, used_at FROM grant_codes WHERE organization_id = $1 AND hash = $2", v.Org, hash[:])
+		c, err := db.One[codeRow](ctx, tx, `
+			SELECT redirect_uri, challenge, expires_at, used_at
+			FROM grant_codes
+			WHERE organization_id = $1 AND hash = $2`, v.Org, hash[:])
 		if err != nil {
 			return nil, err
 		}
 		now := g.clock.Now()
 		if c.UsedAt != nil {
-			// RFC 6749 §4.1.2: a code that comes twice was stolen; what it gave ends.
-			return refuse(InvalidGrant, "The code was used already."), g.end(ctx, tx, v, "Authorization code used twice", bySystem)
+			// RFC 6749 §4.1.2: a code used twice was stolen, so its grant ends.
+			return refuse(InvalidGrant, "The code was already used."),
+				g.end(ctx, tx, v, "Authorization code used twice", bySystem)
 		}
-		// One try: a wrong verifier means that the code is in wrong hands.
-		if _, err := db.Exec(ctx, tx, "UPDATE grant_codes SET used_at = $3 WHERE organization_id = $1 AND hash = $2", v.Org, hash[:], now); err != nil {
+		// A code gets one try: a wrong verifier means that it is in the wrong hands.
+		if _, err := db.Exec(ctx, tx, "UPDATE grant_codes SET used_at = $3 WHERE organization_id = $1 AND hash = $2",
+			v.Org,
+			hash[:], now); err != nil {
 			return nil, err
 		}
-		reason, err := g.dead(ctx, tx, v)
+		reason, err := g.endReason(ctx, tx, v)
 		switch {
 		case err != nil:
 			return nil, err
@@ -192,14 +202,14 @@ func (g *Grants) exchange(ctx context.Context, client string, form url.Values) (
 		case c.ExpiresAt <= now:
 			return unknown, nil
 		case c.Redirect != form.Get("redirect_uri"):
-			return refuse(InvalidGrant, "redirect_uri is not the one of the authorization request."), nil
+			return refuse(InvalidGrant, "redirect_uri differs from the one in the authorization request."), nil
 		case !verified(c.Challenge, form.Get("code_verifier")):
 			return refuse(InvalidGrant, "code_verifier does not match the code_challenge."), nil
 		}
 		if out, err = g.issue(ctx, tx, v, v.Scopes); err != nil {
 			return nil, err
 		}
-		return nil, g.connected(ctx, tx, v)
+		return nil, g.markConnected(ctx, tx, v)
 	})
 	return out, err
 }
@@ -213,7 +223,8 @@ func verified(challenge, verifier string) bool {
 	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
-// refresh gives new tokens for a refresh token, which is spent by it (RFC 9700 §4.14.2).
+// refresh issues new tokens for a refresh token, which it uses up (RFC 9700
+// §4.14.2).
 func (g *Grants) refresh(ctx context.Context, client string, form url.Values) (out *Tokens, err error) {
 	unknown := refuse(InvalidGrant, "The refresh token is not valid, has expired or belongs to another client.")
 	token := form.Get("refresh_token")
@@ -223,8 +234,11 @@ func (g *Grants) refresh(ctx context.Context, client string, form url.Values) (o
 	hash := secret.Hash(token)
 	err = g.write(ctx, func(ctx context.Context, tx *db.Tx) (*Error, error) {
 		out = nil
-		at, err := db.One[where](ctx, tx, "SELECT organization_id, grant_id FROM grant_tokens WHERE hash = $1 AND kind = 'refresh'", hash[:])
-		if none(err) {
+		at, err := db.One[grantRef](ctx, tx, `
+			SELECT organization_id, grant_id
+			FROM grant_tokens
+			WHERE hash = $1 AND kind = 'refresh'`, hash[:])
+		if isNone(err) {
 			return unknown, nil
 		}
 		if err != nil {
@@ -241,19 +255,23 @@ func (g *Grants) refresh(ctx context.Context, client string, form url.Values) (o
 			ExpiresAt clock.Time  `db:"expires_at"`
 			UsedAt    *clock.Time `db:"used_at"`
 		}
-		t, err := db.One[tokenRow](ctx, tx, "SELECT expires_at, used_at FROM grant_tokens WHERE organization_id = $1 AND hash = $2", v.Org, hash[:])
+		t, err := db.One[tokenRow](ctx, tx, `
+			SELECT expires_at, used_at
+			FROM grant_tokens
+			WHERE organization_id = $1 AND hash = $2`, v.Org, hash[:])
 		if err != nil {
 			return nil, err
 		}
 		now := g.clock.Now()
-		reason, err := g.dead(ctx, tx, v)
+		reason, err := g.endReason(ctx, tx, v)
 		switch {
 		case err != nil:
 			return nil, err
 		case t.UsedAt != nil:
-			// Either the client or a thief used it before; which one, nobody
-			// can tell, so neither goes on.
-			return refuse(InvalidGrant, "The refresh token was used already; the connection has ended."), g.end(ctx, tx, v, "Refresh token used twice", bySystem)
+			// Either the client or a thief used it before. Nobody can tell which,
+			// so neither may continue.
+			return refuse(InvalidGrant, "The refresh token was already used, so the connection has ended."),
+				g.end(ctx, tx, v, "Refresh token used twice", bySystem)
 		case reason != "":
 			return refuse(InvalidGrant, reason), nil
 		case t.ExpiresAt <= now:
@@ -266,10 +284,12 @@ func (g *Grants) refresh(ctx context.Context, client string, form url.Values) (o
 				return refused, nil
 			}
 			if slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(v.Scopes, s) }) {
-				return refuse(InvalidScope, "More scopes than were granted."), nil
+				return refuse(InvalidScope, "The request asks for more scopes than were granted."), nil
 			}
 		}
-		if _, err := db.Exec(ctx, tx, "UPDATE grant_tokens SET used_at = $3 WHERE organization_id = $1 AND hash = $2", v.Org, hash[:], now); err != nil {
+		if _, err := db.Exec(ctx, tx, "UPDATE grant_tokens SET used_at = $3 WHERE organization_id = $1 AND hash = $2",
+			v.Org,
+			hash[:], now); err != nil {
 			return nil, err
 		}
 		out, err = g.issue(ctx, tx, v, scopes)
@@ -278,8 +298,8 @@ func (g *Grants) refresh(ctx context.Context, client string, form url.Values) (o
 	return out, err
 }
 
-// issue makes an access token and, for offline access, a refresh token.
-func (g *Grants) issue(ctx context.Context, tx *db.Tx, v *row, scopes []string) (*Tokens, error) {
+// issue creates an access token and, for offline access, a refresh token.
+func (g *Grants) issue(ctx context.Context, tx *db.Tx, v *grantRow, scopes []string) (*Tokens, error) {
 	now := g.clock.Now()
 	out := &Tokens{Access: secret.NewToken(AccessPrefix), Scopes: scopes}
 	until := now.Add(AccessLifetime)
@@ -292,20 +312,23 @@ func (g *Grants) issue(ctx context.Context, tx *db.Tx, v *row, scopes []string) 
 			return nil, err
 		}
 	}
-	_, err := db.Exec(ctx, tx, "UPDATE agent_grants SET expires_at = $3 WHERE organization_id = $1 AND id = $2", v.Org, v.ID, until)
+	_, err := db.Exec(ctx, tx, "UPDATE agent_grants SET expires_at = $3 WHERE organization_id = $1 AND id = $2", v.Org,
+		v.ID, until)
 	return out, err
 }
 
-func insertToken(ctx context.Context, tx *db.Tx, v *row, kind, token string, now, until clock.Time) error {
+func insertToken(ctx context.Context, tx *db.Tx, v *grantRow, kind, token string, now, until clock.Time) error {
 	hash := secret.Hash(token)
-	_, err := db.Exec(ctx, tx, `INSERT INTO grant_tokens (organization_id, grant_id, kind, hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+	_, err := db.Exec(ctx, tx, `
+		INSERT INTO grant_tokens (organization_id, grant_id, kind, hash, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
 		v.Org, v.ID, kind, hash[:], now, until)
 	return err
 }
 
-// Revoke ends the grant that a token belongs to (RFC 7009 §2.1): a refresh
-// token takes its access tokens along, and an access token its refresh token.
-// A token that is not known is no error (§2.2).
+// Revoke ends the grant that a token belongs to (RFC 7009 §2.1), so revoking a
+// refresh token ends its access tokens and the other way around. An unknown
+// token is no error (§2.2).
 func (g *Grants) Revoke(ctx context.Context, client, token string) error {
 	if client == "" {
 		return refuse(InvalidClient, "client_id is required.")
@@ -318,8 +341,9 @@ func (g *Grants) Revoke(ctx context.Context, client, token string) error {
 	}
 	hash := secret.Hash(token)
 	return g.write(ctx, func(ctx context.Context, tx *db.Tx) (*Error, error) {
-		at, err := db.One[where](ctx, tx, "SELECT organization_id, grant_id FROM grant_tokens WHERE hash = $1", hash[:])
-		if none(err) {
+		at, err := db.One[grantRef](ctx, tx, "SELECT organization_id, grant_id FROM grant_tokens WHERE hash = $1",
+			hash[:])
+		if isNone(err) {
 			return nil, nil
 		}
 		if err != nil {

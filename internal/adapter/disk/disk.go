@@ -11,61 +11,77 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/resource/file"
-	"frontdesk/internal/resource/file/bucket"
-
-	"gocloud.dev/blob/fileblob"
 )
 
 // Folder is a store in a folder that nobody else writes to.
-type Folder struct {
-	bucket.Bucket
-	path string
-}
+type Folder struct{ path string }
 
 var _ file.Blobs = (*Folder)(nil)
 
-// Open opens the folder, and makes it when it is not there.
+// Open opens the folder, and creates it if it is missing.
 func Open(path string) (*Folder, error) {
-	// A blob is written beside its place and then renamed, so that both are on
-	// one file system. Nothing but the bytes is kept, so there is one file each.
-	b, err := fileblob.OpenBucket(path, &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
-	if err != nil {
+	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
-	return &Folder{bucket.Bucket{Bucket: b}, path}, nil
+	return &Folder{path}, nil
 }
 
-// Put writes a blob and waits until the disk has it: the row that names it may
-// be committed right after.
+// Put writes a blob beside its place and then renames it, so that it is seen
+// whole or not at all. It waits until the disk has it: the row that names it
+// may be committed right after.
 func (f *Folder) Put(ctx context.Context, key string, r io.Reader) error {
-	if err := f.Bucket.Put(ctx, key, r); err != nil {
+	db.Outside(ctx)
+	name := f.name(key)
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	name := f.name(key)
-	err := os.Chmod(name, 0o600)
+	part, err := os.CreateTemp(dir, filepath.Base(name)+partPattern) // for the owner alone
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(part, r); err == nil {
+		err = ctx.Err() // a reader may end early when its caller has gone away
+	}
 	if err == nil {
-		err = sync(name)
+		err = part.Sync()
+	}
+	if err = errors.Join(err, part.Close()); err == nil {
+		err = os.Rename(part.Name(), name)
 	}
 	if err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	// The names that lead to it too: its folder may be new as well.
+	if err := errors.Join(db.SyncDir(dir), db.SyncDir(filepath.Dir(dir))); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }
 
-// sync makes a file durable, and the names that lead to it: its folder may be
-// new as well.
-func sync(name string) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
+// partPattern is what the name of a part has after that of its blob.
+const partPattern = ".*.tmp"
+
+// Open reads a blob from an offset.
+func (f *Folder) Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	db.Outside(ctx)
+	r, err := os.Open(f.name(key))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(file.ErrNoBlob, err)
 	}
-	dir := filepath.Dir(name)
-	return errors.Join(file.Sync(), file.Close(), db.SyncDir(dir), db.SyncDir(filepath.Dir(dir)))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Seek(offset, io.SeekStart); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
-// Delete removes a blob, and what a process that died while writing it left
-// beside its place.
+// Delete removes a blob, and the partial files that a process left when it died
+// while writing it.
 func (f *Folder) Delete(ctx context.Context, key string) error {
+	db.Outside(ctx)
 	name := f.name(key)
 	// Looked for by name: the folder's own may have characters that mean
 	// something in a pattern.
@@ -77,13 +93,23 @@ func (f *Folder) Delete(ctx context.Context, key string) error {
 		if !strings.HasPrefix(e.Name(), filepath.Base(name)+".") || !strings.HasSuffix(e.Name(), ".tmp") {
 			continue
 		}
-		if err := os.Remove(filepath.Join(filepath.Dir(name), e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := remove(filepath.Join(filepath.Dir(name), e.Name())); err != nil {
 			return err
 		}
 	}
-	return f.Bucket.Delete(ctx, key)
+	return remove(name)
 }
 
-// name is where a blob is. Keys have only characters that fileblob leaves as
-// they are.
+// remove removes a file if it is there.
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Check writes a small blob, reads it and deletes it.
+func (f *Folder) Check(ctx context.Context) error { return file.CheckBlobs(ctx, f) }
+
+// name is where a blob is. Keys have only characters that file names may have.
 func (f *Folder) name(key string) string { return filepath.Join(f.path, filepath.FromSlash(key)) }

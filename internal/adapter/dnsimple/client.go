@@ -5,36 +5,44 @@
 package dnsimple
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/outbound"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Client speaks for one account.
 type Client struct {
-	base, token string
-	http        *http.Client
-	endings     []string
-	poll        time.Duration // between two looks at what they do in their own time
+	api     *outbound.Provider
+	endings []string
+	poll    time.Duration // between two looks at what they do in their own time
 }
 
 // New speaks to the API at address, for example https://api.dnsimple.com.
 func New(address, account, token string, endings []string) *Client {
-	return &Client{base: strings.TrimSuffix(address, "/") + "/v2/" + url.PathEscape(account), token: token, endings: endings,
-		http: &http.Client{Timeout: 30 * time.Second}, poll: time.Second}
+	return &Client{api: newProvider(address, account, token, 30*time.Second), endings: endings, poll: time.Second}
+}
+
+func newProvider(address, account, token string, timeout time.Duration) *outbound.Provider {
+	return outbound.NewProvider(outbound.ProviderConfig{
+		Name:    "dnsimple",
+		URL:     strings.TrimSuffix(address, "/") + "/v2/" + url.PathEscape(account),
+		Headers: map[string]string{"Authorization": "Bearer " + token},
+		Timeout: timeout,
+	})
 }
 
 // apiError is a refusal of theirs.
 type apiError struct {
-	Status  int
+	Status  int                 `json:"-"`
 	Message string              `json:"message"`
 	Errors  map[string][]string `json:"errors"`
 }
@@ -53,55 +61,35 @@ func (e *apiError) sentence() string {
 // definite reports whether they understood the request and will not do it.
 func (e *apiError) definite() bool { return e.Status == 400 || e.Status == 404 || e.Status == 422 }
 
-const maxAnswer = 4 << 20
-
 // call makes one request below the account. in and out may be nil; out gets
 // what stands in data.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
-	db.Outside(ctx)
-	var body io.Reader
-	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(text)
+	if out == nil {
+		return refusal(c.api.Call(ctx, method, path, in, nil))
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
-	if err != nil {
-		return err
+	var answer struct {
+		Data jsontext.Value `json:"data"`
 	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "frontdesk")
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if err := c.api.Call(ctx, method, path, in, &answer); err != nil {
+		return refusal(err)
 	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("dnsimple: %w", err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("dnsimple: %w", err)
-	}
-	if res.StatusCode >= 300 {
-		e := &apiError{Status: res.StatusCode}
-		if json.Unmarshal(text, e) != nil || e.Message == "" {
-			e.Message = res.Status
-		}
-		return e
-	}
-	if out == nil || len(text) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(text, &struct {
-		Data any `json:"data"`
-	}{out}); err != nil {
+	if err := json.Unmarshal(answer.Data, out); err != nil {
 		return fmt.Errorf("dnsimple: %s %s: %w", method, path, err)
 	}
 	return nil
+}
+
+// refusal reads their error from an answer that is not a success.
+func refusal(err error) error {
+	var refused *outbound.StatusError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	e := &apiError{Status: refused.Status}
+	if json.Unmarshal(refused.Body, e) != nil || e.Message == "" {
+		e.Message = fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	}
+	return e
 }
 
 // CheckAccount asks for the account's domains, which the token must be able to see.

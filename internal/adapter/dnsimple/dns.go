@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
+	"time"
 
 	"frontdesk/internal/kernel/outbound"
-	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 )
 
 // Bounds of a zone's pages.
@@ -22,12 +22,12 @@ const (
 // go together there.
 type DNS struct{ api *outbound.Provider }
 
-var _ domain.DNS = (*DNS)(nil)
+var _ zone.Provider = (*DNS)(nil)
 
 // NewDNS prepares a client for the API at address, such as
 // https://api.dnsimple.com, with a token of the account.
 func NewDNS(address, account, token string) *DNS {
-	return &DNS{outbound.NewProvider("dnsimple", strings.TrimSuffix(address, "/")+"/v2/"+url.PathEscape(account), map[string]string{"Authorization": "Bearer " + token})}
+	return &DNS{newProvider(address, account, token, 10*time.Second)}
 }
 
 type zoneRecord struct {
@@ -41,15 +41,16 @@ type zoneRecord struct {
 }
 
 // record is what theirs says, in canonical form where ours has one.
-func (r zoneRecord) record(zone string) domain.Record {
-	v := domain.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL, BuiltIn: r.System && (r.Type == "SOA" || r.Type == "NS")}
+func (r zoneRecord) record(name string) zone.Record {
+	v := zone.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
+	v.BuiltIn = r.System && (r.Type == "SOA" || r.Type == "NS")
 	if r.Type == "MX" || r.Type == "SRV" {
 		v.Priority = r.Priority
 	}
 	// Their bounds of TTL are wider, and an apex NS is no caller's.
 	probe := v
-	probe.TTL = domain.DefaultTTL
-	if c, tree := probe.Canonical(zone); tree == nil {
+	probe.TTL = zone.DefaultTTL
+	if c, tree := probe.Canonical(name); tree == nil {
 		v.Name, v.Content = c.Name, c.Content
 	} else if v.Name == "" {
 		v.Name = "@"
@@ -57,7 +58,7 @@ func (r zoneRecord) record(zone string) domain.Record {
 	return v
 }
 
-func theirs(r domain.Record) zoneRecord {
+func theirs(r zone.Record) zoneRecord {
 	out := zoneRecord{Name: r.Name, Type: r.Type, Content: r.Content, TTL: r.TTL, Priority: r.Priority}
 	if out.Name == "@" {
 		out.Name = ""
@@ -65,23 +66,23 @@ func theirs(r domain.Record) zoneRecord {
 	return out
 }
 
-// CreateZone adds the domain to the account, unless its zone is there.
-func (d *DNS) CreateZone(ctx context.Context, zone string) error {
-	err := d.call(ctx, http.MethodGet, "/zones/"+url.PathEscape(zone), nil, nil)
-	if domain.StatusOf(err) != http.StatusNotFound {
+// CreateZone adds the domain to the account, unless its zone exists.
+func (d *DNS) CreateZone(ctx context.Context, name string) error {
+	err := d.call(ctx, http.MethodGet, "/zones/"+url.PathEscape(name), nil, nil)
+	if zone.StatusOf(err) != http.StatusNotFound {
 		return err
 	}
-	return d.call(ctx, http.MethodPost, "/domains", map[string]string{"name": zone}, nil)
+	return d.call(ctx, http.MethodPost, "/domains", map[string]string{"name": name}, nil)
 }
 
-// EmptyZone takes the records out one by one: a domain that is taken out of
-// the account would take its registration with it. Those that DNSimple manages
-// cannot be removed.
-func (d *DNS) EmptyZone(ctx context.Context, zone string) error {
-	if err := d.CreateZone(ctx, zone); err != nil {
+// EmptyZone removes the records one by one, because removing the domain from the
+// account would remove its registration too. Records that DNSimple manages cannot
+// be removed.
+func (d *DNS) EmptyZone(ctx context.Context, name string) error {
+	if err := d.CreateZone(ctx, name); err != nil {
 		return err
 	}
-	rows, err := d.list(ctx, zone, url.Values{})
+	rows, err := d.list(ctx, name, url.Values{})
 	if err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func (d *DNS) EmptyZone(ctx context.Context, zone string) error {
 		if r.System {
 			continue
 		}
-		err := d.call(ctx, http.MethodDelete, records(zone)+"/"+fmt.Sprint(r.ID), nil, nil)
-		if err != nil && domain.StatusOf(err) != http.StatusNotFound {
+		err := d.call(ctx, http.MethodDelete, records(name)+"/"+fmt.Sprint(r.ID), nil, nil)
+		if err != nil && zone.StatusOf(err) != http.StatusNotFound {
 			return err
 		}
 	}
@@ -98,25 +99,25 @@ func (d *DNS) EmptyZone(ctx context.Context, zone string) error {
 }
 
 // DeleteZone removes the domain from the account, and with it the zone.
-func (d *DNS) DeleteZone(ctx context.Context, zone string) error {
-	err := d.call(ctx, http.MethodDelete, "/domains/"+url.PathEscape(zone), nil, nil)
-	if domain.StatusOf(err) == http.StatusNotFound {
+func (d *DNS) DeleteZone(ctx context.Context, name string) error {
+	err := d.call(ctx, http.MethodDelete, "/domains/"+url.PathEscape(name), nil, nil)
+	if zone.StatusOf(err) == http.StatusNotFound {
 		return nil
 	}
 	return err
 }
 
 // Records lists a zone.
-func (d *DNS) Records(ctx context.Context, zone string) ([]domain.Record, error) {
-	rows, err := d.list(ctx, zone, url.Values{})
-	out := make([]domain.Record, 0, len(rows))
+func (d *DNS) Records(ctx context.Context, name string) ([]zone.Record, error) {
+	rows, err := d.list(ctx, name, url.Values{})
+	out := make([]zone.Record, 0, len(rows))
 	for _, r := range rows {
-		out = append(out, r.record(zone))
+		out = append(out, r.record(name))
 	}
 	return out, err
 }
 
-func (d *DNS) list(ctx context.Context, zone string, query url.Values) (out []zoneRecord, err error) {
+func (d *DNS) list(ctx context.Context, name string, query url.Values) (out []zoneRecord, err error) {
 	query.Set("per_page", fmt.Sprint(dnsPage))
 	for page := 1; page <= dnsMaxPages; page++ {
 		query.Set("page", fmt.Sprint(page))
@@ -126,7 +127,7 @@ func (d *DNS) list(ctx context.Context, zone string, query url.Values) (out []zo
 				Pages int `json:"total_pages"`
 			} `json:"pagination"`
 		}
-		if err := d.call(ctx, http.MethodGet, records(zone)+"?"+query.Encode(), nil, &answer); err != nil {
+		if err := d.call(ctx, http.MethodGet, records(name)+"?"+query.Encode(), nil, &answer); err != nil {
 			return nil, err
 		}
 		out = append(out, answer.Data...)
@@ -134,67 +135,67 @@ func (d *DNS) list(ctx context.Context, zone string, query url.Values) (out []zo
 			return out, nil
 		}
 	}
-	return nil, fmt.Errorf("dnsimple: the zone %s has more than %d records", zone, dnsPage*dnsMaxPages)
+	return nil, fmt.Errorf("dnsimple: the zone %s has more than %d records", name, dnsPage*dnsMaxPages)
 }
 
 // find looks for a record among those of its name and type. 0 is none.
-func (d *DNS) find(ctx context.Context, zone string, r domain.Record) (int64, error) {
-	rows, err := d.list(ctx, zone, url.Values{"name": {theirs(r).Name}, "type": {r.Type}})
+func (d *DNS) find(ctx context.Context, name string, r zone.Record) (int64, error) {
+	rows, err := d.list(ctx, name, url.Values{"name": {theirs(r).Name}, "type": {r.Type}})
 	for _, row := range rows {
-		if row.record(zone).Same(r) {
+		if row.record(name).Same(r) {
 			return row.ID, nil
 		}
 	}
 	return 0, err
 }
 
-// mustFind is find where the record has to be there.
-func (d *DNS) mustFind(ctx context.Context, zone string, r domain.Record) (int64, error) {
-	number, err := d.find(ctx, zone, r)
+// mustFind is find for a record that must exist.
+func (d *DNS) mustFind(ctx context.Context, name string, r zone.Record) (int64, error) {
+	number, err := d.find(ctx, name, r)
 	if err == nil && number == 0 {
-		err = domain.NoRecord(zone, r)
+		err = zone.NoRecord(name, r)
 	}
 	return number, err
 }
 
 // Add puts a record into a zone. DNSimple knows no idempotency keys, so it is
 // looked for before.
-func (d *DNS) Add(ctx context.Context, zone string, r domain.Record) error {
-	number, err := d.find(ctx, zone, r)
+func (d *DNS) Add(ctx context.Context, name string, r zone.Record) error {
+	number, err := d.find(ctx, name, r)
 	switch {
 	case err != nil:
 		return err
 	case number != 0:
-		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(zone), "/", number), map[string]int{"ttl": r.TTL}, nil)
+		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(name), "/", number), map[string]int{"ttl": r.TTL}, nil)
 	}
-	return d.call(ctx, http.MethodPost, records(zone), theirs(r), nil)
+	return d.call(ctx, http.MethodPost, records(name), theirs(r), nil)
 }
 
 // Replace changes a record in its place. A type cannot be changed, so another
 // type is one batch, which DNSimple carries out as one.
-func (d *DNS) Replace(ctx context.Context, zone string, old, r domain.Record) error {
-	number, err := d.mustFind(ctx, zone, old)
+func (d *DNS) Replace(ctx context.Context, name string, old, r zone.Record) error {
+	number, err := d.mustFind(ctx, name, old)
 	if err != nil {
 		return err
 	}
 	row := theirs(r)
 	if old.Type == r.Type {
 		row.Type = ""
-		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(zone), "/", number), row, nil)
+		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(name), "/", number), row, nil)
 	}
-	return d.call(ctx, http.MethodPost, "/zones/"+url.PathEscape(zone)+"/batch", struct {
+	return d.call(ctx, http.MethodPost, "/zones/"+url.PathEscape(name)+"/batch", struct {
 		Deletes []map[string]int64 `json:"deletes"`
 		Creates []zoneRecord       `json:"creates"`
 	}{[]map[string]int64{{"id": number}}, []zoneRecord{row}}, nil)
 }
 
 // Remove takes a record out.
-func (d *DNS) Remove(ctx context.Context, zone string, r domain.Record) error {
-	number, err := d.mustFind(ctx, zone, r)
+func (d *DNS) Remove(ctx context.Context, name string, r zone.Record) error {
+	number, err := d.mustFind(ctx, name, r)
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, http.MethodDelete, fmt.Sprint(records(zone), "/", number), nil, nil)
+	return d.call(ctx, http.MethodDelete, fmt.Sprint(records(name), "/", number), nil, nil)
 }
 
 // Ping asks for the account's zones, for the doctor, and tells who answered.
@@ -202,13 +203,13 @@ func (d *DNS) Ping(ctx context.Context) (string, error) {
 	return "DNSimple", d.call(ctx, http.MethodGet, "/zones?per_page=1", nil, nil)
 }
 
-func records(zone string) string { return "/zones/" + url.PathEscape(zone) + "/records" }
+func records(name string) string { return "/zones/" + url.PathEscape(name) + "/records" }
 
 func (d *DNS) call(ctx context.Context, method, path string, in, out any) error {
 	err := d.api.Call(ctx, method, path, in, out)
 	var refused *outbound.StatusError
 	if errors.As(err, &refused) {
-		return &domain.DNSError{Status: refused.Status, Message: refused.Field("message")}
+		return &zone.ProviderError{Status: refused.Status, Message: refused.Field("message")}
 	}
 	return err
 }

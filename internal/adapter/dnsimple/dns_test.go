@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"frontdesk/internal/adapter/dnsimple"
-	"frontdesk/internal/resource/domain/domaintest"
+	"frontdesk/internal/resource/zone/zonetest"
 )
 
 // fixtureRecord has the fields that the description requires of ZoneRecord.
@@ -64,7 +64,8 @@ func (f *fixture) mux() http.Handler {
 			return
 		}
 		f.zones[in.Name] = []fixtureRecord{}
-		f.add(in.Name, fixtureRecord{Type: "SOA", Content: "ns1.dnsimple.com admin.dnsimple.com 1458642070 86400 7200 604800 300", TTL: 3600, System: true})
+		f.add(in.Name, fixtureRecord{Type: "SOA",
+			Content: "ns1.dnsimple.com admin.dnsimple.com 1458642070 86400 7200 604800 300", TTL: 3600, System: true})
 		f.add(in.Name, fixtureRecord{Type: "NS", Content: "ns1.dnsimple.com", TTL: 3600, System: true})
 		f.add(in.Name, fixtureRecord{Type: "NS", Content: "ns2.dnsimple.com", TTL: 3600, System: true})
 		say(w, 201, map[string]any{"id": 1, "name": in.Name})
@@ -160,7 +161,8 @@ func (f *fixture) list(w http.ResponseWriter, r *http.Request) {
 	page, _ := strconv.Atoi(q.Get("page"))
 	from := min((page-1)*most, len(found))
 	send(w, 200, map[string]any{"data": append([]fixtureRecord{}, found[from:min(from+most, len(found))]...),
-		"pagination": map[string]int{"current_page": page, "per_page": most, "total_entries": len(found), "total_pages": max(1, (len(found)+most-1)/most)}})
+		"pagination": map[string]int{"current_page": page, "per_page": most, "total_entries": len(found),
+			"total_pages": max(1, (len(found)+most-1)/most)}})
 }
 
 func (f *fixture) create(w http.ResponseWriter, zone string, in wanted) (*fixtureRecord, bool) {
@@ -181,7 +183,8 @@ func (f *fixture) create(w http.ResponseWriter, zone string, in wanted) (*fixtur
 
 func (f *fixture) add(zone string, row fixtureRecord) *fixtureRecord {
 	f.next++
-	row.ID, row.ZoneID, row.Regions, row.CreatedAt, row.UpdatedAt = f.next, zone, []string{"global"}, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
+	row.ID, row.ZoneID, row.Regions, row.CreatedAt, row.UpdatedAt = f.next, zone, []string{"global"},
+		"2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"
 	f.zones[zone] = append(f.zones[zone], row)
 	return &row
 }
@@ -252,11 +255,12 @@ func TestDNS(t *testing.T) {
 	s := httptest.NewServer((&fixture{zones: map[string][]fixtureRecord{}}).mux())
 	defer s.Close()
 	d := dnsimple.NewDNS(s.URL, "1010", "token")
-	domaintest.DNS(t, d)
+	zonetest.Exercise(t, d)
 	if _, err := d.Ping(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if _, err := dnsimple.NewDNS(s.URL, "1010", "wrong").Ping(context.Background()); err == nil || err.Error() != "dns: 401: Authentication failed" {
+	if _, err := dnsimple.NewDNS(s.URL, "1010", "wrong").Ping(context.Background()); err == nil ||
+		err.Error() != "dns: 401: Authentication failed" {
 		t.Errorf("with a wrong token: %v", err)
 	}
 }

@@ -35,19 +35,23 @@ func (c *Client) Check(ctx context.Context, name string) (*domain.Offer, error) 
 	if !slices.Contains(c.endings, ending) {
 		return nil, nil
 	}
-	var check struct{ Available, Premium bool }
+	var check struct {
+		Available bool `json:"available"`
+		Premium   bool `json:"premium"`
+	}
 	if err := c.call(ctx, http.MethodGet, registrar(name, "/check"), nil, &check); err != nil {
 		return nil, err
 	}
 	var prices struct {
-		Premium      bool
+		Premium      bool    `json:"premium"`
 		Registration float64 `json:"registration_price"`
 		Renewal      float64 `json:"renewal_price"`
 	}
 	if err := c.call(ctx, http.MethodGet, registrar(name, "/prices"), nil, &prices); err != nil {
 		return nil, err
 	}
-	return &domain.Offer{Available: check.Available, Premium: check.Premium || prices.Premium, FirstYear: cents(prices.Registration), RenewalPrice: cents(prices.Renewal)}, nil
+	return &domain.Offer{Available: check.Available, Premium: check.Premium || prices.Premium,
+		FirstYear: cents(prices.Registration), RenewalPrice: cents(prices.Renewal)}, nil
 }
 
 func cents(dollars float64) int64 { return int64(math.Round(dollars * 100)) }
@@ -93,7 +97,8 @@ func (c *Client) find(ctx context.Context, name string) (*remote, error) {
 }
 
 func (d *remote) held() *domain.Held {
-	return &domain.Held{RegisteredAt: clock.Of(d.CreatedAt.Truncate(time.Second)), ExpiresAt: clock.Of(d.ExpiresAt.Truncate(time.Second))}
+	return &domain.Held{RegisteredAt: clock.Of(d.CreatedAt.Truncate(time.Second)),
+		ExpiresAt: clock.Of(d.ExpiresAt.Truncate(time.Second))}
 }
 
 // has reports whether the registration lasts for so many years.
@@ -105,10 +110,10 @@ func (d *remote) has(years int) bool {
 type contact struct {
 	FirstName        string  `json:"first_name"`
 	LastName         string  `json:"last_name"`
-	OrganizationName string  `json:"organization_name,omitempty"`
-	JobTitle         string  `json:"job_title,omitempty"`
+	OrganizationName string  `json:"organization_name,omitzero"`
+	JobTitle         string  `json:"job_title,omitzero"`
 	Address1         string  `json:"address1"`
-	Address2         *string `json:"address2,omitempty"`
+	Address2         *string `json:"address2,omitzero"`
 	City             string  `json:"city"`
 	StateProvince    string  `json:"state_province"`
 	PostalCode       string  `json:"postal_code"`
@@ -118,20 +123,23 @@ type contact struct {
 }
 
 func (c *Client) newContact(ctx context.Context, r domain.Registrant) (id int64, err error) {
-	v := contact{FirstName: r.FirstName, LastName: r.LastName, Address1: r.Address1, Address2: r.Address2, City: r.City, StateProvince: r.StateProvince,
-		PostalCode: r.PostalCode, Country: r.Country, Email: r.Email, Phone: r.Phone}
+	v := contact{FirstName: r.FirstName, LastName: r.LastName, Address1: r.Address1, Address2: r.Address2, City: r.City,
+		StateProvince: r.StateProvince,
+		PostalCode:    r.PostalCode, Country: r.Country, Email: r.Email, Phone: r.Phone}
 	if r.OrganizationName != nil {
 		v.OrganizationName = *r.OrganizationName
 	}
 	if r.JobTitle != nil {
 		v.JobTitle = *r.JobTitle
 	}
-	var made struct{ ID int64 }
+	var made struct {
+		ID int64 `json:"id"`
+	}
 	err = refused(c.call(ctx, http.MethodPost, "/contacts", v, &made))
 	return made.ID, err
 }
 
-// refused turns their definitive no into ours.
+// refused turns their definite refusal into ours.
 func refused(err error) error {
 	var e *apiError
 	if errors.As(err, &e) && e.definite() {
@@ -157,7 +165,9 @@ func (c *Client) Register(ctx context.Context, key string, a domain.Application)
 	if no := (*domain.Refusal)(nil); errors.As(err, &no) {
 		// The name is bought. A refusal would say that nothing happened, and
 		// the money would go back; the operator has to see to it.
-		return nil, fmt.Errorf("dnsimple: %s is registered for a year, and the other %d are refused: %s", a.Name, a.Years-1, no.Message)
+		return nil, fmt.Errorf("dnsimple: %s is registered for a year, and the other %d are refused: %s", a.Name,
+			a.Years-1,
+			no.Message)
 	}
 	return longer, err
 }
@@ -177,8 +187,8 @@ func (c *Client) register(ctx context.Context, a domain.Application) (*remote, e
 // follow orders something and waits until it is done or refused.
 func (c *Client) follow(ctx context.Context, path string, in any, done string) error {
 	var order struct {
-		ID    int64
-		State string
+		ID    int64  `json:"id"`
+		State string `json:"state"`
 	}
 	if err := refused(c.call(ctx, http.MethodPost, path, in, &order)); err != nil {
 		return err
@@ -213,7 +223,7 @@ func (c *Client) Registered(ctx context.Context, _ string, a domain.Application)
 	return d.held(), nil
 }
 
-// Renew adds years, unless they are there already.
+// Renew adds years, unless they have already been added.
 func (c *Client) Renew(ctx context.Context, key, name string, years int, until clock.Time) (*domain.Held, error) {
 	held, err := c.Renewed(ctx, key, name, until)
 	if !errors.Is(err, domain.ErrNothing) {
@@ -260,7 +270,8 @@ func (c *Client) ChangeContact(ctx context.Context, name string, r domain.Regist
 	if err != nil {
 		return err
 	}
-	err = c.call(ctx, http.MethodPost, "/registrar/registrant_changes", map[string]string{"domain_id": name, "contact_id": fmt.Sprint(id)}, nil)
+	err = c.call(ctx, http.MethodPost, "/registrar/registrant_changes",
+		map[string]string{"domain_id": name, "contact_id": fmt.Sprint(id)}, nil)
 	var e *apiError
 	if errors.As(err, &e) && e.Status == http.StatusBadRequest {
 		return &domain.UnsupportedError{Operation: "contact_update"}
@@ -273,7 +284,7 @@ func (c *Client) BeginTransfer(ctx context.Context, name string) (string, error)
 	return "", refused(c.call(ctx, http.MethodPost, registrar(name, "/authorize_transfer_out"), nil, nil))
 }
 
-// EndTransfer locks the name, which ends what was begun, and unlocks it again,
+// EndTransfer locks the name, which ends the transfer, and unlocks it again,
 // as it was.
 func (c *Client) EndTransfer(ctx context.Context, name string) error {
 	if err := c.SetLock(ctx, name, true); err != nil {

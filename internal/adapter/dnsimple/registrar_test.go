@@ -44,7 +44,8 @@ func start(t *testing.T) (*fixture, *Client) {
 	return f, c
 }
 
-var route = regexp.MustCompile(`^/v2/1010/(contacts|domains/([^/]+)|registrar/registrant_changes|registrar/domains/([^/]+)/([a-z_]+)(?:/(\d+))?)$`)
+var route = regexp.MustCompile(`^/v2/1010/(contacts|domains/([^/]+)|registrar/registrant_changes|` +
+	`registrar/domains/([^/]+)/([a-z_]+)(?:/(\d+))?)$`)
 
 func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
@@ -62,7 +63,8 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		f.posts = append(f.posts, r.URL.Path)
 		if r.ContentLength > 0 {
-			if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("Content-Type") != "application/json" {
+			if err := json.NewDecoder(r.Body).Decode(&in); err != nil ||
+				r.Header.Get("Content-Type") != "application/json" {
 				f.t.Errorf("%s: %v", r.URL.Path, err)
 			}
 		}
@@ -90,7 +92,9 @@ const missing = `{"message": "Domain not found"}`
 func (f *fixture) work(method string, m []string, in map[string]any) (int, string) {
 	switch m[1] {
 	case "contacts":
-		if !f.needs(in, "first_name", "last_name", "email", "phone", "address1", "city", "state_province", "postal_code", "country") || in["organization_name"] != nil && in["job_title"] == nil {
+		if !f.needs(in, "first_name", "last_name", "email", "phone", "address1", "city", "state_province",
+			"postal_code",
+			"country") || in["organization_name"] != nil && in["job_title"] == nil {
 			return 400, `{"message": "Validation failed", "errors": {"address1": ["can't be blank"]}}`
 		}
 		f.contacts++
@@ -105,9 +109,12 @@ func (f *fixture) work(method string, m []string, in map[string]any) (int, strin
 	d := f.domains[name]
 	switch what := m[4]; {
 	case what == "check":
-		return 200, fmt.Sprintf(`{"data": {"domain": %q, "available": %t, "premium": false, "trustee": false}}`, name, d == nil && !strings.HasPrefix(name, "taken"))
+		return 200, fmt.Sprintf(`{"data": {"domain": %q, "available": %t, "premium": false, "trustee": false}}`, name,
+			d == nil && !strings.HasPrefix(name, "taken"))
 	case what == "prices":
-		return 200, fmt.Sprintf(`{"data": {"domain": %q, "premium": %t, "registration_price": 14.99, "renewal_price": 15.5, "restore_price": 25.0}}`, name, strings.HasPrefix(name, "premium"))
+		return 200,
+			fmt.Sprintf(`{"data": {"domain": %q, "premium": %t, "registration_price": 14.99, "renewal_price": 15.5, `+
+				`"restore_price": 25.0}}`, name, strings.HasPrefix(name, "premium"))
 	case what == "registrations" && method == http.MethodPost:
 		if d != nil || strings.HasPrefix(name, "taken") {
 			return 400, `{"message": "The domain is not available"}`
@@ -125,7 +132,8 @@ func (f *fixture) work(method string, m []string, in map[string]any) (int, strin
 		return 404, missing
 	case what == "registrations":
 		f.orders[name]++
-		return 200, fmt.Sprintf(`{"data": {"id": 7, "state": %q}}`, []string{"registering", "registered"}[min(f.orders[name]-1, 1)])
+		return 200, fmt.Sprintf(`{"data": {"id": 7, "state": %q}}`,
+			[]string{"registering", "registered"}[min(f.orders[name]-1, 1)])
 	case what == "renewals" && method == http.MethodPost && strings.HasPrefix(name, "young"):
 		return 400, `{"message": "The domain cannot be renewed yet"}`
 	case what == "renewals" && method == http.MethodPost:
@@ -137,7 +145,8 @@ func (f *fixture) work(method string, m []string, in map[string]any) (int, strin
 	case what == "authorize_transfer_out":
 		return 204, ""
 	}
-	text, _ := json.Marshal(map[string]any{"data": map[string]any{"id": 1, "name": name, "state": d.state, "expires_at": d.expires, "created_at": d.created}})
+	text, _ := json.Marshal(map[string]any{"data": map[string]any{"id": 1, "name": name, "state": d.state,
+		"expires_at": d.expires, "created_at": d.created}})
 	return 200, string(text)
 }
 
@@ -182,7 +191,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 	// A name that is in the account but not registered is left alone.
 	f.domains["lost.com"].state = "hosted"
-	if _, err := c.Register(t.Context(), "k2", a); err == nil || errors.As(err, &no) || errors.Is(err, domain.ErrNothing) {
+	if _, err := c.Register(t.Context(), "k2", a); err == nil || errors.As(err, &no) ||
+		errors.Is(err, domain.ErrNothing) {
 		t.Errorf("a name under way: %v", err)
 	}
 }
@@ -194,7 +204,8 @@ func TestFurtherYearsRefused(t *testing.T) {
 	a := domain.Application{Name: "young.com", Years: 2, Registrant: domaintest.Registrant()}
 	for range 2 { // also when it is taken up again
 		var no *domain.Refusal
-		if _, err := c.Register(t.Context(), "k", a); err == nil || errors.As(err, &no) || !strings.Contains(err.Error(), "cannot be renewed yet") {
+		if _, err := c.Register(t.Context(), "k", a); err == nil || errors.As(err, &no) ||
+			!strings.Contains(err.Error(), "cannot be renewed yet") {
 			t.Errorf("registered for a year of two: %v", err)
 		}
 	}
@@ -213,12 +224,15 @@ func TestRefusals(t *testing.T) {
 	f, c := start(t)
 	for name, want := range map[string]string{"taken.com": "not available", "rejected.com": "rejected"} {
 		var no *domain.Refusal
-		if _, err := c.Register(t.Context(), "k", domain.Application{Name: name, Years: 1, Registrant: domaintest.Registrant()}); !errors.As(err, &no) || !strings.Contains(no.Message, want) {
+		if _, err := c.Register(t.Context(), "k",
+			domain.Application{Name: name, Years: 1, Registrant: domaintest.Registrant()}); !errors.As(err, &no) ||
+			!strings.Contains(no.Message, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var no *domain.Refusal
-	if _, err := c.Register(t.Context(), "k", domain.Application{Name: "a.com", Years: 1}); !errors.As(err, &no) || !strings.Contains(no.Message, "address1") {
+	if _, err := c.Register(t.Context(), "k", domain.Application{Name: "a.com", Years: 1}); !errors.As(err, &no) ||
+		!strings.Contains(no.Message, "address1") {
 		t.Errorf("an empty registrant: %v", err)
 	}
 	var cannot *domain.UnsupportedError
@@ -229,7 +243,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("what is not in the account has left: %t, %v", left, err)
 	}
 	// A name that left keeps its zone in the account.
-	if _, err := c.Register(t.Context(), "k", domain.Application{Name: "leaving.com", Years: 1, Registrant: domaintest.Registrant()}); err != nil {
+	if _, err := c.Register(t.Context(), "k",
+		domain.Application{Name: "leaving.com", Years: 1, Registrant: domaintest.Registrant()}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := c.Left(t.Context(), "leaving.com"); left || err != nil {
@@ -239,7 +254,7 @@ func TestRefusals(t *testing.T) {
 	if left, err := c.Left(t.Context(), "leaving.com"); !left || err != nil {
 		t.Errorf("a name of which only the zone is there: %t, %v", left, err)
 	}
-	c.token = "wrong"
+	c.api = c.api.With("Authorization", "Bearer wrong")
 	if _, err := c.Check(t.Context(), "a.com"); err == nil || errors.As(err, &no) {
 		t.Errorf("a wrong token: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 const maxChase = 8
 
 // reply answers a question from a zone that its name belongs to.
-func (z *zone) reply(m *dns.Msg, q dns.Question) {
+func (z *snapshot) reply(m *dns.Msg, q dns.Question) {
 	m.Authoritative = true
 	owner, name := q.Name, strings.ToLower(q.Name) // the owner keeps the caller's letters
 	for range maxChase {
@@ -42,7 +42,8 @@ func (z *zone) reply(m *dns.Msg, q dns.Question) {
 		m.Answer = append(m.Answer, owned(alias, owner)...)
 		target := alias[0].(*dns.CNAME).Target
 		next := strings.ToLower(target)
-		if !dns.IsSubDomain(z.name, next) || slices.ContainsFunc(m.Answer, func(rr dns.RR) bool { return strings.EqualFold(rr.Header().Name, next) }) {
+		if !dns.IsSubDomain(z.name, next) ||
+			slices.ContainsFunc(m.Answer, func(rr dns.RR) bool { return strings.EqualFold(rr.Header().Name, next) }) {
 			return // another server knows, or it goes round
 		}
 		owner, name = target, next
@@ -50,14 +51,14 @@ func (z *zone) reply(m *dns.Msg, q dns.Question) {
 }
 
 // refer sends the caller to the servers that a part of the zone is delegated to.
-func (z *zone) refer(m *dns.Msg, cut []dns.RR) {
+func (z *snapshot) refer(m *dns.Msg, cut []dns.RR) {
 	m.Authoritative = len(m.Answer) > 0 // RFC 1034 §4.3.2: aliases before it are ours
 	m.Ns = cut
 	z.more(m, cut)
 }
 
 // more adds the addresses of hosts in this zone that an answer names.
-func (z *zone) more(m *dns.Msg, set []dns.RR) {
+func (z *snapshot) more(m *dns.Msg, set []dns.RR) {
 	for _, rr := range set {
 		var host string
 		switch v := rr.(type) {
@@ -73,8 +74,8 @@ func (z *zone) more(m *dns.Msg, set []dns.RR) {
 	}
 }
 
-// denial is the SOA record that says how long a no may be kept (RFC 2308 §3).
-func (z *zone) denial() dns.RR {
+// denial is the SOA record that says how long a negative answer may be cached (RFC 2308 §3).
+func (z *snapshot) denial() dns.RR {
 	soa := *z.soa
 	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
 	return &soa
@@ -82,7 +83,8 @@ func (z *zone) denial() dns.RR {
 
 // minimal is the answer to ANY (RFC 8482 §4.2).
 func minimal(owner string) dns.RR {
-	return &dns.HINFO{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: 3600}, Cpu: "RFC8482"}
+	return &dns.HINFO{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: 3600},
+		Cpu: "RFC8482"}
 }
 
 // owned gives records the name that was asked for.

@@ -28,7 +28,8 @@ func (f *fixture) occupy(t *testing.T, from string, n int) {
 func (f *fixture) asks(from string) error {
 	m := new(dns.Msg)
 	m.SetQuestion("example.com.", dns.TypeSOA)
-	c := &dns.Client{Net: "tcp", Timeout: 2 * time.Second, Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 2 * time.Second}}
+	c := &dns.Client{Net: "tcp", Timeout: 2 * time.Second,
+		Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 2 * time.Second}}
 	_, _, err := c.Exchange(m, f.addr)
 	return err
 }

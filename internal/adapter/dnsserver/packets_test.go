@@ -35,13 +35,15 @@ func (h *heard) WriteMsg(m *dns.Msg) error {
 
 // answering is a server without a network.
 func answering(t testing.TB) func(packet []byte) {
-	store := &dnsserver.Store{DB: dbtest.Open(t, db.SQLite, dbtest.Folders(migrations.FS)...), Clock: clock.New(0), Nameservers: []string{"ns1.example.net"}}
+	store := &dnsserver.Store{DB: dbtest.Open(t, db.SQLite, dbtest.Folders(migrations.FS)...), Clock: clock.New(0),
+		Nameservers: []string{"ns1.example.net"}}
 	if err := store.CreateZone(context.Background(), "example.com"); err != nil {
 		t.Fatal(err)
 	}
 	s := dnsserver.NewServer(store, slog.New(slog.DiscardHandler), 0)
 	return func(packet []byte) {
-		for _, from := range []net.Addr{&net.UDPAddr{IP: net.IPv4(192, 0, 2, 1)}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}} {
+		for _, from := range []net.Addr{&net.UDPAddr{IP: net.IPv4(192, 0, 2, 1)},
+			&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}} {
 			m := new(dns.Msg)
 			if m.Unpack(packet) != nil || len(m.Question) != 1 {
 				return // as the library does
@@ -80,9 +82,13 @@ var packetShapes = []cputest.Shape{
 		Open: "\x00\x00\x01\x00\x01\x00\x00\x00\x00\x00\x04\x01\x02\x03\x04"},
 	{Name: "answers that point", Before: "\x00\x01\x00\x00\x00\x01\xff\xff\x00\x00\x00\x00\x01a\x00\x00\x01\x00\x01",
 		Open: "\xc0\x0c\x00\x02\x00\x01\x00\x00\x00\x00\x00\x02\xc0\x0c"},
-	{Name: "texts", Before: "\x00\x01\x00\x00\x00\x01\x00\x01\x00\x00\x00\x00\x00\x00\x10\x00\x01\x00\x00\x10\x00\x01\x00\x00\x00\x00\xff\xff",
+	{Name: "texts",
+		Before: "\x00\x01\x00\x00\x00\x01\x00\x01\x00\x00\x00\x00" +
+			"\x00\x00\x10\x00\x01\x00\x00\x10\x00\x01\x00\x00\x00\x00\xff\xff",
 		Open: "\x01\""},
-	{Name: "options", Before: "\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x01\x00\x00\x01\x00\x01\x00\x00\x29\x10\x00\x00\x00\x00\x00\xff\xff",
+	{Name: "options",
+		Before: "\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x01" +
+			"\x00\x00\x01\x00\x01\x00\x00\x29\x10\x00\x00\x00\x00\x00\xff\xff",
 		Open: "\x00\x0a\x00\x00"},
 	{Name: "zeros", Open: "\x00"},
 	{Name: "ones", Open: "\xff"},

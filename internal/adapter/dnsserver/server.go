@@ -49,8 +49,10 @@ type Server struct {
 // NewServer prepares a server for the zones of a store.
 func NewServer(s *Store, log *slog.Logger, perMinute int) *Server {
 	return &Server{Store: s, Log: log, PerMinute: perMinute, slots: make(chan struct{}, atOnce),
-		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_dns_answers_total", Help: "DNS answers by transport and response code."}, []string{"transport", "rcode"}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_dns_seconds", Help: "Time to answer a DNS question.", Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1}})}
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_dns_answers_total",
+			Help: "DNS answers by transport and response code."}, []string{"transport", "rcode"}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_dns_seconds",
+			Help: "Time to answer a DNS question.", Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1}})}
 }
 
 // Collectors are the server's figures.
@@ -76,7 +78,8 @@ func (s *Server) Listen(addr string) (*Listening, error) {
 	started := func() { up <- struct{}{} }
 	l.servers = []*dns.Server{
 		{PacketConn: udp, Handler: s, UDPSize: 4096, NotifyStartedFunc: started, MsgAcceptFunc: accept},
-		{Listener: listen.New(tcp, listen.Bounds{Total: connections, PerPeer: perPeer, Silent: silentTime}), Handler: s, ReadTimeout: ioTime, WriteTimeout: ioTime, MaxTCPQueries: perConn,
+		{Listener: listen.New(tcp, listen.Bounds{Total: connections, PerPeer: perPeer, Silent: silentTime}), Handler: s,
+			ReadTimeout: ioTime, WriteTimeout: ioTime, MaxTCPQueries: perConn,
 			IdleTimeout: func() time.Duration { return idleTime }, NotifyStartedFunc: started, MsgAcceptFunc: accept},
 	}
 	for _, server := range l.servers {
@@ -115,7 +118,7 @@ func bind(addr string) (net.Listener, net.PacketConn, error) {
 	}
 }
 
-// Stop lets the questions in hand be answered and ends the server.
+// Stop answers the pending questions and stops the server.
 func (l *Listening) Stop(ctx context.Context) error {
 	errs := make([]error, len(l.servers))
 	var wg sync.WaitGroup
@@ -184,7 +187,7 @@ func (s *Server) guarded(m, r *dns.Msg, from net.Addr, stream bool) {
 		}
 	}()
 	if a, ok := from.(*net.UDPAddr); ok && !stream && s.PerMinute > 0 {
-		// Whoever forges an address gets no more back than was sent.
+		// A forged address gets no more back than was sent.
 		if !s.limiter.Spend(a.AddrPort().Addr(), s.PerMinute, time.Minute, time.Now()).OK {
 			m.Truncated = true
 			return

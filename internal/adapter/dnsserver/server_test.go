@@ -13,8 +13,8 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
-	"frontdesk/internal/resource/domain"
-	"frontdesk/internal/resource/domain/domaintest"
+	"frontdesk/internal/resource/zone"
+	"frontdesk/internal/resource/zone/zonetest"
 	"frontdesk/migrations"
 
 	"github.com/miekg/dns"
@@ -28,7 +28,8 @@ type fixture struct {
 
 func start(t *testing.T, e db.Engine, perMinute int) *fixture {
 	t.Helper()
-	store := &dnsserver.Store{DB: dbtest.Open(t, e, dbtest.Folders(migrations.FS)...), Clock: clock.New(0), Nameservers: []string{"ns1.example.net", "ns2.example.net"}}
+	store := &dnsserver.Store{DB: dbtest.Open(t, e, dbtest.Folders(migrations.FS)...), Clock: clock.New(0),
+		Nameservers: []string{"ns1.example.net", "ns2.example.net"}}
 	f := serve(t, store, perMinute)
 	if err := f.CreateZone(context.Background(), "example.com"); err != nil {
 		t.Fatal(err)
@@ -39,7 +40,8 @@ func start(t *testing.T, e db.Engine, perMinute int) *fixture {
 // serve answers for a store until the test ends.
 func serve(t *testing.T, store *dnsserver.Store, perMinute int) *fixture {
 	t.Helper()
-	l, err := dnsserver.NewServer(store, slog.New(slog.NewTextHandler(t.Output(), nil)), perMinute).Listen("127.0.0.1:0")
+	l, err := dnsserver.NewServer(store, slog.New(slog.NewTextHandler(t.Output(), nil)),
+		perMinute).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +55,9 @@ func serve(t *testing.T, store *dnsserver.Store, perMinute int) *fixture {
 	return &fixture{store, l.Addr}
 }
 
-func (f *fixture) add(t *testing.T, kind, name, content string, priority ...int) domain.Record {
+func (f *fixture) add(t *testing.T, kind, name, content string, priority ...int) zone.Record {
 	t.Helper()
-	r := domaintest.Record(t, "example.com", kind, name, content, 300, priority...)
+	r := zonetest.Record(t, "example.com", kind, name, content, 300, priority...)
 	if err := f.Add(context.Background(), "example.com", r); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,7 @@ func texts(rrs []dns.RR) string {
 }
 
 func TestDNS(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) { domaintest.DNS(t, start(t, e, 0)) })
+	dbtest.Each(t, func(t *testing.T, e db.Engine) { zonetest.Exercise(t, start(t, e, 0)) })
 }
 
 func TestAnswers(t *testing.T) {
@@ -138,24 +140,40 @@ func TestAnswers(t *testing.T) {
 			{name: "no.example.com.", kind: dns.TypeA, rcode: dns.RcodeNameError, authority: soa},
 			{name: "below.here.example.com.", kind: dns.TypeA, authority: soa}, // an empty non-terminal
 			{name: "no.below.here.example.com.", kind: dns.TypeA, rcode: dns.RcodeNameError, authority: soa},
-			{name: "example.com.", kind: dns.TypeNS, answer: "example.com. 86400 IN NS ns1.example.net.; example.com. 86400 IN NS ns2.example.net."},
+			{name: "example.com.", kind: dns.TypeNS,
+				answer: "example.com. 86400 IN NS ns1.example.net.; example.com. 86400 IN NS ns2.example.net."},
 			{name: "example.com.", kind: dns.TypeSOA, answer: strings.Replace(soa, " 300 IN", " 3600 IN", 1)},
-			{name: "chain.example.com.", kind: dns.TypeA, answer: "alias.example.com. 300 IN CNAME www.example.com.; chain.example.com. 300 IN CNAME alias.example.com.; www.example.com. 300 IN A 192.0.2.2"},
-			{name: "alias.example.com.", kind: dns.TypeCNAME, answer: "alias.example.com. 300 IN CNAME www.example.com."},
-			{name: "alias.example.com.", kind: dns.TypeMX, answer: "alias.example.com. 300 IN CNAME www.example.com.", authority: soa},
+			{name: "chain.example.com.", kind: dns.TypeA,
+				answer: "alias.example.com. 300 IN CNAME www.example.com.; chain.example.com. 300 IN CNAME " +
+					"alias.example.com.; " +
+					"www.example.com. 300 IN A 192.0.2.2"},
+			{name: "alias.example.com.", kind: dns.TypeCNAME,
+				answer: "alias.example.com. 300 IN CNAME www.example.com."},
+			{name: "alias.example.com.", kind: dns.TypeMX, answer: "alias.example.com. 300 IN CNAME www.example.com.",
+				authority: soa},
 			{name: "away.example.com.", kind: dns.TypeA, answer: "away.example.com. 300 IN CNAME host.example.org."},
-			{name: "dangling.example.com.", kind: dns.TypeA, rcode: dns.RcodeNameError, answer: "dangling.example.com. 300 IN CNAME nowhere.example.com.", authority: soa},
-			{name: "loop1.example.com.", kind: dns.TypeA, answer: "loop1.example.com. 300 IN CNAME loop2.example.com.; loop2.example.com. 300 IN CNAME loop1.example.com."},
-			{name: "any.thing.Wild.example.com.", kind: dns.TypeA, answer: "any.thing.Wild.example.com. 300 IN A 192.0.2.4"},
+			{name: "dangling.example.com.", kind: dns.TypeA, rcode: dns.RcodeNameError,
+				answer: "dangling.example.com. 300 IN CNAME nowhere.example.com.", authority: soa},
+			{name: "loop1.example.com.", kind: dns.TypeA,
+				answer: "loop1.example.com. 300 IN CNAME loop2.example.com.; loop2.example.com. 300 IN CNAME " +
+					"loop1.example.com."},
+			{name: "any.thing.Wild.example.com.", kind: dns.TypeA,
+				answer: "any.thing.Wild.example.com. 300 IN A 192.0.2.4"},
 			{name: "any.wild.example.com.", kind: dns.TypeTXT, authority: soa},
 			{name: "known.wild.example.com.", kind: dns.TypeA, authority: soa}, // RFC 4592: what exists is not matched
 			{name: "below.known.wild.example.com.", kind: dns.TypeA, rcode: dns.RcodeNameError, authority: soa},
 			{name: "wild.example.com.", kind: dns.TypeA, authority: soa},
-			{name: "x.aliases.example.com.", kind: dns.TypeA, answer: "www.example.com. 300 IN A 192.0.2.2; x.aliases.example.com. 300 IN CNAME www.example.com."},
-			{name: "x.part.example.com.", kind: dns.TypeA, authority: "part.example.com. 300 IN NS ns.part.example.com.", extra: "ns.part.example.com. 300 IN A 192.0.2.5", borrowed: true},
-			{name: "part.example.com.", kind: dns.TypeNS, authority: "part.example.com. 300 IN NS ns.part.example.com.", extra: "ns.part.example.com. 300 IN A 192.0.2.5", borrowed: true},
-			{name: "example.com.", kind: dns.TypeMX, answer: "example.com. 300 IN MX 10 mail.example.com.", extra: "mail.example.com. 300 IN A 192.0.2.6"},
-			{name: "_sip._tcp.example.com.", kind: dns.TypeSRV, answer: "_sip._tcp.example.com. 300 IN SRV 1 5 5060 sip.example.com."},
+			{name: "x.aliases.example.com.", kind: dns.TypeA,
+				answer: "www.example.com. 300 IN A 192.0.2.2; x.aliases.example.com. 300 IN CNAME www.example.com."},
+			{name: "x.part.example.com.", kind: dns.TypeA,
+				authority: "part.example.com. 300 IN NS ns.part.example.com.",
+				extra:     "ns.part.example.com. 300 IN A 192.0.2.5", borrowed: true},
+			{name: "part.example.com.", kind: dns.TypeNS, authority: "part.example.com. 300 IN NS ns.part.example.com.",
+				extra: "ns.part.example.com. 300 IN A 192.0.2.5", borrowed: true},
+			{name: "example.com.", kind: dns.TypeMX, answer: "example.com. 300 IN MX 10 mail.example.com.",
+				extra: "mail.example.com. 300 IN A 192.0.2.6"},
+			{name: "_sip._tcp.example.com.", kind: dns.TypeSRV,
+				answer: "_sip._tcp.example.com. 300 IN SRV 1 5 5060 sip.example.com."},
 			{name: "example.com.", kind: dns.TypeTXT, answer: `example.com. 300 IN TXT "quote \" and \\ back"`},
 			{name: "www.example.com.", kind: dns.TypeANY, answer: `www.example.com. 3600 IN HINFO "RFC8482" ""`},
 			{name: "no.example.com.", kind: dns.TypeANY, rcode: dns.RcodeNameError, authority: soa},
@@ -176,7 +194,8 @@ func TestAnswers(t *testing.T) {
 						}
 					}
 					want := func(s string) string { return strings.ReplaceAll(s, "SERIAL", serial) }
-					if r.Rcode != c.rcode || texts(r.Answer) != want(c.answer) || texts(r.Ns) != want(c.authority) || texts(r.Extra) != c.extra ||
+					if r.Rcode != c.rcode || texts(r.Answer) != want(c.answer) || texts(r.Ns) != want(c.authority) ||
+						texts(r.Extra) != c.extra ||
 						r.Authoritative == c.borrowed || r.RecursionAvailable || r.Truncated {
 						t.Errorf("%v", r)
 					}

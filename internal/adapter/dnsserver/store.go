@@ -3,8 +3,8 @@
 // over UDP and TCP. It never resolves anything for anybody, answers only for
 // its own zones, and lets nobody transfer them.
 //
-// Start reading at Store for what is kept, and at Server.answer for what is
-// said.
+// Start reading at Store for how zones are stored, and at Server.answer for how
+// questions are answered.
 package dnsserver
 
 import (
@@ -16,12 +16,17 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 
 	"github.com/miekg/dns"
 )
 
-// RFC 1912 §2.2: when secondaries ask again; and how long a no is kept.
+var (
+	_ = db.Declare("dnsserver_zones", db.Life{})
+	_ = db.Declare("dnsserver_records", db.Life{Parent: db.To("zone_id", "dnsserver_zones")})
+)
+
+// RFC 1912 §2.2: when secondaries ask again, and how long a negative answer is cached.
 const (
 	soaRefresh = 7200
 	soaRetry   = 1800
@@ -38,7 +43,7 @@ type Store struct {
 	Nameservers []string // host names of this server; the first is the primary
 }
 
-var _ domain.DNS = (*Store)(nil)
+var _ zone.Provider = (*Store)(nil)
 
 type zoneRow struct {
 	ID     id.ID  `db:"id"`
@@ -54,40 +59,41 @@ type recordRow struct {
 	Priority int    `db:"priority"`
 }
 
-func (r recordRow) record() domain.Record {
-	v := domain.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
+func (r recordRow) record() zone.Record {
+	v := zone.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
 	if r.Priority >= 0 {
 		v.Priority = &r.Priority
 	}
 	return v
 }
 
-func priorityOf(r domain.Record) int {
+func priorityOf(r zone.Record) int {
 	if r.Priority == nil {
 		return -1
 	}
 	return *r.Priority
 }
 
-// CreateZone makes a zone; one that is there stays as it is.
-func (s *Store) CreateZone(ctx context.Context, zone string) error {
-	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return s.create(ctx, tx, zone) })
+// CreateZone creates a zone. An existing zone stays as it is.
+func (s *Store) CreateZone(ctx context.Context, name string) error {
+	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return s.create(ctx, tx, name) })
 }
 
-func (s *Store) create(ctx context.Context, tx *db.Tx, zone string) error {
+func (s *Store) create(ctx context.Context, tx *db.Tx, name string) error {
 	now := s.Clock.Now()
-	_, err := db.Exec(ctx, tx, `INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (name) DO NOTHING`, id.New(), now, zone, now.Std().Unix())
+	_, err := db.Exec(ctx, tx, `
+		INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (name) DO NOTHING`, id.New(), now, name, now.Std().Unix())
 	return err
 }
 
-// EmptyZone makes a zone without records.
-func (s *Store) EmptyZone(ctx context.Context, zone string) error {
+// EmptyZone creates a zone without records, or empties an existing one.
+func (s *Store) EmptyZone(ctx context.Context, name string) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := s.create(ctx, tx, zone); err != nil {
+		if err := s.create(ctx, tx, name); err != nil {
 			return err
 		}
-		z, err := lockZone(ctx, tx, zone)
+		z, err := lockZone(ctx, tx, name)
 		if err != nil {
 			return err
 		}
@@ -99,20 +105,21 @@ func (s *Store) EmptyZone(ctx context.Context, zone string) error {
 	})
 }
 
-// grow lets the serial of a zone that is held grow: by the clock where that is
-// ahead, as people read serials.
+// grow raises the serial of a locked zone: to the current time if that is
+// higher, because people read serials as times.
 func (s *Store) grow(ctx context.Context, tx *db.Tx, z zoneRow) error {
-	_, err := db.Exec(ctx, tx, `UPDATE dnsserver_zones
+	_, err := db.Exec(ctx, tx, `
+		UPDATE dnsserver_zones
 		SET soa_serial = CASE WHEN soa_serial < $2 THEN $2 ELSE soa_serial + 1 END WHERE id = $1`,
 		z.ID, s.Clock.Now().Std().Unix())
 	return err
 }
 
 // DeleteZone removes a zone with its records.
-func (s *Store) DeleteZone(ctx context.Context, zone string) error {
+func (s *Store) DeleteZone(ctx context.Context, name string) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		z, err := lockZone(ctx, tx, zone)
-		if domain.StatusOf(err) == http.StatusNotFound {
+		z, err := lockZone(ctx, tx, name)
+		if zone.StatusOf(err) == http.StatusNotFound {
 			return nil
 		}
 		if err != nil {
@@ -127,14 +134,14 @@ func (s *Store) DeleteZone(ctx context.Context, zone string) error {
 }
 
 // Records lists a zone, its built-in records first.
-func (s *Store) Records(ctx context.Context, zone string) (out []domain.Record, err error) {
+func (s *Store) Records(ctx context.Context, name string) (out []zone.Record, err error) {
 	err = s.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		z, err := findZone(ctx, tx, zone, "")
+		z, err := findZone(ctx, tx, name, "")
 		if err != nil {
 			return err
 		}
 		for _, rr := range s.builtIn(z) {
-			r := domain.RecordOf(zone, rr)
+			r := zone.RecordOf(name, rr)
 			r.BuiltIn = true
 			out = append(out, r)
 		}
@@ -149,13 +156,13 @@ func (s *Store) Records(ctx context.Context, zone string) (out []domain.Record, 
 
 // Add puts a record into a zone. The TTL is that of all records of its name
 // and type (RFC 2181 §5.2).
-func (s *Store) Add(ctx context.Context, zone string, r domain.Record) error {
-	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return put(ctx, tx, z, r) })
+func (s *Store) Add(ctx context.Context, name string, r zone.Record) error {
+	return s.change(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return put(ctx, tx, z, r) })
 }
 
 // Replace puts one record in the place of another.
-func (s *Store) Replace(ctx context.Context, zone string, old, r domain.Record) error {
-	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error {
+func (s *Store) Replace(ctx context.Context, name string, old, r zone.Record) error {
+	return s.change(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error {
 		if err := take(ctx, tx, z, old); err != nil {
 			return err
 		}
@@ -164,14 +171,14 @@ func (s *Store) Replace(ctx context.Context, zone string, old, r domain.Record) 
 }
 
 // Remove takes a record out.
-func (s *Store) Remove(ctx context.Context, zone string, r domain.Record) error {
-	return s.change(ctx, zone, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return take(ctx, tx, z, r) })
+func (s *Store) Remove(ctx context.Context, name string, r zone.Record) error {
+	return s.change(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return take(ctx, tx, z, r) })
 }
 
-// change runs fn on a zone that is held, and lets its serial grow.
-func (s *Store) change(ctx context.Context, zone string, fn func(context.Context, *db.Tx, zoneRow) error) error {
+// change runs fn on a locked zone and raises its serial.
+func (s *Store) change(ctx context.Context, name string, fn func(context.Context, *db.Tx, zoneRow) error) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		z, err := lockZone(ctx, tx, zone)
+		z, err := lockZone(ctx, tx, name)
 		if err != nil {
 			return err
 		}
@@ -182,12 +189,12 @@ func (s *Store) change(ctx context.Context, zone string, fn func(context.Context
 	})
 }
 
-func put(ctx context.Context, tx *db.Tx, z zoneRow, r domain.Record) error {
+func put(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
 	rows, err := recordsOf(ctx, tx, z.ID)
 	if err != nil {
 		return err
 	}
-	others := make([]domain.Record, 0, len(rows))
+	others := make([]zone.Record, 0, len(rows))
 	for _, row := range rows {
 		if o := row.record(); !o.Same(r) {
 			others = append(others, o)
@@ -195,47 +202,59 @@ func put(ctx context.Context, tx *db.Tx, z zoneRow, r domain.Record) error {
 	}
 	if err := r.Fits(others); err != nil {
 		f := fault.Of(err)
-		return &domain.DNSError{Status: f.Status, Message: f.Sentence()}
+		return &zone.ProviderError{Status: f.Status, Message: f.Sentence()}
 	}
-	_, err = db.Exec(ctx, tx, `INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (zone_id, name, type, content, priority) DO NOTHING`, z.ID, r.Name, r.Type, r.Content, r.TTL, priorityOf(r))
+	_, err = db.Exec(ctx, tx, `
+		INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (zone_id, name, type, content, priority) DO NOTHING`, z.ID, r.Name, r.Type,
+		r.Content, r.TTL, priorityOf(r))
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, tx, "UPDATE dnsserver_records SET ttl = $4 WHERE zone_id = $1 AND name = $2 AND type = $3 AND ttl <> $4", z.ID, r.Name, r.Type, r.TTL)
+	_, err = db.Exec(ctx, tx, `
+		UPDATE dnsserver_records
+		SET ttl = $4
+		WHERE zone_id = $1 AND name = $2 AND type = $3 AND ttl <> $4`, z.ID, r.Name, r.Type, r.TTL)
 	return err
 }
 
-func take(ctx context.Context, tx *db.Tx, z zoneRow, r domain.Record) error {
-	n, err := db.Exec(ctx, tx, "DELETE FROM dnsserver_records WHERE zone_id = $1 AND name = $2 AND type = $3 AND content = $4 AND priority = $5",
+func take(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
+	n, err := db.Exec(ctx, tx, `
+		DELETE FROM dnsserver_records
+		WHERE zone_id = $1 AND name = $2 AND type = $3 AND content = $4 AND priority = $5`,
 		z.ID, r.Name, r.Type, r.Content, priorityOf(r))
 	if err == nil && n == 0 {
-		return domain.NoRecord(z.Name, r)
+		return zone.NoRecord(z.Name, r)
 	}
 	return err
 }
 
-func lockZone(ctx context.Context, tx *db.Tx, zone string) (zoneRow, error) {
+func lockZone(ctx context.Context, tx *db.Tx, name string) (zoneRow, error) {
 	lock := ""
 	if tx.Engine() == db.Postgres {
 		lock = " FOR UPDATE"
 	}
-	return findZone(ctx, tx, zone, lock)
+	return findZone(ctx, tx, name, lock)
 }
 
-func findZone(ctx context.Context, tx *db.Tx, zone, lock string) (zoneRow, error) {
-	z, err := db.One[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = $1"+lock, zone)
+func findZone(ctx context.Context, tx *db.Tx, name, lock string) (zoneRow, error) {
+	z, err := db.One[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = $1"+lock, name)
 	if errors.Is(err, db.ErrNone) {
-		return z, &domain.DNSError{Status: http.StatusNotFound, Message: "There is no zone " + zone + "."}
+		return z, &zone.ProviderError{Status: http.StatusNotFound, Message: "There is no zone " + name + "."}
 	}
 	return z, err
 }
 
 func recordsOf(ctx context.Context, tx *db.Tx, zone id.ID) ([]recordRow, error) {
-	return db.All[recordRow](ctx, tx, "SELECT name, type, content, ttl, priority FROM dnsserver_records WHERE zone_id = $1 ORDER BY seq", zone)
+	return db.All[recordRow](ctx, tx, `
+		SELECT name, type, content, ttl, priority
+		FROM dnsserver_records
+		WHERE zone_id = $1
+		ORDER BY seq`, zone)
 }
 
-// builtIn are the records that a zone has of itself: SOA and NS.
+// builtIn returns the records that every zone has: SOA and NS.
 func (s *Store) builtIn(z zoneRow) []dns.RR {
 	name := dns.Fqdn(z.Name)
 	head := func(kind uint16, ttl uint32) dns.RR_Header {

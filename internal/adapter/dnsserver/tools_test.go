@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 )
 
 // tool finds a program that others wrote. Where scripts/with-powerdns runs the
@@ -52,7 +52,8 @@ func TestDig(t *testing.T) {
 	} {
 		args := append([]string{"@" + host, "-p", port, "+norecurse", "+tries=1", "+time=5"}, strings.Fields(c.args)...)
 		out, err := exec.CommandContext(context.Background(), dig, args...).CombinedOutput()
-		if err != nil && !strings.Contains(c.args, "AXFR") || !strings.Contains(string(out), c.want) || strings.Contains(string(out), c.not) {
+		if err != nil && !strings.Contains(c.args, "AXFR") || !strings.Contains(string(out), c.want) ||
+			strings.Contains(string(out), c.not) {
 			t.Errorf("dig %s: %v\n%s", c.args, err, out)
 		}
 	}
@@ -70,7 +71,8 @@ func TestZoneFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := domain.ZoneFile("example.com", append(records, domain.Record{Type: "LUA", Name: "x", Content: "of one provider", TTL: 60}))
+	lua := zone.Record{Type: "LUA", Name: "x", Content: "of one provider", TTL: 60}
+	text := zone.File("example.com", append(records, lua))
 	file := filepath.Join(t.TempDir(), "zone")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 // maxCached bounds the zones kept in memory.
 const maxCached = 512
 
-// zone is one zone as it was at one serial, never changed after it was made.
-type zone struct {
+// snapshot is one zone as it was at one serial, never changed after it was made.
+type snapshot struct {
 	name  string // lower case, with the trailing dot
 	soa   *dns.SOA
 	nodes map[string]node // by lower-case name with the trailing dot; empty non-terminals have an empty node
@@ -36,17 +36,18 @@ type cache struct {
 
 type cached struct {
 	serial int64
-	zone   *zone
+	zone   *snapshot
 }
 
 // find returns the zone that answers for a name, or nil when it is none of
 // ours. That is the nearest one above the name, except that a zone of another
 // organization below an active domain answers only where the zone of that
 // domain delegates it: whoever has the parent decides about the child.
-func (s *Server) find(ctx context.Context, name string) (z *zone, err error) {
+func (s *Server) find(ctx context.Context, name string) (z *snapshot, err error) {
 	names := enclosing(name)
 	err = s.Store.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = ANY($1)", names)
+		rows, err := db.All[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = ANY($1)",
+			names)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -92,7 +93,7 @@ func parent(name string) string {
 	return name[at:]
 }
 
-func (s *Server) load(ctx context.Context, tx *db.Tx, row zoneRow) (*zone, error) {
+func (s *Server) load(ctx context.Context, tx *db.Tx, row zoneRow) (*snapshot, error) {
 	s.cache.mu.Lock()
 	have, ok := s.cache.zones[row.ID]
 	s.cache.mu.Unlock()
@@ -117,8 +118,8 @@ func (s *Server) load(ctx context.Context, tx *db.Tx, row zoneRow) (*zone, error
 }
 
 // assemble makes the zone of its rows.
-func (s *Store) assemble(row zoneRow, rows []recordRow) (*zone, error) {
-	z := &zone{name: dns.Fqdn(row.Name), nodes: map[string]node{}}
+func (s *Store) assemble(row zoneRow, rows []recordRow) (*snapshot, error) {
+	z := &snapshot{name: dns.Fqdn(row.Name), nodes: map[string]node{}}
 	for _, rr := range s.builtIn(row) {
 		z.add(rr)
 	}
@@ -134,7 +135,7 @@ func (s *Store) assemble(row zoneRow, rows []recordRow) (*zone, error) {
 }
 
 // add puts a record in its place and makes the names above it exist.
-func (z *zone) add(rr dns.RR) {
+func (z *snapshot) add(rr dns.RR) {
 	h := rr.Header()
 	name := h.Name
 	for at := name; ; {
@@ -151,7 +152,7 @@ func (z *zone) add(rr dns.RR) {
 
 // delegated finds the nearest name between the apex and name, name itself
 // included, that is delegated to other servers.
-func (z *zone) delegated(name string) []dns.RR {
+func (z *snapshot) delegated(name string) []dns.RR {
 	var cut []dns.RR
 	for at := name; at != z.name; {
 		if ns := z.nodes[at][dns.TypeNS]; ns != nil {
@@ -163,14 +164,14 @@ func (z *zone) delegated(name string) []dns.RR {
 }
 
 // delegates reports whether the zone hands exactly this name to other servers.
-func (z *zone) delegates(name string) bool {
+func (z *snapshot) delegates(name string) bool {
 	cut := z.delegated(name)
 	return cut != nil && cut[0].Header().Name == name
 }
 
 // at finds what stands at a name, by itself or through a wildcard (RFC 4592
 // §3.3.1). nil means that the name does not exist.
-func (z *zone) at(name string) node {
+func (z *snapshot) at(name string) node {
 	if n, ok := z.nodes[name]; ok {
 		return n
 	}

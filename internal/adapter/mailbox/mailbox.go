@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -16,6 +18,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 )
+
+var _ = db.Declare("mailbox_mails", db.Life{
+	Refs:   []db.Ref{db.To("message_id", "messages", db.EndsAtPurge)},
+	Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
+	Erase:  db.WholeRow,
+})
 
 // Mailbox keeps mail in the database, one row for each key.
 type Mailbox struct {
@@ -39,9 +47,15 @@ func (m *Mailbox) Send(ctx context.Context, mail *message.Mail) ([]message.Refus
 		return nil, err
 	}
 	return nil, m.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, `INSERT INTO mailbox_mails (id, organization_id, created_at, mail_key, message_id, sender, recipients, size_bytes, content)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (organization_id, mail_key) DO NOTHING`,
-			id.New(), mail.Organization, m.clock.Now(), mail.Key, mail.Message, mail.From, db.JSON(to), len(mail.Content), mail.Content[:min(len(mail.Content), maxContent)])
+		_,
+			err := db.Exec(ctx, tx,
+			`
+				INSERT INTO mailbox_mails (id, organization_id, created_at, mail_key, message_id, sender, recipients,
+					size_bytes, content)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (organization_id, mail_key) DO NOTHING`,
+			id.New(), mail.Organization, m.clock.Now(), mail.Key, mail.Message, mail.From, db.JSON(to),
+			len(mail.Content),
+			mail.Content[:min(len(mail.Content), maxContent)])
 		return err
 	})
 }
@@ -59,19 +73,30 @@ type MailboxMail struct {
 	SizeBytes  int64      `json:"sizeBytes"`
 }
 
-// MailboxContent is a mail with its words.
+// MailboxContent is a mail with its content.
 type MailboxContent struct {
 	MailboxMail
-	Content string `json:"content" max:"-1" doc:"headers and body as they would have travelled; at most the first mebibyte"`
+	Content string `json:"content" max:"-1" doc:"headers and body as they would have been sent; at most the first MiB"`
 }
 
 // Operations show the mailbox in the console.
 func Operations() []*op.Op {
 	const doors = op.Console | op.Admin
 	return []*op.Op{
-		op.Read(op.Spec{Name: "mailbox.list", Summary: "List what would have been sent, newest first.", Resource: "messages", Doors: doors, Example: `{"limit": 20}`}, listMails),
-		op.Read(op.Spec{Name: "mailbox.get", Summary: "Get a mail that would have been sent.", Resource: "messages", Doors: doors,
-			Example: `{"id": "7b2d9c41-5e8f-4a06-8d13-9f4b6e2a1c75"}`}, getMail),
+		op.Read(op.Spec{
+			Name:     "mailbox.list",
+			Summary:  "List what would have been sent, newest first.",
+			Resource: "messages",
+			Doors:    doors,
+			Example:  `{"limit": 20}`,
+		}, listMails),
+		op.Read(op.Spec{
+			Name:     "mailbox.get",
+			Summary:  "Get a mail that would have been sent.",
+			Resource: "messages",
+			Doors:    doors,
+			Example:  `{"id": "7b2d9c41-5e8f-4a06-8d13-9f4b6e2a1c75"}`,
+		}, getMail),
 	}
 }
 
@@ -91,7 +116,8 @@ func getMail(ctx context.Context, c *op.Call, in mailRef) (*MailboxContent, erro
 		MailboxMail
 		Content []byte `db:"content"`
 	}
-	v, err := db.One[row](ctx, c.Tx, "SELECT "+columns+", content FROM mailbox_mails WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
+	v, err := db.One[row](ctx, c.Tx,
+		"SELECT "+columns+", content FROM mailbox_mails WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.NotFound.Say("There is no such mail.")
 	}

@@ -28,7 +28,11 @@ func TestMailbox(t *testing.T) {
 			a := apptest.Start(t, e)
 			return mailbox.New(a.DB, a.Clock), a.Org, func(t *testing.T) (out []messagetest.Got) {
 				err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-					rows, err := db.All[kept](ctx, tx, "SELECT sender, recipients, content FROM mailbox_mails WHERE organization_id = $1 ORDER BY seq", a.Org)
+					rows, err := db.All[kept](ctx, tx, `
+						SELECT sender, recipients, content
+						FROM mailbox_mails
+						WHERE organization_id = $1
+						ORDER BY seq`, a.Org)
 					for _, r := range rows {
 						out = append(out, messagetest.Got{From: r.Sender, To: r.Recipients, Content: r.Content})
 					}
@@ -47,7 +51,8 @@ func TestMailbox(t *testing.T) {
 func TestMailboxOnce(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		m := mailbox.New(a.DB, a.Clock)
-		mail := &message.Mail{Key: "k", Organization: a.Org, Message: id.New(), From: "no-reply@frontdesk.example", To: []string{"ada@example.com"}, Content: make([]byte, 2<<20)}
+		mail := &message.Mail{Key: "k", Organization: a.Org, Message: id.New(), From: "no-reply@frontdesk.example",
+			To: []string{"ada@example.com"}, Content: make([]byte, 2<<20)}
 		for range 3 {
 			if _, err := m.Send(t.Context(), mail); err != nil {
 				t.Fatal(err)
@@ -67,7 +72,8 @@ func TestMailboxOnce(t *testing.T) {
 		if a.Operate(t, "mailbox.list", "organization", other.Org, `{}`).Len() != 0 {
 			t.Error("another organization sees it")
 		}
-		_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: string(other.Org), Input: []byte(input)})
+		_, err := a.Admin.Do(t.Context(),
+			admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: string(other.Org), Input: []byte(input)})
 		if !fault.Has(err, fault.NotFound) {
 			t.Errorf("another organization: %v", err)
 		}

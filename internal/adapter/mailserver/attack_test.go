@@ -73,7 +73,8 @@ type empty struct{ shelf }
 // listening is a server without a network, which tells how long a conversation took.
 func listening(t testing.TB) func(t testing.TB, text []byte) time.Duration {
 	inbox := &empty{}
-	s := New(inbox, slog.New(slog.DiscardHandler), Config{Domain: "mail.example", MaxBytes: 4 << 20, PerMinute: 1 << 30, Connections: 100, Spool: t.TempDir()})
+	s := New(inbox, slog.New(slog.DiscardHandler),
+		Config{Domain: "mail.example", MaxBytes: 4 << 20, PerMinute: 1 << 30, Connections: 100, Spool: t.TempDir()})
 	l := make(said)
 	go s.Serve(l) //nolint:errcheck // it ends with the test
 	t.Cleanup(func() { close(l) })

@@ -21,7 +21,8 @@ func TestCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, block := range map[string]*pem.Block{key: {Type: "PRIVATE KEY", Bytes: secret}, cert: {Type: "CERTIFICATE", Bytes: made.Certificate[0]}} {
+		for name, block := range map[string]*pem.Block{key: {Type: "PRIVATE KEY", Bytes: secret},
+			cert: {Type: "CERTIFICATE", Bytes: made.Certificate[0]}} {
 			if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,8 @@ func TestCertificate(t *testing.T) {
 		t.Error("half a certificate has an end")
 	}
 	write(time.Now())
-	if end, err := CertificateEnd(cert, key); err != nil || time.Until(end) > time.Hour || time.Until(end) < time.Minute {
+	if end, err := CertificateEnd(cert, key); err != nil || time.Until(end) > time.Hour ||
+		time.Until(end) < time.Minute {
 		t.Errorf("it ends %s, %v", end, err)
 	}
 }

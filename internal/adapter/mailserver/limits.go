@@ -61,7 +61,7 @@ func (s *Server) forget(c *conn) {
 	}
 }
 
-// all are the connections of now.
+// all lists the current connections.
 func (s *Server) all() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()

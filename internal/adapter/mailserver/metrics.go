@@ -11,10 +11,14 @@ type metrics struct {
 
 func newMetrics() metrics {
 	return metrics{
-		mails:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_smtp_mails_total", Help: "Mails that were offered, by what came of them."}, []string{"result"}),
-		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "frontdesk_smtp_bytes_total", Help: "Bytes of the mails that were stored."}),
-		open:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_smtp_connections", Help: "Connections of mail servers."}),
-		refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "frontdesk_smtp_connections_refused_total", Help: "Connections that were one too many."}),
+		mails: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_smtp_mails_total",
+			Help: "Mails that were offered, by what came of them."}, []string{"result"}),
+		bytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "frontdesk_smtp_bytes_total",
+			Help: "Bytes of the mails that were stored."}),
+		open: prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_smtp_connections",
+			Help: "Connections of mail servers."}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "frontdesk_smtp_connections_refused_total",
+			Help: "Connections that were one too many."}),
 	}
 }
 

@@ -28,9 +28,10 @@ import (
 
 // Inbox is whoever takes the mail.
 type Inbox interface {
-	// Takes tells whether anybody receives mail at an address.
-	Takes(ctx context.Context, address string) error
-	// Receive stores a mail. It has reached the disk when Receive returns.
+	// Mailbox finds who receives mail at an address.
+	Mailbox(ctx context.Context, address string) (message.Mailbox, error)
+	// Receive stores a mail for those mailboxes. It has reached the disk when
+	// Receive returns.
 	Receive(ctx context.Context, m message.Arrived) error
 }
 
@@ -111,8 +112,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown lets those finish who are sending, and ends all others. Whoever is
-// cut off has no 250, and sends it again; the error names them.
+// Shutdown lets the peers that are sending finish, and ends all others. A peer that
+// is cut off has no 250 and sends its mail again; the error names them.
 func (s *Server) Shutdown(ctx context.Context) error {
 	for _, c := range s.all() {
 		c.endWhenIdle()

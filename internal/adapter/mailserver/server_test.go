@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 )
 
@@ -32,16 +33,16 @@ type shelf struct {
 	slow  chan struct{} // Receive waits for it
 }
 
-func (s *shelf) Takes(_ context.Context, address string) error {
+func (s *shelf) Mailbox(_ context.Context, address string) (message.Mailbox, error) {
 	switch {
 	case strings.HasPrefix(address, "closed@"):
-		return message.ErrClosed
+		return message.Mailbox{}, message.ErrDisabled
 	case !strings.HasSuffix(address, "@mail.example"):
-		return message.ErrNotHosted
+		return message.Mailbox{}, mailhost.ErrNotHosted
 	case strings.HasPrefix(address, "nobody"):
-		return message.ErrNobody
+		return message.Mailbox{}, mailhost.ErrNobody
 	}
-	return nil
+	return message.Mailbox{Address: address}, nil
 }
 
 func (s *shelf) Receive(_ context.Context, m message.Arrived) error {
@@ -63,7 +64,11 @@ func (s *shelf) Receive(_ context.Context, m message.Arrived) error {
 	if string(b) == "panic\r\n" {
 		panic("as asked")
 	}
-	s.mails = append(s.mails, m.Sender+"|"+strings.Join(m.Recipients, ",")+"|"+string(b))
+	var to []string
+	for _, box := range m.Recipients {
+		to = append(to, box.Address)
+	}
+	s.mails = append(s.mails, m.Sender+"|"+strings.Join(to, ",")+"|"+string(b))
 	return nil
 }
 
@@ -162,7 +167,8 @@ func (k *talk) begin() {
 
 func (k *talk) ended() {
 	k.t.Helper()
-	if b, err := io.ReadAll(k.in); err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
+	if b, err := io.ReadAll(k.in); err != nil && !errors.Is(err, net.ErrClosed) &&
+		!strings.Contains(err.Error(), "reset") {
 		k.t.Errorf("it goes on: %q, %v", b, err)
 	}
 }
@@ -170,10 +176,12 @@ func (k *talk) ended() {
 func TestConversation(t *testing.T) {
 	s := &shelf{}
 	_, addr := start(t, s, nil)
-	if err := smtp.SendMail(addr, nil, "ada@example.com", []string{"desk@mail.example", "sales@mail.example"}, []byte("Subject: x\r\n\r\nhello\r\n.dots\r\n")); err != nil {
+	if err := smtp.SendMail(addr, nil, "ada@example.com", []string{"desk@mail.example", "sales@mail.example"},
+		[]byte("Subject: x\r\n\r\nhello\r\n.dots\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.all(); len(got) != 1 || got[0] != "ada@example.com|desk@mail.example,sales@mail.example|Subject: x\r\n\r\nhello\r\n.dots\r\n" {
+	if got := s.all(); len(got) != 1 ||
+		got[0] != "ada@example.com|desk@mail.example,sales@mail.example|Subject: x\r\n\r\nhello\r\n.dots\r\n" {
 		t.Errorf("stored %q", got)
 	}
 	k := dial(t, addr)
@@ -340,7 +348,8 @@ func TestPipelining(t *testing.T) {
 	for range 500 {
 		b.WriteString("RCPT TO:<desk@mail.example>\r\n")
 	}
-	b.WriteString("DATA\r\nSubject: one\r\n\r\nx\r\n.\r\nMAIL FROM:<bob@example.com>\r\nRCPT TO:<desk@mail.example>\r\nDATA\r\nSubject: two\r\n\r\ny\r\n.\r\nQUIT\r\n")
+	b.WriteString("DATA\r\nSubject: one\r\n\r\nx\r\n.\r\nMAIL FROM:<bob@example.com>\r\nRCPT " +
+		"TO:<desk@mail.example>\r\nDATA\r\nSubject: two\r\n\r\ny\r\n.\r\nQUIT\r\n")
 	go io.WriteString(k, b.String()) //nolint:errcheck // the answers tell
 	k.hear("220")
 	k.hear("250")
@@ -376,7 +385,8 @@ func TestSmuggling(t *testing.T) {
 		k := dial(t, addr)
 		k.begin()
 		k.ask("DATA", "354")
-		k.say("Subject: x\r\n\r\nx%sMAIL FROM:<evil@example.com>\r\nRCPT TO:<desk@mail.example>\r\nDATA\r\nSubject: smuggled\r\n\r\ny\r\n.", end)
+		k.say("Subject: x\r\n\r\nx%sMAIL FROM:<evil@example.com>\r\nRCPT TO:<desk@mail.example>\r\nDATA\r\nSubject: "+
+			"smuggled\r\n\r\ny\r\n.", end)
 		k.hear("250")
 		k.ask("QUIT", "221")
 	}
@@ -478,7 +488,7 @@ func TestFailure(t *testing.T) {
 	}
 	send("x", "451 4.3.0")
 	s.mu.Lock()
-	s.fail = message.ErrNobody
+	s.fail = mailhost.ErrNobody
 	s.mu.Unlock()
 	send("x", "550 5.1.1")
 	s.mu.Lock()
@@ -519,12 +529,14 @@ func selfSigned(t *testing.T) *tls.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"mail.example"}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"mail.example"},
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		MinVersion: tls.VersionTLS12}
 }
 
 func TestTLS(t *testing.T) {

@@ -1,11 +1,13 @@
 package mailserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 
 	"github.com/emersion/go-smtp"
@@ -27,7 +30,7 @@ type session struct {
 	tls    bool
 
 	sender     string
-	recipients []string
+	recipients []message.Mailbox
 	refusals   int
 }
 
@@ -51,7 +54,8 @@ func (s *session) Mail(from string, o *smtp.MailOptions) error {
 	v := s.server.spent.Spend(s.conn.Peer, s.server.config.PerMinute, time.Minute, time.Now())
 	if !v.OK {
 		s.server.count("limited")
-		return refuse(451, smtp.EnhancedCode{4, 7, 1}, "Too many messages from your address. Please retry in %d seconds.", limit.Seconds(v.Retry))
+		return refuse(451, smtp.EnhancedCode{4, 7, 1},
+			"Too many messages from your address. Please retry in %d seconds.", limit.Seconds(v.Retry))
 	}
 	if !sound(from) {
 		s.server.count("malformed")
@@ -69,19 +73,21 @@ const maxAddress = 254
 
 // sound reports whether an address can be written down: go-smtp takes any bytes.
 func sound(address string) bool {
-	return len(address) <= maxAddress && utf8.ValidString(address) && !strings.ContainsFunc(address, unicode.IsControl)
+	return len(address) <= maxAddress && utf8.ValidString(address) &&
+		!strings.ContainsFunc(address, unicode.IsControl)
 }
 
-// Rcpt takes only those whom somebody here receives mail for.
+// Rcpt takes only addresses that somebody here receives mail at.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	err := message.ErrNobody
+	var box message.Mailbox
+	err := mailhost.ErrNobody
 	if sound(to) {
-		err = s.server.inbox.Takes(ctx, to)
+		box, err = s.server.inbox.Mailbox(ctx, to)
 	}
 	if err == nil {
-		s.recipients = append(s.recipients, to)
+		s.recipients = append(s.recipients, box)
 		return nil
 	}
 	if s.refusals++; s.refusals > maxRefused {
@@ -96,13 +102,13 @@ func (s *session) answer(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, message.ErrNotHosted):
+	case errors.Is(err, mailhost.ErrNotHosted):
 		s.server.count("relay")
 		return refuse(550, smtp.EnhancedCode{5, 7, 1}, "This server does not relay, and takes no mail for that domain.")
-	case errors.Is(err, message.ErrNobody):
+	case errors.Is(err, mailhost.ErrNobody):
 		s.server.count("nobody")
 		return refuse(550, smtp.EnhancedCode{5, 1, 1}, "Nobody receives mail at that address.")
-	case errors.Is(err, message.ErrClosed):
+	case errors.Is(err, message.ErrDisabled):
 		s.server.count("closed")
 		return refuse(450, smtp.EnhancedCode{4, 2, 1}, "That mailbox is closed for now. Please retry later.")
 	case errors.Is(err, message.ErrFull):
@@ -113,41 +119,82 @@ func (s *session) answer(ctx context.Context, err error) error {
 		return refuse(552, smtp.EnhancedCode{5, 3, 4}, "The message is too large.")
 	}
 	s.server.count("failed")
-	s.server.log.ErrorContext(ctx, "mail was not stored; the sender will try again", "err", err, "peer", s.conn.RemoteAddr().String())
+	s.server.log.ErrorContext(ctx, "mail was not stored; the sender will try again",
+		"err", err, "peer", s.conn.RemoteAddr().String())
 	return refuse(451, smtp.EnhancedCode{4, 3, 0}, "The message could not be stored. Please retry in a few minutes.")
 }
 
-// Data takes the content. It goes to a file without a name, which is gone with
-// the process, and from there to the inbox.
+// inMemory is how much of a mail is kept in memory. Most mail is smaller and
+// costs no file.
+const inMemory = 64 << 10
+
+// Data takes the content. What is larger than inMemory goes to a file without
+// a name, which is gone with the process, and from there to the inbox.
 func (s *session) Data(r io.Reader) error {
 	ctx := context.Background() // a peer that hangs up does not undo what it sent
 	done := s.conn.transfer(s.server.config.Transfer)
 	defer done()
-	spool, err := os.CreateTemp(s.server.config.Spool, "mail-*")
-	if err != nil {
-		return s.answer(ctx, err)
-	}
-	defer spool.Close()
-	if err := os.Remove(spool.Name()); err != nil {
-		return s.answer(ctx, err)
-	}
-	size, err := io.Copy(spool, &metered{r, s})
-	if err != nil {
+	r = &metered{r, s}
+	var start bytes.Buffer
+	size, err := io.CopyN(&start, r, inMemory)
+	var content io.ReadSeeker = bytes.NewReader(start.Bytes())
+	switch {
+	case err == nil:
+		spool, err := unnamed(s.server.config.Spool)
+		if err != nil {
+			return s.answer(ctx, err)
+		}
+		defer spool.Close()
+		if size, err = io.Copy(spool, io.MultiReader(&start, r)); err != nil {
+			return s.interrupted(ctx, err)
+		}
+		if _, err := spool.Seek(0, io.SeekStart); err != nil {
+			return s.answer(ctx, err)
+		}
+		content = spool
+	case !errors.Is(err, io.EOF):
 		return s.interrupted(ctx, err)
-	}
-	if _, err := spool.Seek(0, io.SeekStart); err != nil {
-		return s.answer(ctx, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	err = s.server.inbox.Receive(ctx, message.Arrived{Sender: s.sender, Recipients: s.recipients, Content: spool, Size: size})
+	err = s.server.inbox.Receive(ctx, message.Arrived{
+		Peer:       s.peer(),
+		Helo:       s.helo,
+		Sender:     s.sender,
+		Recipients: s.recipients,
+		Content:    content,
+		Size:       size,
+	})
 	if err != nil {
 		return s.answer(ctx, err)
 	}
 	s.server.count("stored")
 	s.server.bytes.Add(float64(size))
-	s.server.log.InfoContext(ctx, "mail received", "peer", s.conn.RemoteAddr().String(), "helo", s.helo, "tls", s.tls, "bytes", size, "recipients", len(s.recipients))
+	s.server.log.InfoContext(ctx, "mail received", "peer", s.conn.RemoteAddr().String(), "helo", s.helo, "tls", s.tls,
+		"bytes", size, "recipients", len(s.recipients))
 	return nil
+}
+
+// unnamed opens a file that no other process can find.
+func unnamed(folder string) (*os.File, error) {
+	f, err := os.CreateTemp(folder, "mail-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// peer is the address of whoever is connected.
+func (s *session) peer() netip.Addr {
+	at, err := netip.ParseAddrPort(s.conn.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
 }
 
 // interrupted answers a content that ended too early.

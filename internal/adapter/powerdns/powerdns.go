@@ -19,7 +19,7 @@ import (
 	"sync"
 
 	"frontdesk/internal/kernel/outbound"
-	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 
 	"github.com/miekg/dns"
 )
@@ -31,12 +31,16 @@ type Client struct {
 	zones       sync.Map // name → *sync.Mutex
 }
 
-var _ domain.DNS = (*Client)(nil)
+var _ zone.Provider = (*Client)(nil)
 
 // New prepares a client for the API at address, such as
 // http://127.0.0.1:8081. New zones get the name servers.
 func New(address, key string, nameservers []string) *Client {
-	c := &Client{api: outbound.NewProvider("powerdns", strings.TrimSuffix(address, "/")+"/api/v1/servers/localhost", map[string]string{"X-API-Key": key})}
+	c := &Client{api: outbound.NewProvider(outbound.ProviderConfig{
+		Name:    "powerdns",
+		URL:     strings.TrimSuffix(address, "/") + "/api/v1/servers/localhost",
+		Headers: map[string]string{"X-API-Key": key},
+	})}
 	for _, host := range nameservers {
 		c.nameservers = append(c.nameservers, dns.Fqdn(host))
 	}
@@ -56,45 +60,45 @@ type content struct {
 	Disabled bool   `json:"disabled"`
 }
 
-// CreateZone makes a zone; one that is there stays as it is.
-func (c *Client) CreateZone(ctx context.Context, zone string) error {
+// CreateZone creates a zone. An existing zone stays as it is.
+func (c *Client) CreateZone(ctx context.Context, name string) error {
 	err := c.call(ctx, http.MethodPost, "/zones", struct {
 		Name        string   `json:"name"`
 		Kind        string   `json:"kind"`
 		Nameservers []string `json:"nameservers"`
-	}{dns.Fqdn(zone), "Native", c.nameservers}, nil)
-	if domain.StatusOf(err) == http.StatusConflict {
+	}{dns.Fqdn(name), "Native", c.nameservers}, nil)
+	if zone.StatusOf(err) == http.StatusConflict {
 		return nil
 	}
 	return err
 }
 
 // EmptyZone makes a zone anew.
-func (c *Client) EmptyZone(ctx context.Context, zone string) error {
-	if err := c.DeleteZone(ctx, zone); err != nil {
+func (c *Client) EmptyZone(ctx context.Context, name string) error {
+	if err := c.DeleteZone(ctx, name); err != nil {
 		return err
 	}
-	return c.CreateZone(ctx, zone)
+	return c.CreateZone(ctx, name)
 }
 
 // DeleteZone removes a zone with its records.
-func (c *Client) DeleteZone(ctx context.Context, zone string) error {
-	err := c.call(ctx, http.MethodDelete, path(zone), nil, nil)
-	if domain.StatusOf(err) == http.StatusNotFound {
+func (c *Client) DeleteZone(ctx context.Context, name string) error {
+	err := c.call(ctx, http.MethodDelete, path(name), nil, nil)
+	if zone.StatusOf(err) == http.StatusNotFound {
 		return nil
 	}
 	return err
 }
 
 // Records lists a zone.
-func (c *Client) Records(ctx context.Context, zone string) ([]domain.Record, error) {
-	sets, err := c.sets(ctx, zone, "")
+func (c *Client) Records(ctx context.Context, name string) ([]zone.Record, error) {
+	sets, err := c.sets(ctx, name, "")
 	if err != nil {
 		return nil, err
 	}
-	var out []domain.Record
+	var out []zone.Record
 	for _, s := range sets {
-		out = append(out, s.records(zone)...)
+		out = append(out, s.records(name)...)
 	}
 	return out, nil
 }
@@ -109,8 +113,8 @@ func (c *Client) Ping(ctx context.Context) (who string, err error) {
 }
 
 // Add puts a record into its set. The TTL is the whole set's.
-func (c *Client) Add(ctx context.Context, zone string, r domain.Record) error {
-	return c.change(ctx, zone, r, func(s *set, mine content) error {
+func (c *Client) Add(ctx context.Context, name string, r zone.Record) error {
+	return c.change(ctx, name, r, func(s *set, mine content) error {
 		s.remove(mine)
 		s.Records, s.TTL = append(s.Records, mine), r.TTL
 		return nil
@@ -118,71 +122,71 @@ func (c *Client) Add(ctx context.Context, zone string, r domain.Record) error {
 }
 
 // Remove takes a record out of its set.
-func (c *Client) Remove(ctx context.Context, zone string, r domain.Record) error {
-	return c.change(ctx, zone, r, func(s *set, mine content) error {
+func (c *Client) Remove(ctx context.Context, name string, r zone.Record) error {
+	return c.change(ctx, name, r, func(s *set, mine content) error {
 		if !s.remove(mine) {
-			return domain.NoRecord(zone, r)
+			return zone.NoRecord(name, r)
 		}
 		return nil
 	})
 }
 
 // Replace changes both sets in one request, which PowerDNS carries out as one.
-func (c *Client) Replace(ctx context.Context, zone string, old, r domain.Record) error {
+func (c *Client) Replace(ctx context.Context, name string, old, r zone.Record) error {
 	if old.Type == r.Type && old.Name == r.Name {
-		was := contentOf(zone, old)
-		return c.change(ctx, zone, r, func(s *set, mine content) error {
+		was := contentOf(name, old)
+		return c.change(ctx, name, r, func(s *set, mine content) error {
 			if !s.remove(was) {
-				return domain.NoRecord(zone, old)
+				return zone.NoRecord(name, old)
 			}
 			s.remove(mine)
 			s.Records, s.TTL = append(s.Records, mine), r.TTL
 			return nil
 		})
 	}
-	unlock := c.lock(zone)
+	unlock := c.lock(name)
 	defer unlock()
-	from, was, err := c.set(ctx, zone, old)
+	from, was, err := c.set(ctx, name, old)
 	if err != nil {
 		return err
 	}
-	to, mine, err := c.set(ctx, zone, r)
+	to, mine, err := c.set(ctx, name, r)
 	if err != nil {
 		return err
 	}
 	if !from.remove(was) {
-		return domain.NoRecord(zone, old)
+		return zone.NoRecord(name, old)
 	}
 	to.remove(mine)
 	to.Records, to.TTL = append(to.Records, mine), r.TTL
-	return c.patch(ctx, zone, from, to)
+	return c.patch(ctx, name, from, to)
 }
 
 // change reads the set of a record, lets fn change it and writes it back.
-func (c *Client) change(ctx context.Context, zone string, r domain.Record, fn func(*set, content) error) error {
-	unlock := c.lock(zone)
+func (c *Client) change(ctx context.Context, name string, r zone.Record, fn func(*set, content) error) error {
+	unlock := c.lock(name)
 	defer unlock()
-	s, mine, err := c.set(ctx, zone, r)
+	s, mine, err := c.set(ctx, name, r)
 	if err != nil {
 		return err
 	}
 	if err := fn(s, mine); err != nil {
 		return err
 	}
-	return c.patch(ctx, zone, s)
+	return c.patch(ctx, name, s)
 }
 
-func (c *Client) lock(zone string) (unlock func()) {
-	m, _ := c.zones.LoadOrStore(zone, new(sync.Mutex))
+func (c *Client) lock(name string) (unlock func()) {
+	m, _ := c.zones.LoadOrStore(name, new(sync.Mutex))
 	m.(*sync.Mutex).Lock()
 	return m.(*sync.Mutex).Unlock
 }
 
 // set reads the set that a record belongs to, and the record as it stands in it.
-func (c *Client) set(ctx context.Context, zone string, r domain.Record) (*set, content, error) {
-	mine := contentOf(zone, r)
-	s := set{Name: dns.Fqdn(r.Full(zone)), Type: r.Type, TTL: r.TTL}
-	sets, err := c.sets(ctx, zone, "?rrset_name="+url.QueryEscape(s.Name)+"&rrset_type="+r.Type)
+func (c *Client) set(ctx context.Context, name string, r zone.Record) (*set, content, error) {
+	mine := contentOf(name, r)
+	s := set{Name: dns.Fqdn(r.Full(name)), Type: r.Type, TTL: r.TTL}
+	sets, err := c.sets(ctx, name, "?rrset_name="+url.QueryEscape(s.Name)+"&rrset_type="+r.Type)
 	for _, found := range sets {
 		if strings.EqualFold(found.Name, s.Name) && found.Type == s.Type {
 			s.TTL, s.Records = found.TTL, found.Records
@@ -191,25 +195,25 @@ func (c *Client) set(ctx context.Context, zone string, r domain.Record) (*set, c
 	return &s, mine, err
 }
 
-func (c *Client) sets(ctx context.Context, zone, query string) ([]set, error) {
+func (c *Client) sets(ctx context.Context, name, query string) ([]set, error) {
 	var z struct {
 		Sets []set `json:"rrsets"`
 	}
-	err := c.call(ctx, http.MethodGet, path(zone)+query, nil, &z)
+	err := c.call(ctx, http.MethodGet, path(name)+query, nil, &z)
 	return z.Sets, err
 }
 
-func (c *Client) patch(ctx context.Context, zone string, sets ...*set) error {
+func (c *Client) patch(ctx context.Context, name string, sets ...*set) error {
 	for _, s := range sets {
 		s.ChangeType = "REPLACE"
 		if len(s.Records) == 0 {
 			s.ChangeType, s.Records = "DELETE", []content{}
 		}
 	}
-	return c.call(ctx, http.MethodPatch, path(zone), map[string]any{"rrsets": sets}, nil)
+	return c.call(ctx, http.MethodPatch, path(name), map[string]any{"rrsets": sets}, nil)
 }
 
-// remove takes a record out of the set and tells whether it was there.
+// remove removes a record from the set and reports whether it was there.
 func (s *set) remove(r content) bool {
 	for i, have := range s.Records {
 		if !have.Disabled && same(s.Type, have.Content, r.Content) {
@@ -228,24 +232,24 @@ func same(kind, a, b string) bool {
 	}
 	x, err := parse(".", kind, 0, a)
 	y, err2 := parse(".", kind, 0, b)
-	return err == nil && err2 == nil && domain.RecordOf("", x).Same(domain.RecordOf("", y))
+	return err == nil && err2 == nil && zone.RecordOf("", x).Same(zone.RecordOf("", y))
 }
 
 // records are those of the set that PowerDNS serves. A type of its own, such
 // as LUA, is passed on as it is.
-func (s set) records(zone string) (out []domain.Record) {
+func (s set) records(name string) (out []zone.Record) {
 	for _, r := range s.Records {
 		if r.Disabled {
 			continue
 		}
 		rr, err := parse(s.Name, s.Type, s.TTL, r.Content)
 		if err != nil {
-			v := domain.RecordOf(zone, &dns.RFC3597{Hdr: dns.RR_Header{Name: s.Name, Ttl: uint32(s.TTL)}})
+			v := zone.RecordOf(name, &dns.RFC3597{Hdr: dns.RR_Header{Name: s.Name, Ttl: uint32(s.TTL)}})
 			v.Type, v.Content = s.Type, r.Content
 			out = append(out, v)
 			continue
 		}
-		v := domain.RecordOf(zone, rr)
+		v := zone.RecordOf(name, rr)
 		v.BuiltIn = v.Name == "@" && (v.Type == "SOA" || v.Type == "NS")
 		out = append(out, v)
 	}
@@ -261,21 +265,21 @@ func parse(name, kind string, ttl int, data string) (dns.RR, error) {
 }
 
 // contentOf is a record's content as the API wants it.
-func contentOf(zone string, r domain.Record) content {
-	rr, err := r.RR(zone)
+func contentOf(name string, r zone.Record) content {
+	rr, err := r.RR(name)
 	if err != nil {
 		return content{Content: r.Content} // a type of its own
 	}
-	return content{Content: domain.Data(rr)}
+	return content{Content: zone.Data(rr)}
 }
 
-func path(zone string) string { return "/zones/" + url.PathEscape(dns.Fqdn(zone)) }
+func path(name string) string { return "/zones/" + url.PathEscape(dns.Fqdn(name)) }
 
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	err := c.api.Call(ctx, method, path, in, out)
 	var refused *outbound.StatusError
 	if errors.As(err, &refused) {
-		return &domain.DNSError{Status: refused.Status, Message: refused.Field("error")}
+		return &zone.ProviderError{Status: refused.Status, Message: refused.Field("error")}
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"frontdesk/internal/adapter/powerdns"
-	"frontdesk/internal/resource/domain"
-	"frontdesk/internal/resource/domain/domaintest"
+	"frontdesk/internal/resource/zone"
+	"frontdesk/internal/resource/zone/zonetest"
 )
 
 // real is a client of the server that scripts/with-powerdns started.
@@ -22,10 +22,11 @@ func real(t *testing.T) *powerdns.Client {
 	if address == "" {
 		t.Skip("needs a PowerDNS server; run it with scripts/with-powerdns")
 	}
-	return powerdns.New(address, os.Getenv("FRONTDESK_TEST_POWERDNS_KEY"), []string{"ns1.example.net", "ns2.example.net"})
+	return powerdns.New(address, os.Getenv("FRONTDESK_TEST_POWERDNS_KEY"),
+		[]string{"ns1.example.net", "ns2.example.net"})
 }
 
-func TestDNS(t *testing.T) { domaintest.DNS(t, real(t)) }
+func TestDNS(t *testing.T) { zonetest.Exercise(t, real(t)) }
 
 func TestPing(t *testing.T) {
 	who, err := real(t).Ping(context.Background())
@@ -47,16 +48,21 @@ func TestOwnTypes(t *testing.T) {
 			patched = string(text)
 			return
 		}
-		fmt.Fprint(w, `{"rrsets": [{"name": "lua.example.com.", "type": "LUA", "ttl": 60, "records": [{"content": "A \"ifportup(443, {'192.0.2.1'})\"", "disabled": false}]},
-			{"name": "off.example.com.", "type": "A", "ttl": 60, "records": [{"content": "192.0.2.1", "disabled": true}]}]}`)
+		fmt.Fprint(w,
+			`{"rrsets": [{"name": "lua.example.com.", "type": "LUA", "ttl": 60,
+				"records": [{"content": "A \"ifportup(443, {'192.0.2.1'})\"", "disabled": false}]},
+			{"name": "off.example.com.", "type": "A", "ttl": 60, "records": [{"content": "192.0.2.1",
+				"disabled": true}]}]}`)
 	}))
 	defer s.Close()
 	c := powerdns.New(s.URL, "key", nil)
 	all, err := c.Records(context.Background(), "example.com")
-	if err != nil || len(all) != 1 || all[0].Type != "LUA" || all[0].Name != "lua" || all[0].TTL != 60 || all[0].Content != `A "ifportup(443, {'192.0.2.1'})"` {
+	if err != nil || len(all) != 1 || all[0].Type != "LUA" || all[0].Name != "lua" || all[0].TTL != 60 ||
+		all[0].Content != `A "ifportup(443, {'192.0.2.1'})"` {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if err := c.Remove(context.Background(), "example.com", all[0]); err != nil || !strings.Contains(patched, `"DELETE"`) || !strings.Contains(patched, `"LUA"`) {
+	if err := c.Remove(context.Background(), "example.com", all[0]); err != nil ||
+		!strings.Contains(patched, `"DELETE"`) || !strings.Contains(patched, `"LUA"`) {
 		t.Errorf("%v, %s", err, patched)
 	}
 }
@@ -83,7 +89,8 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s.Close()
-	if err := c.Add(context.Background(), "example.com", domain.Record{Type: "A", Name: "@", Content: "192.0.2.1", TTL: 60}); err == nil || strings.HasPrefix(err.Error(), "dns:") {
+	r := zone.Record{Type: "A", Name: "@", Content: "192.0.2.1", TTL: 60}
+	if err := c.Add(context.Background(), "example.com", r); err == nil || strings.HasPrefix(err.Error(), "dns:") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,23 +1,18 @@
 // Package s3 keeps the bytes of files in a bucket of Amazon S3, or of another
-// store that speaks its language.
+// compatible store. api.go makes the eight requests that this
+// needs, signed by the signer of Amazon's SDK; credentials.go finds the keys.
 package s3
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"strconv"
 	"time"
 
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/resource/file"
-	"frontdesk/internal/resource/file/bucket"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"gocloud.dev/blob/s3blob"
 )
 
 // Config says which bucket.
@@ -26,52 +21,37 @@ type Config struct {
 	Endpoint string // empty for Amazon's own
 	Region   string
 	// AccessKey and SecretKey may both be empty: then the machine's own are
-	// used, from its environment or its role.
+	// used, from its environment, its credentials file or its role.
 	AccessKey, SecretKey string
 }
 
 // Store is a bucket.
-type Store struct {
-	bucket.Bucket
-	client *s3.Client
-	name   string
-}
+type Store struct{ api *client }
 
 var _ file.Blobs = (*Store)(nil)
 
-// Open prepares the bucket. It is not asked for before it is used.
-func Open(ctx context.Context, c Config) (*Store, error) {
-	options := []func(*awsconfig.LoadOptions) error{awsconfig.WithRegion(c.Region),
-		// Other stores than Amazon's refuse the checksums that are newest there.
-		awsconfig.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
-		awsconfig.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired)}
-	if c.AccessKey != "" {
-		options = append(options, awsconfig.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")))
-	}
-	settings, err := awsconfig.LoadDefaultConfig(ctx, options...)
+// Open prepares the bucket without contacting it.
+func Open(_ context.Context, c Config) (*Store, error) {
+	api, err := newClient(c)
 	if err != nil {
-		return nil, fmt.Errorf("s3: %w", err)
+		return nil, err
 	}
-	client := s3.NewFromConfig(settings, func(o *s3.Options) {
-		if c.Endpoint != "" {
-			o.BaseEndpoint = &c.Endpoint
-			o.UsePathStyle = true // its name may have no bucket's name before it
-		}
-	})
-	b, err := s3blob.OpenBucket(ctx, client, c.Bucket, &s3blob.Options{RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired})
-	if err != nil {
-		return nil, fmt.Errorf("s3: %w", err)
-	}
-	return &Store{bucket.Bucket{Bucket: b}, client, c.Bucket}, nil
+	return &Store{api}, nil
 }
 
-// abortTime bounds the removal of what a failed Put left.
-const abortTime = 10 * time.Second
+const (
+	// partSize is what an upload has in memory: a larger blob is written in
+	// parts, of which S3 takes none that is smaller, and 10,000.
+	partSize = 5 << 20
+	// abortTime bounds the removal of what a failed Put left.
+	abortTime = 10 * time.Second
+)
 
-// Put writes a blob. One that fails takes its parts back, which it cannot do
-// in a context that has ended.
+// Put writes a blob. If it fails, it removes the parts it wrote, in a context of
+// its own, because the caller's may have ended.
 func (s *Store) Put(ctx context.Context, key string, r io.Reader) error {
-	err := s.Bucket.Put(ctx, key, r)
+	db.Outside(ctx)
+	err := s.put(ctx, key, r)
 	if err == nil {
 		return nil
 	}
@@ -80,31 +60,74 @@ func (s *Store) Put(ctx context.Context, key string, r io.Reader) error {
 	return errors.Join(err, s.Delete(ctx, key))
 }
 
-// Check tries what a Put and a Delete need, also the right to list parts: keys
-// may have all others and lack it, and then no deletion ever ends.
-func (s *Store) Check(ctx context.Context) error {
-	if err := s.Bucket.Check(ctx); err != nil {
+func (s *Store) put(ctx context.Context, key string, r io.Reader) error {
+	var part bytes.Buffer
+	last, err := fill(&part, r)
+	if err != nil {
 		return err
 	}
-	return s.Delete(ctx, "check/parts")
+	if last {
+		return s.api.put(ctx, key, part.Bytes())
+	}
+	upload, err := s.api.createUpload(ctx, key)
+	if err != nil {
+		return err
+	}
+	var etags []string
+	for {
+		etag, err := s.api.putPart(ctx, key, upload, strconv.Itoa(len(etags)+1), part.Bytes())
+		if err != nil {
+			return err
+		}
+		etags = append(etags, etag)
+		if last {
+			return s.api.completeUpload(ctx, key, upload, etags)
+		}
+		if last, err = fill(&part, r); err != nil {
+			return err
+		}
+	}
+}
+
+// fill reads the next part and reports whether it is the last one.
+func fill(part *bytes.Buffer, r io.Reader) (last bool, err error) {
+	part.Reset()
+	_, err = io.CopyN(part, r, partSize)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Open reads a blob from an offset.
+func (s *Store) Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	db.Outside(ctx)
+	r, err := s.api.get(ctx, key, offset)
+	if hasCode(err, "NoSuchKey") {
+		return nil, errors.Join(file.ErrNoBlob, err)
+	}
+	return r, err
 }
 
 // Delete removes a blob, and the parts that a process that died while writing
 // it left: they are paid for, and nobody else would know of them.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := s.Bucket.Delete(ctx, key); err != nil {
+	db.Outside(ctx)
+	if err := s.api.delete(ctx, key); err != nil && !hasCode(err, "NoSuchKey") {
 		return err
 	}
-	open, err := s.client.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: &s.name, Prefix: &key})
+	uploads, err := s.api.listUploads(ctx, key)
 	if err != nil {
-		return fmt.Errorf("s3: %w", err)
+		return err
 	}
-	for _, u := range open.Uploads {
-		_, err := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: u.Key, UploadId: u.UploadId})
-		var gone *types.NoSuchUpload
-		if err != nil && !errors.As(err, &gone) {
-			return fmt.Errorf("s3: %w", err)
+	for _, u := range uploads {
+		if err := s.api.abortUpload(ctx, u.Key, u.UploadID); err != nil && !hasCode(err, "NoSuchUpload") {
+			return err
 		}
 	}
 	return nil
 }
+
+// Check tries what a Put and a Delete need, which includes the right to list
+// parts: keys may have all others and lack it, and then no deletion ever ends.
+func (s *Store) Check(ctx context.Context) error { return file.CheckBlobs(ctx, s) }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestCheckListsParts(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch _, parts := r.URL.Query()["uploads"]; {
 			case parts && allowed:
-				io.WriteString(w, `<ListMultipartUploadsResult><Bucket>b</Bucket></ListMultipartUploadsResult>`) //nolint:errcheck // a test's answer
+				io.WriteString(w, `<ListMultipartUploadsResult/>`) //nolint:errcheck // a test's answer
 			case parts:
 				w.WriteHeader(http.StatusForbidden)
 				io.WriteString(w, `<Error><Code>AccessDenied</Code></Error>`) //nolint:errcheck // a test's answer
@@ -64,12 +65,57 @@ func TestCheckListsParts(t *testing.T) {
 			}
 		}))
 		defer server.Close()
-		store, err := s3.Open(t.Context(), s3.Config{Bucket: "b", Endpoint: server.URL, Region: "us-east-1", AccessKey: "test", SecretKey: "testsecret"})
+		store, err := s3.Open(t.Context(), s3.Config{
+			Bucket: "b", Endpoint: server.URL, Region: "us-east-1", AccessKey: "test", SecretKey: "testsecret",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := store.Check(t.Context()); (err == nil) != allowed {
 			t.Errorf("parts may be listed: %t, and the check says %v", allowed, err)
 		}
+	}
+}
+
+// A store that is busy for a moment, or hangs up, is asked again with the same
+// bytes; one that refuses is not.
+func TestRetries(t *testing.T) {
+	for name, c := range map[string]struct {
+		broken int // attempts that fail
+		how    func(http.ResponseWriter)
+		ok     bool
+		asked  int
+	}{
+		"busy twice":    {2, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }, true, 3},
+		"hangs up once": {1, func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, true, 2},
+		"always busy":   {9, func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }, false, 3},
+		"refused":       {9, func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) }, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked, stored := 0, ""
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPut { // of what a failed Put cleans up
+					io.WriteString(w, `<ListMultipartUploadsResult/>`) //nolint:errcheck // a test's answer
+					return
+				}
+				if asked++; asked <= c.broken {
+					c.how(w)
+					return
+				}
+				text, _ := io.ReadAll(r.Body)
+				stored = string(text)
+			}))
+			defer server.Close()
+			store, err := s3.Open(t.Context(), s3.Config{
+				Bucket: "b", Endpoint: server.URL, Region: "us-east-1", AccessKey: "test", SecretKey: "testsecret",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = store.Put(t.Context(), "ab/cdef", strings.NewReader("bytes"))
+			if (err == nil) != c.ok || asked != c.asked || (stored == "bytes") != c.ok {
+				t.Errorf("asked %d times, stored %q: %v", asked, stored, err)
+			}
+		})
 	}
 }

@@ -41,8 +41,12 @@ func (p *Payments) Charge(ctx context.Context, key string, c domain.Charge) (str
 		declined = &reason
 	}
 	err := p.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, `INSERT INTO sandbox_charges (reference, provider_key, card, amount_cents, currency, declined, charged_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (provider_key) DO NOTHING`,
+		_,
+			err := db.Exec(ctx, tx,
+			`
+				INSERT INTO sandbox_charges (reference, provider_key, card, amount_cents, currency, declined,
+					charged_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (provider_key) DO NOTHING`,
 			"pi_sandbox_"+string(id.New()), key, c.Card, c.AmountCents, c.Currency, declined, p.clock.Now())
 		return err
 	})
@@ -75,7 +79,9 @@ func (p *Payments) Charged(ctx context.Context, key string, _ domain.Charge) (pa
 // Refund writes a refund into the ledger, once for a charge.
 func (p *Payments) Refund(ctx context.Context, key, payment string, amountCents int64) (string, error) {
 	err := p.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, `INSERT INTO sandbox_refunds (reference, provider_key, charge, amount_cents, refunded_at) VALUES ($1, $2, $3, $4, $5)
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO sandbox_refunds (reference, provider_key, charge, amount_cents, refunded_at)
+			VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT DO NOTHING`, "re_sandbox_"+string(id.New()), key, payment, amountCents, p.clock.Now())
 		return err
 	})

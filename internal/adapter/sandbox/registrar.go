@@ -18,6 +18,14 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
+// What the world outside would remember: nothing of it belongs to an organization.
+var (
+	_ = db.Declare("sandbox_registrations", db.Life{})
+	_ = db.Declare("sandbox_renewals", db.Life{})
+	_ = db.Declare("sandbox_charges", db.Life{})
+	_ = db.Declare("sandbox_refunds", db.Life{})
+)
+
 // Name is what both providers are called.
 const Name = "sandbox"
 
@@ -27,7 +35,7 @@ const slowness = 5 * time.Second
 // transferTime is how long a name takes to leave for another registrar.
 const transferTime = 5 * 24 * time.Hour
 
-// graceTime is how long after its end a name is kept for whoever had it.
+// graceTime is how long an expired name is kept for its former holder.
 const graceTime = 30 * 24 * time.Hour
 
 // errTimeout is what a caller sees who hung up before the answer came.
@@ -39,7 +47,8 @@ type prices struct {
 }
 
 // endings are what is offered, in cents of a US dollar.
-var endings = []prices{{"com", 1200, 1500}, {"net", 1400, 1600}, {"org", 1100, 1300}, {"dev", 1400, 1600}, {"app", 1600, 1800},
+var endings = []prices{{"com", 1200, 1500}, {"net", 1400, 1600}, {"org", 1100, 1300}, {"dev", 1400, 1600},
+	{"app", 1600, 1800},
 	{"io", 3900, 4500}, {"ai", 7900, 8900}, {"co", 2500, 2900}, {"me", 1900, 2100}, {"to", 4900, 4900}}
 
 // Registrar registers names in the database.
@@ -110,7 +119,8 @@ func (r *Registrar) Check(ctx context.Context, name string) (*domain.Offer, erro
 	if i < 0 {
 		return nil, nil
 	}
-	o := &domain.Offer{Available: !strings.HasPrefix(label, "taken"), Premium: strings.HasPrefix(label, "premium"), FirstYear: endings[i].first, RenewalPrice: endings[i].renewal}
+	o := &domain.Offer{Available: !strings.HasPrefix(label, "taken"), Premium: strings.HasPrefix(label, "premium"),
+		FirstYear: endings[i].first, RenewalPrice: endings[i].renewal}
 	v, err := r.look(ctx, name)
 	switch {
 	case errors.Is(err, domain.ErrNothing):
@@ -122,13 +132,14 @@ func (r *Registrar) Check(ctx context.Context, name string) (*domain.Offer, erro
 	return o, nil
 }
 
-// Register registers a name, if its name lets it.
+// Register registers a name, unless the name itself calls for a failure.
 func (r *Registrar) Register(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
 	if err := wait(ctx, a.Name); err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(a.Name, "fail") {
-		return nil, &domain.Refusal{Code: "registry_error", Message: "The registry rejected the registration of " + a.Name + "."}
+		return nil, &domain.Refusal{Code: "registry_error",
+			Message: "The registry rejected the registration of " + a.Name + "."}
 	}
 	var v *row
 	first := false
@@ -140,16 +151,25 @@ func (r *Registrar) Register(ctx context.Context, key string, a domain.Applicati
 		case err == nil && v.Key == key:
 			return nil
 		case err == nil && !v.free(now), strings.HasPrefix(a.Name, "taken"):
-			return &domain.Refusal{Code: "domain_taken", Message: a.Name + " was registered by somebody else meanwhile."}
+			return &domain.Refusal{Code: "domain_taken",
+				Message: a.Name + " was registered by somebody else meanwhile."}
 		case err != nil && !errors.Is(err, domain.ErrNothing):
 			return err
 		}
 		first = true
 		began := now.Std().Truncate(time.Second)
-		v = &row{Name: a.Name, Key: key, RegisteredAt: clock.Of(began), ExpiresAt: clock.Of(began.AddDate(a.Years, 0, 0))}
-		_, err = db.Exec(ctx, tx, `INSERT INTO sandbox_registrations (name, provider_key, registered_at, expires_at, locked, contact) VALUES ($1, $2, $3, $4, FALSE, $5)
-			ON CONFLICT (name) DO UPDATE SET provider_key = excluded.provider_key, registered_at = excluded.registered_at, expires_at = excluded.expires_at,
-				locked = excluded.locked, contact = excluded.contact, transfer_at = NULL`, v.Name, v.Key, v.RegisteredAt, v.ExpiresAt, a.Registrant)
+		v = &row{Name: a.Name, Key: key, RegisteredAt: clock.Of(began),
+			ExpiresAt: clock.Of(began.AddDate(a.Years, 0, 0))}
+		_,
+			err = db.Exec(ctx, tx,
+			`
+				INSERT INTO sandbox_registrations (name, provider_key, registered_at, expires_at, locked, contact)
+				VALUES ($1, $2, $3, $4, FALSE, $5)
+				ON CONFLICT (name) DO UPDATE
+				SET provider_key = excluded.provider_key, registered_at = excluded.registered_at,
+					expires_at = excluded.expires_at,
+					locked = excluded.locked, contact = excluded.contact, transfer_at = NULL`, v.Name, v.Key,
+			v.RegisteredAt, v.ExpiresAt, a.Registrant)
 		return err
 	})
 	if err != nil {
@@ -201,7 +221,10 @@ func (r *Registrar) Renew(ctx context.Context, key, name string, years int, unti
 		if err != nil {
 			return err
 		}
-		n, err := db.Exec(ctx, tx, "INSERT INTO sandbox_renewals (name, provider_key, years, renewed_at) VALUES ($1, $2, $3, $4) ON CONFLICT (provider_key) DO NOTHING", name, key, years, now)
+		n, err := db.Exec(ctx, tx, `
+			INSERT INTO sandbox_renewals (name, provider_key, years, renewed_at)
+			VALUES ($1, $2, $3, $4)
+			ON CONFLICT (provider_key) DO NOTHING`, name, key, years, now)
 		if first = n == 1; err != nil || !first {
 			return err
 		}
@@ -224,7 +247,11 @@ func (r *Registrar) Renew(ctx context.Context, key, name string, years int, unti
 // Renewed tells of the renewal that a key made.
 func (r *Registrar) Renewed(ctx context.Context, key, name string, _ clock.Time) (held *domain.Held, err error) {
 	err = r.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.One[string](ctx, tx, "SELECT provider_key FROM sandbox_renewals WHERE provider_key = $1 AND name = $2", key, name)
+		_, err := db.One[string](ctx, tx, `
+			SELECT provider_key
+			FROM sandbox_renewals
+			WHERE provider_key = $1 AND name = $2`,
+			key, name)
 		if errors.Is(err, db.ErrNone) {
 			return domain.ErrNothing
 		}

@@ -1,5 +1,5 @@
-// Package smtp hands mail to a relay that speaks SMTP (RFC 5321). It makes one
-// connection for each mail and signs nothing: what it gets is ready to travel.
+// Package smtp hands mail to an SMTP relay (RFC 5321). It opens one connection
+// for each mail and signs nothing: the mail it gets is ready to send.
 package smtp
 
 import (
@@ -33,22 +33,22 @@ const (
 type Config struct {
 	Host               string
 	Port               int
-	Username, Password string // empty for a relay that asks for none
+	Username, Password string // empty if the relay needs no sign-in
 	TLS                string
 	Helo               string      // how we name ourselves
-	Trust              *tls.Config // nil for the machine's own; tests have theirs
+	Trust              *tls.Config // nil for the system's; tests bring their own
 }
 
-// Relay is an SMTP server that carries our mail on.
+// Relay is an SMTP server that forwards our mail.
 type Relay struct{ config Config }
 
 var _ message.Mailer = (*Relay)(nil)
 
-// New names a relay; nothing is tried yet.
+// New prepares a relay without connecting to it.
 func New(c Config) *Relay { return &Relay{c} }
 
-// What a step may take. The end of the content is waited for longest: a relay
-// may scan before it answers, and to give up then means to send twice
+// How long each step may take. The answer to the content gets the longest: a
+// relay may scan the mail first, and giving up then means sending it twice
 // (RFC 5321 §4.5.3.2.6).
 const (
 	dialTime = 30 * time.Second
@@ -56,8 +56,8 @@ const (
 	dataTime = 4 * time.Minute
 )
 
-// Send makes one transaction: recipients that the relay refuses are left out,
-// and the others get the mail.
+// Send delivers a mail in one SMTP transaction. Recipients that the relay
+// refuses are left out, and the others get the mail.
 func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, error) {
 	if db.Inside(ctx) {
 		panic("smtp: the network waits for the commit")
@@ -99,7 +99,7 @@ func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, e
 	if _, err := w.Write(m.Content); err != nil {
 		return nil, err
 	}
-	if err := w.Close(); err != nil { // waits for the relay's word that it has the mail
+	if err := w.Close(); err != nil { // waits until the relay confirms the mail
 		return nil, refusal("", err)
 	}
 	return refused, nil
@@ -114,7 +114,7 @@ func isASCII(list []string) bool {
 	return true
 }
 
-// Check signs in to the relay and leaves.
+// Check signs in to the relay and disconnects.
 func (r *Relay) Check(ctx context.Context) error {
 	c, hangUp, err := r.dial(ctx)
 	if err != nil {
@@ -124,11 +124,12 @@ func (r *Relay) Check(ctx context.Context) error {
 	return c.Noop()
 }
 
-// dial connects, protects the connection and signs in. hangUp ends it.
+// dial connects, sets up TLS and signs in. The function it returns hangs up.
 func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
 	var conn net.Conn
-	options := []mail.Option{mail.WithPort(r.config.Port), mail.WithTimeout(dialTime), mail.WithHELO(r.config.Helo), mail.WithTLSConfig(r.trust()),
-		// Kept, because the library leaves a connection open that it cannot use.
+	options := []mail.Option{mail.WithPort(r.config.Port), mail.WithTimeout(dialTime), mail.WithHELO(r.config.Helo),
+		mail.WithTLSConfig(r.trust()),
+		// We keep the connection, because the library does not close one that it cannot use.
 		mail.WithDialContextFunc(func(ctx context.Context, network, address string) (_ net.Conn, err error) {
 			if r.config.TLS == Implicit {
 				conn, err = (&tls.Dialer{Config: r.trust()}).DialContext(ctx, network, address)
@@ -171,9 +172,9 @@ func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
 	}, nil
 }
 
-// signIn uses the best way that the relay offers. The library's own choice
-// takes a connection of ours for an open one; each way itself knows better, and
-// none gives a password to a connection without TLS.
+// signIn uses the best mechanism that the relay offers. The library's own choice
+// takes our TLS connection for an unprotected one; the mechanisms themselves know
+// better, and none sends a password over a connection without TLS.
 func (r *Relay) signIn(c *smtp.Client) error {
 	user, password := r.config.Username, r.config.Password
 	if user == "" {
@@ -192,7 +193,7 @@ func (r *Relay) signIn(c *smtp.Client) error {
 			return c.Auth(way.auth)
 		}
 	}
-	return fmt.Errorf("the relay offers no way to sign in that we know: %q", offered)
+	return fmt.Errorf("the relay offers no sign-in mechanism that we know: %q", offered)
 }
 
 func (r *Relay) trust() *tls.Config {
@@ -202,16 +203,17 @@ func (r *Relay) trust() *tls.Config {
 	return &tls.Config{ServerName: r.config.Host, MinVersion: tls.VersionTLS12}
 }
 
-// An answer that cannot be stored would be asked for again, and the others would
-// get the mail again: so it is a line of so many characters.
+// maxReason bounds a stored answer, in characters. If an answer could not be
+// stored, the mail would be sent again to those who already have it.
 const maxReason = 500
 
-// refusal is an answer of the relay: 4yz may be tried again, 5yz not. Anything
-// else is no answer, and is returned as it is.
+// refusal turns a negative answer of the relay into a Refusal: 4yz may be tried
+// again, 5yz may not. Any other error is returned unchanged.
 func refusal(recipient string, err error) error {
 	var answer *textproto.Error
 	if !errors.As(err, &answer) || answer.Code < 400 {
 		return err
 	}
-	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500, Reason: fmt.Sprintf("%d %s", answer.Code, incoming.Line(answer.Msg, maxReason))}
+	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500,
+		Reason: fmt.Sprintf("%d %s", answer.Code, incoming.Line(answer.Msg, maxReason))}
 }

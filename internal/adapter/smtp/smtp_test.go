@@ -32,11 +32,13 @@ func config(r *messagetest.Relay, policy string) smtp.Config {
 }
 
 func letter(to ...string) *message.Mail {
-	return &message.Mail{Key: "k", Message: id.New(), From: "no-reply@frontdesk.example", To: to, Content: []byte("Subject: x\r\nMessage-ID: <x@frontdesk.example>\r\n\r\nHello\r\n")}
+	return &message.Mail{Key: "k", Message: id.New(), From: "no-reply@frontdesk.example", To: to,
+		Content: []byte("Subject: x\r\nMessage-ID: <x@frontdesk.example>\r\n\r\nHello\r\n")}
 }
 
 func TestRelay(t *testing.T) {
-	for name, policy := range map[string]string{"plain": smtp.Plain, "starttls": smtp.StartTLS, "opportunistic": smtp.Opportunistic, "tls": smtp.Implicit} {
+	for name, policy := range map[string]string{"plain": smtp.Plain, "starttls": smtp.StartTLS,
+		"opportunistic": smtp.Opportunistic, "tls": smtp.Implicit} {
 		t.Run(name, func(t *testing.T) {
 			messagetest.Mailers(t, func(t *testing.T) (message.Mailer, id.ID, func(t *testing.T) []messagetest.Got) {
 				server, trust := certificate(t)
@@ -63,12 +65,14 @@ func TestRelay(t *testing.T) {
 // Protection that was asked for is not done without.
 func TestRelayInsists(t *testing.T) {
 	r := messagetest.NewRelay(t, nil)
-	if _, err := smtp.New(config(r, smtp.StartTLS)).Send(t.Context(), letter("ada@example.com")); err == nil || len(r.Got()) > 0 {
+	if _, err := smtp.New(config(r, smtp.StartTLS)).Send(t.Context(), letter("ada@example.com")); err == nil ||
+		len(r.Got()) > 0 {
 		t.Errorf("sent without TLS: %v", err)
 	}
 	server, _ := certificate(t)
 	r = messagetest.NewRelay(t, server)
-	if _, err := smtp.New(config(r, smtp.StartTLS)).Send(t.Context(), letter("ada@example.com")); err == nil || len(r.Got()) > 0 {
+	if _, err := smtp.New(config(r, smtp.StartTLS)).Send(t.Context(), letter("ada@example.com")); err == nil ||
+		len(r.Got()) > 0 {
 		t.Errorf("sent to somebody whom nobody vouches for: %v", err)
 	}
 	r = messagetest.NewRelay(t, nil)
@@ -109,9 +113,11 @@ func TestRelayRefusals(t *testing.T) {
 		refused, err := m.Send(t.Context(), letter("grace@example.com", "ada@example.com"))
 		var whole *message.Refusal
 		switch {
-		case c.whole && (!errors.As(err, &whole) || whole.Temporary != c.temporary || !strings.Contains(whole.Reason, "No such luck") || len(r.Got()) != before):
+		case c.whole && (!errors.As(err, &whole) || whole.Temporary != c.temporary ||
+			!strings.Contains(whole.Reason, "No such luck") || len(r.Got()) != before):
 			t.Errorf("%v, %v", refused, err)
-		case !c.whole && (err != nil || len(refused) != 1 || refused[0].Recipient != "ada@example.com" || refused[0].Temporary != c.temporary):
+		case !c.whole && (err != nil || len(refused) != 1 || refused[0].Recipient != "ada@example.com" ||
+			refused[0].Temporary != c.temporary):
 			t.Errorf("%v, %v", refused, err)
 		case !c.whole:
 			if got := r.Got(); len(got) != before+1 || !slices.Equal(got[before].To, []string{"grace@example.com"}) {
@@ -120,7 +126,8 @@ func TestRelayRefusals(t *testing.T) {
 		}
 	}
 	r.Answer = at("RCPT", "", 550)
-	if refused, err := m.Send(t.Context(), letter("grace@example.com", "ada@example.com")); err != nil || len(refused) != 2 {
+	if refused, err := m.Send(t.Context(), letter("grace@example.com", "ada@example.com")); err != nil ||
+		len(refused) != 2 {
 		t.Errorf("all refused: %v %v", refused, err)
 	}
 	for _, injected := range []string{"a@example.com>\r\nRCPT TO:<eve@example.com", "a@example.com\nDATA"} {
@@ -144,7 +151,8 @@ func TestRelayAway(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := smtp.New(config(r, smtp.Plain)).Send(ctx, letter("ada@example.com")); err == nil || errors.As(err, &refused) || time.Since(began) > 1500*time.Millisecond {
+	if _, err := smtp.New(config(r, smtp.Plain)).Send(ctx, letter("ada@example.com")); err == nil ||
+		errors.As(err, &refused) || time.Since(began) > 1500*time.Millisecond {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }

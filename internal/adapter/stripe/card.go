@@ -9,113 +9,115 @@ import (
 	"strings"
 
 	"frontdesk/internal/account"
-	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
-
-	"github.com/stripe/stripe-go/v85"
 )
 
 var _ account.CardProvider = (*Client)(nil)
 
 // Card reads a card that a customer saved at Stripe.
 func (c *Client) Card(ctx context.Context, customer, card string) (*account.Card, error) {
-	db.Outside(ctx)
-	method, err := c.api.V1PaymentMethods.Retrieve(ctx, card, nil)
+	var found method
+	err := c.get(ctx, "/v1/payment_methods/"+url.PathEscape(card), nil, &found)
 	switch {
 	case isRefusal(err):
 		return nil, fault.Field("card", "Stripe knows no such payment method")
 	case err != nil:
 		return nil, fmt.Errorf("stripe: %w", err)
-	case method.Card == nil:
+	case found.Card == nil:
 		return nil, fault.Field("card", "Is not a card")
-	case method.Customer == nil || method.Customer.ID != customer:
+	case found.Customer == "" || found.Customer != customer:
 		return nil, fault.Field("customer", "Is not the customer that the card is saved for")
 	}
-	return saved(method, customer), nil
+	return saved(&found, customer), nil
 }
 
-func saved(method *stripe.PaymentMethod, customer string) *account.Card {
-	return &account.Card{Brand: string(method.Card.Brand), Last4: method.Card.Last4, ExpMonth: int(method.Card.ExpMonth), ExpYear: int(method.Card.ExpYear),
-		Provider: Name, ProviderID: method.ID, ProviderCustomer: &customer}
+func saved(m *method, customer string) *account.Card {
+	return &account.Card{
+		Brand:            m.Card.Brand,
+		Last4:            m.Card.Last4,
+		ExpMonth:         m.Card.ExpMonth,
+		ExpYear:          m.Card.ExpYear,
+		Provider:         Name,
+		ProviderID:       m.ID,
+		ProviderCustomer: &customer,
+	}
 }
 
-// isRefusal reports whether Stripe understood the request and says no, which a
-// key that it does not take is not.
+// isRefusal reports whether Stripe understood the request and refused it. A
+// rejected API key does not count.
 func isRefusal(err error) bool {
-	var e *stripe.Error
-	return errors.As(err, &e) && e.Type == stripe.ErrorTypeInvalidRequest && e.HTTPStatusCode != http.StatusUnauthorized
+	var e *apiError
+	return errors.As(err, &e) && e.Type == invalidRequest && e.Status != http.StatusUnauthorized
 }
 
-// Customer makes the customer that an organization's cards are saved for.
+// Customer creates the customer that holds an organization's cards.
 func (c *Client) Customer(ctx context.Context, key, name string) (string, error) {
-	db.Outside(ctx)
-	p := &stripe.CustomerCreateParams{Name: stripe.String(name), Metadata: map[string]string{keyName: key}}
-	p.SetIdempotencyKey(key)
-	customer, err := c.api.V1Customers.Create(ctx, p)
-	if err != nil {
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := c.post(ctx, "/v1/customers", key, form{"name": name, metadataKey: key}, &made); err != nil {
 		return "", fmt.Errorf("stripe: customer: %w", err)
 	}
-	return customer.ID, nil
+	return made.ID, nil
 }
 
-// OpenCardPage makes a Checkout Session in setup mode, which charges nothing
+// OpenCardPage creates a Checkout Session in setup mode, which charges nothing
 // and attaches the card to the customer.
 func (c *Client) OpenCardPage(ctx context.Context, key string, q account.CardPageRequest) (*account.CardPage, error) {
-	db.Outside(ctx)
-	// The braces are Stripe's, and must reach it as they are.
-	p := &stripe.CheckoutSessionCreateParams{Mode: stripe.String(string(stripe.CheckoutSessionModeSetup)), PaymentMethodTypes: []*string{stripe.String("card")},
-		Customer: stripe.String(q.Customer), ClientReferenceID: stripe.String(string(q.Setup)), Metadata: map[string]string{keyName: key},
-		SuccessURL: stripe.String(q.Done + "{CHECKOUT_SESSION_ID}"), CancelURL: stripe.String(q.Canceled)}
-	p.SetIdempotencyKey(key)
-	session, err := c.api.V1CheckoutSessions.Create(ctx, p)
-	var e *stripe.Error
+	var made session
+	err := c.post(ctx, "/v1/checkout/sessions", key, form{
+		"mode":                    "setup",
+		"payment_method_types[0]": "card",
+		"customer":                q.Customer,
+		"client_reference_id":     string(q.Setup),
+		"success_url":             q.Done + "{CHECKOUT_SESSION_ID}", // Stripe fills that in
+		"cancel_url":              q.Canceled,
+		metadataKey:               key,
+	}, &made)
+	var e *apiError
 	switch {
-	case isRefusal(err) && errors.As(err, &e) && e.Code == stripe.ErrorCodeResourceMissing && e.Param == "customer":
+	case isRefusal(err) && errors.As(err, &e) && e.Code == "resource_missing" && e.Param == "customer":
 		return nil, account.ErrNoCustomer
 	case err != nil:
 		return nil, fmt.Errorf("stripe: checkout: %w", err)
 	}
-	// A browser is sent there, so it must be where the operator said.
-	if !sameOrigin(session.URL, c.checkout) {
-		return nil, fmt.Errorf("stripe: the page for cards is at %s, not at %s; set --stripe-checkout-url", origin(session.URL), c.checkout)
+	// A browser is sent there, so the address must be the one the operator set.
+	if !sameOrigin(made.URL, c.checkout) {
+		return nil, fmt.Errorf("stripe: the page for cards is at %s, not at %s; set --stripe-checkout-url",
+			origin(made.URL), c.checkout)
 	}
-	return &account.CardPage{ID: session.ID, URL: session.URL}, nil
+	return &account.CardPage{ID: made.ID, URL: made.URL}, nil
 }
 
-// CardPage looks at a Checkout Session, with the card that was saved on it.
+// CardPage reads a Checkout Session and the card that was saved on it.
 func (c *Client) CardPage(ctx context.Context, page string) (*account.CardPageState, error) {
-	db.Outside(ctx)
-	p := &stripe.CheckoutSessionRetrieveParams{}
-	p.AddExpand("setup_intent.payment_method")
-	session, err := c.api.V1CheckoutSessions.Retrieve(ctx, page, p)
+	var found setupSession
+	err := c.get(ctx, "/v1/checkout/sessions/"+url.PathEscape(page),
+		form{"expand[0]": "setup_intent.payment_method"}, &found)
 	if isRefusal(err) {
 		return &account.CardPageState{}, nil // nobody's
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stripe: checkout: %w", err)
 	}
-	out := &account.CardPageState{Setup: id.ID(session.ClientReferenceID)}
-	if session.Customer != nil {
-		out.Customer = session.Customer.ID
-	}
-	intent := session.SetupIntent
-	if session.Mode != stripe.CheckoutSessionModeSetup || session.Status != stripe.CheckoutSessionStatusComplete || intent == nil ||
-		intent.Status != stripe.SetupIntentStatusSucceeded || intent.PaymentMethod == nil || intent.PaymentMethod.Card == nil {
+	out := &account.CardPageState{Setup: id.ID(found.ClientReferenceID), Customer: found.Customer}
+	setup := found.SetupIntent
+	if found.Mode != "setup" || found.Status != "complete" || setup == nil || setup.Status != "succeeded" ||
+		setup.PaymentMethod == nil || setup.PaymentMethod.Card == nil {
 		return out, nil
 	}
-	if intent.Customer == nil || intent.Customer.ID != out.Customer {
+	if setup.Customer == "" || setup.Customer != out.Customer {
 		return nil, fmt.Errorf("stripe: the card of %s is saved for another customer", page)
 	}
-	out.Card = saved(intent.PaymentMethod, out.Customer)
+	out.Card = saved(setup.PaymentMethod, out.Customer)
 	return out, nil
 }
 
-// Detach takes a card from its customer: Stripe then charges it no more. One
-// that is detached already, or unknown, is left alone.
+// Detach removes a card from its customer, so that Stripe no longer charges it.
+// A card that is already detached, or unknown, is left alone.
 func (c *Client) Detach(ctx context.Context, card string) error {
-	db.Outside(ctx)
-	_, err := c.api.V1PaymentMethods.Detach(ctx, card, nil)
+	err := c.post(ctx, "/v1/payment_methods/"+url.PathEscape(card)+"/detach", "", nil, nil)
 	if err != nil && !isRefusal(err) {
 		return fmt.Errorf("stripe: detach: %w", err)
 	}

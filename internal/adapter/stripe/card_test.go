@@ -11,7 +11,8 @@ import (
 )
 
 func ask(customer string) account.CardPageRequest {
-	return account.CardPageRequest{Setup: "our-setup", Customer: customer, Done: "https://desk.example/saved?page=", Canceled: "https://desk.example/"}
+	return account.CardPageRequest{Setup: "our-setup", Customer: customer, Done: "https://desk.example/saved?page=",
+		Canceled: "https://desk.example/"}
 }
 
 // A card is saved on Stripe's page, read back from there, and detached.
@@ -32,7 +33,8 @@ func TestCardPage(t *testing.T) {
 	if again, err := c.Customer(t.Context(), "k1", "Analytical Engines"); again != who || err != nil {
 		t.Errorf("the same key makes another customer: %q, %v", again, err)
 	}
-	if s, err := c.CardPage(t.Context(), page.ID); err != nil || s.Card != nil || s.Setup != "our-setup" || s.Customer != who {
+	if s, err := c.CardPage(t.Context(), page.ID); err != nil || s.Card != nil || s.Setup != "our-setup" ||
+		s.Customer != who {
 		t.Errorf("before: %+v, %v", s, err)
 	}
 	if to := f.Save(page.ID); to != "https://desk.example/saved?page=cs_test_1" {
@@ -43,7 +45,8 @@ func TestCardPage(t *testing.T) {
 		t.Fatalf("after: %+v, %v", s, err)
 	}
 	card := *s.Card
-	if card.Brand != "mastercard" || card.Last4 != "4444" || card.ExpMonth != 7 || card.ExpYear != 2031 || card.ProviderID != "pm_cs_test_1" || *card.ProviderCustomer != who {
+	if card.Brand != "mastercard" || card.Last4 != "4444" || card.ExpMonth != 7 || card.ExpYear != 2031 ||
+		card.ProviderID != "pm_cs_test_1" || *card.ProviderCustomer != who {
 		t.Errorf("%+v", card)
 	}
 	for range 2 { // the second finds it detached
@@ -62,8 +65,10 @@ func TestCardPageRefusals(t *testing.T) {
 		t.Errorf("an unknown page: %+v, %v", s, err)
 	}
 	// A browser is sent nowhere but where the operator said.
-	elsewhere := stripe.New(stripe.Config{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: "https://checkout.stripe.com"})
-	if _, err := elsewhere.OpenCardPage(t.Context(), "e", ask("cus_1")); err == nil || !strings.Contains(err.Error(), "--stripe-checkout-url") {
+	elsewhere := stripe.New(stripe.Config{SecretKey: stripetest.SecretKey, URL: f.URL,
+		CheckoutURL: "https://checkout.stripe.com"})
+	if _, err := elsewhere.OpenCardPage(t.Context(), "e", ask("cus_1")); err == nil ||
+		!strings.Contains(err.Error(), "--stripe-checkout-url") {
 		t.Errorf("a page elsewhere: %v", err)
 	}
 	f.Set(func() { f.Down = true })

@@ -1,7 +1,9 @@
 // Package stripe saves cards on Stripe's own pages (card.go) and charges them
-// through its PaymentIntents, while their owner is away. Every charge and refund carries our key twice: as the
-// request's idempotency key, which makes a repeated request the same one, and
-// in its metadata, by which it is found again when no answer came.
+// off session through PaymentIntents. Every charge and refund carries our key
+// twice: as the idempotency key, so that repeating a request does nothing new,
+// and in the metadata, so that it can be found when no answer came. api.go has
+// the few requests this needs; Stripe's own library has a thousand more and
+// would be a tenth of the binary.
 package stripe
 
 import (
@@ -9,27 +11,30 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
-	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/outbound"
 	"frontdesk/internal/resource/domain"
-
-	"github.com/stripe/stripe-go/v85"
 )
 
 // Name is the provider of the cards.
 const Name = "stripe"
 
-// keyName is where the metadata keeps our key.
-const keyName = "frontdesk_key"
+// keyName is our key's name in the metadata, and metadataKey the form field
+// that sets it.
+const (
+	keyName     = "frontdesk_key"
+	metadataKey = "metadata[" + keyName + "]"
+)
 
-// timeout bounds one request, retries by the caller excluded.
+// timeout bounds one request, not counting the caller's retries.
 const timeout = 40 * time.Second
 
-// lookBack is how many payments of a customer are looked through for a key.
+// lookBack is how many of a customer's payments are searched for a key.
 const lookBack = 300
 
-// Config is the account and where Stripe is, which differs in tests.
+// Config is the account and Stripe's address, which differs in tests.
 type Config struct {
 	SecretKey   string
 	URL         string // of the API
@@ -38,57 +43,59 @@ type Config struct {
 
 // Client saves and charges cards of one Stripe account.
 type Client struct {
-	api      *stripe.Client
+	api      *outbound.Provider
 	checkout string
 }
 
 var _ domain.Payments = (*Client)(nil)
 
-// New prepares a client.
+// New prepares a client. It never retries: the code that keeps the order
+// decides about that.
 func New(cfg Config) *Client {
-	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{URL: stripe.String(cfg.URL), HTTPClient: &http.Client{Timeout: timeout},
-		EnableTelemetry: stripe.Bool(false),
-		// Whether to try again is decided where the order is kept.
-		MaxNetworkRetries: stripe.Int64(0), LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull}})
-	return &Client{stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends)), cfg.CheckoutURL}
+	return &Client{checkout: cfg.CheckoutURL, api: outbound.NewProvider(outbound.ProviderConfig{
+		Name:    "stripe",
+		URL:     cfg.URL,
+		Headers: map[string]string{"Authorization": "Bearer " + cfg.SecretKey, "Stripe-Version": APIVersion},
+		Timeout: timeout,
+	})}
 }
 
 // Name is the provider of the cards.
 func (c *Client) Name() string { return Name }
 
 // Check asks for the account's balance, which any working key may see.
-func (c *Client) Check(ctx context.Context) error {
-	_, err := c.api.V1Balance.Retrieve(ctx, nil)
-	return err
-}
+func (c *Client) Check(ctx context.Context) error { return c.get(ctx, "/v1/balance", nil, nil) }
 
 // Charge confirms a PaymentIntent off session.
 func (c *Client) Charge(ctx context.Context, key string, ch domain.Charge) (string, error) {
-	db.Outside(ctx)
-	p := &stripe.PaymentIntentCreateParams{Amount: stripe.Int64(ch.AmountCents), Currency: stripe.String(ch.Currency), Customer: stripe.String(ch.Customer),
-		PaymentMethod: stripe.String(ch.Card), PaymentMethodTypes: []*string{stripe.String("card")}, Confirm: stripe.Bool(true), OffSession: stripe.Bool(true),
-		Description: stripe.String(ch.Description), Metadata: map[string]string{keyName: key}}
-	p.SetIdempotencyKey(key)
-	intent, err := c.api.V1PaymentIntents.Create(ctx, p)
+	var made intent
+	err := c.post(ctx, "/v1/payment_intents", key, form{
+		"amount":                  strconv.FormatInt(ch.AmountCents, 10),
+		"currency":                ch.Currency,
+		"customer":                ch.Customer,
+		"payment_method":          ch.Card,
+		"payment_method_types[0]": "card",
+		"confirm":                 "true",
+		"off_session":             "true",
+		"description":             ch.Description,
+		metadataKey:               key,
+	}, &made)
 	if err != nil {
 		return "", outcome(err)
 	}
-	return settled(intent)
+	return settled(&made)
 }
 
 // Charged looks for the customer's PaymentIntent with our key. Listing is
 // consistent at once; Stripe's search is not.
 func (c *Client) Charged(ctx context.Context, key string, ch domain.Charge) (string, error) {
-	db.Outside(ctx)
-	p := &stripe.PaymentIntentListParams{Customer: stripe.String(ch.Customer)}
-	p.Limit = stripe.Int64(100)
 	seen := 0
-	for intent, err := range c.api.V1PaymentIntents.List(ctx, p).All(ctx) {
+	for made, err := range list[intent](ctx, c, "/v1/payment_intents", form{"customer": ch.Customer}) {
 		if err != nil {
 			return "", fmt.Errorf("stripe: list payments: %w", err)
 		}
-		if intent.Metadata[keyName] == key {
-			return settled(intent)
+		if made.Metadata[keyName] == key {
+			return settled(&made)
 		}
 		if seen++; seen == lookBack {
 			break
@@ -97,79 +104,82 @@ func (c *Client) Charged(ctx context.Context, key string, ch domain.Charge) (str
 	return "", domain.ErrNothing
 }
 
-// settled tells what a PaymentIntent came to.
-func settled(intent *stripe.PaymentIntent) (string, error) {
-	switch intent.Status {
-	case stripe.PaymentIntentStatusSucceeded:
-		return intent.ID, nil
-	case stripe.PaymentIntentStatusRequiresPaymentMethod, stripe.PaymentIntentStatusRequiresAction, stripe.PaymentIntentStatusCanceled:
-		if intent.LastPaymentError != nil {
-			return "", refusal(intent.LastPaymentError)
+const needsConfirmation = "The card's bank asks for a confirmation that only its owner can give."
+
+// settled tells how a PaymentIntent ended.
+func settled(v *intent) (string, error) {
+	switch v.Status {
+	case "succeeded":
+		return v.ID, nil
+	case "requires_payment_method", "requires_action", "canceled":
+		if v.LastPaymentError != nil {
+			return "", refusal(v.LastPaymentError)
 		}
-		return "", &domain.Refusal{Code: string(intent.Status), Message: "The card's bank asks for a confirmation that only its owner can give."}
+		return "", &domain.Refusal{Code: v.Status, Message: needsConfirmation}
 	}
-	return "", fmt.Errorf("stripe: the payment %s is %s", intent.ID, intent.Status)
+	return "", fmt.Errorf("stripe: the payment %s is %s", v.ID, v.Status)
 }
 
-// outcome tells a definitive no from an error after which nobody knows.
+// outcome tells a definite refusal from an error that leaves the outcome unknown.
 func outcome(err error) error {
-	var e *stripe.Error
-	if errors.As(err, &e) && (e.Type == stripe.ErrorTypeCard || e.Type == stripe.ErrorTypeInvalidRequest && e.HTTPStatusCode < 409) && e.HTTPStatusCode != http.StatusUnauthorized {
+	var e *apiError
+	if errors.As(err, &e) && e.Status != http.StatusUnauthorized &&
+		(e.Type == cardError || e.Type == invalidRequest && e.Status < http.StatusConflict) {
 		return refusal(e)
 	}
 	return fmt.Errorf("stripe: %w", err)
 }
 
-func refusal(e *stripe.Error) *domain.Refusal {
-	r := &domain.Refusal{Code: string(e.Code), Message: "The card was declined."}
+func refusal(e *apiError) *domain.Refusal {
+	r := &domain.Refusal{Code: e.Code, Message: "The card was declined."}
 	switch {
-	case e.Code == stripe.ErrorCodeAuthenticationRequired:
-		r.Message = "The card's bank asks for a confirmation that only its owner can give."
-	case e.Type == stripe.ErrorTypeCard && e.Msg != "":
-		r.Message = e.Msg
-	case e.Type == stripe.ErrorTypeInvalidRequest:
+	case e.Code == "authentication_required":
+		r.Message = needsConfirmation
+	case e.Type == cardError && e.Message != "":
+		r.Message = e.Message
+	case e.Type == invalidRequest:
 		r.Message = "The payment provider does not accept the saved card. Save it again."
 	}
 	if e.DeclineCode != "" {
-		r.Code += "/" + string(e.DeclineCode)
+		r.Code += "/" + e.DeclineCode
 	}
 	return r
 }
 
-// Refund gives a payment back.
+// Refund pays a payment back.
 func (c *Client) Refund(ctx context.Context, key, payment string, amountCents int64) (string, error) {
-	db.Outside(ctx)
-	p := &stripe.RefundCreateParams{PaymentIntent: stripe.String(payment), Amount: stripe.Int64(amountCents), Metadata: map[string]string{keyName: key}}
-	p.SetIdempotencyKey(key)
-	refund, err := c.api.V1Refunds.Create(ctx, p)
+	var made refund
+	err := c.post(ctx, "/v1/refunds", key, form{
+		"payment_intent": payment,
+		"amount":         strconv.FormatInt(amountCents, 10),
+		metadataKey:      key,
+	}, &made)
 	if err != nil {
-		var e *stripe.Error
-		if errors.As(err, &e) && e.Type == stripe.ErrorTypeInvalidRequest && e.HTTPStatusCode == http.StatusBadRequest {
-			return "", &domain.Refusal{Code: string(e.Code), Message: e.Msg}
+		var e *apiError
+		if errors.As(err, &e) && e.Type == invalidRequest && e.Status == http.StatusBadRequest {
+			return "", &domain.Refusal{Code: e.Code, Message: e.Message}
 		}
 		return "", fmt.Errorf("stripe: refund: %w", err)
 	}
-	return returned(refund)
+	return returned(&made)
 }
 
 // Refunded looks for the payment's refund with our key.
 func (c *Client) Refunded(ctx context.Context, key, payment string) (string, error) {
-	db.Outside(ctx)
-	p := &stripe.RefundListParams{PaymentIntent: stripe.String(payment)}
-	for refund, err := range c.api.V1Refunds.List(ctx, p).All(ctx) {
+	for made, err := range list[refund](ctx, c, "/v1/refunds", form{"payment_intent": payment}) {
 		if err != nil {
 			return "", fmt.Errorf("stripe: list refunds: %w", err)
 		}
-		if refund.Metadata[keyName] == key {
-			return returned(refund)
+		if made.Metadata[keyName] == key {
+			return returned(&made)
 		}
 	}
 	return "", domain.ErrNothing
 }
 
-func returned(r *stripe.Refund) (string, error) {
-	if r.Status == stripe.RefundStatusFailed || r.Status == stripe.RefundStatusCanceled {
-		return "", &domain.Refusal{Code: string(r.FailureReason), Message: "The bank did not take the refund."}
+func returned(r *refund) (string, error) {
+	if r.Status == "failed" || r.Status == "canceled" {
+		return "", &domain.Refusal{Code: r.FailureReason, Message: "The bank did not take the refund."}
 	}
 	return r.ID, nil // pending ones arrive
 }

@@ -3,6 +3,8 @@ package stripe_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -63,18 +65,24 @@ func TestLostAnswer(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	f, c := start(t)
-	for card, want := range map[string]string{"pm_confirm": "only its owner", "pm_declined": "insufficient funds", "pm_gone": "Save it again"} {
+	for card, want := range map[string]string{"pm_confirm": "only its owner", "pm_declined": "insufficient funds",
+		"pm_gone": "Save it again"} {
 		var no *domain.Refusal
-		if _, err := c.Charge(t.Context(), card, domain.Charge{Card: card, Customer: "cus_1", AmountCents: 1200, Currency: "usd"}); !errors.As(err, &no) || !strings.Contains(no.Message, want) {
+		if _, err := c.Charge(t.Context(), card,
+			domain.Charge{Card: card, Customer: "cus_1", AmountCents: 1200, Currency: "usd"}); !errors.As(err, &no) ||
+			!strings.Contains(no.Message, want) {
 			t.Errorf("%s: %v", card, err)
 		}
 	}
 	// What is not over, and a key that the operator mistyped, refuse nothing.
 	var no *domain.Refusal
-	if _, err := c.Charge(t.Context(), "busy", domain.Charge{Card: "pm_busy", Customer: "cus_1", AmountCents: 1200, Currency: "usd"}); err == nil || errors.As(err, &no) {
+	if _, err := c.Charge(t.Context(), "busy",
+		domain.Charge{Card: "pm_busy", Customer: "cus_1", AmountCents: 1200, Currency: "usd"}); err == nil ||
+		errors.As(err, &no) {
 		t.Errorf("a payment that is not over: %v", err)
 	}
-	if _, err := client(f.URL, "sk_wrong").Charge(t.Context(), "x", domain.Charge{}); err == nil || errors.As(err, &no) {
+	if _, err := client(f.URL, "sk_wrong").Charge(t.Context(), "x", domain.Charge{}); err == nil ||
+		errors.As(err, &no) {
 		t.Errorf("a wrong key: %v", err)
 	}
 }
@@ -84,14 +92,18 @@ func TestRefusals(t *testing.T) {
 func TestService(t *testing.T) {
 	f := stripetest.Start(t)
 	s := apptest.Settings(t, db.SQLite)
-	s.PaymentsProvider, s.Stripe = stripe.Name, config.Stripe{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: f.URL}
+	s.PaymentsProvider, s.Stripe = stripe.Name,
+		config.Stripe{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: f.URL}
 	a := apptest.StartWith(t, s)
-	a.Operate(t, "agreements.accept", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
+	a.Operate(t, "agreements.accept", "business", a.Business,
+		fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 	save := func(operation, input string) error {
-		_, err := a.Admin.Do(t.Context(), admin.Request{Operation: operation, Noun: "organization", Ref: string(a.Org), Input: []byte(input)})
+		_, err := a.Admin.Do(t.Context(),
+			admin.Request{Operation: operation, Noun: "organization", Ref: string(a.Org), Input: []byte(input)})
 		return err
 	}
-	for _, input := range []string{`{"customer": "cus_2", "card": "pm_1"}`, `{"customer": "cus_1", "card": "pm_gone"}`, `{"customer": "cus_1", "card": "pm_bank"}`} {
+	for _, input := range []string{`{"customer": "cus_2", "card": "pm_1"}`, `{"customer": "cus_1", "card": "pm_gone"}`,
+		`{"customer": "cus_1", "card": "pm_bank"}`} {
 		if err := save("payment_methods.create", input); !fault.Has(err, fault.Invalid) {
 			t.Errorf("%s: %v", input, err)
 		}
@@ -100,8 +112,11 @@ func TestService(t *testing.T) {
 		t.Errorf("a sandbox card: %v", err)
 	}
 	order := func(key string) apptest.Result {
-		return a.Send(t, a.Key, "POST", "/v1/domain-registrations", `{"domain": "a.com", "maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace", "address1": "1", "city": "London",
-			"stateProvince": "London", "postalCode": "1", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`, "Idempotency-Key", key)
+		return a.Send(t, a.Key, "POST", "/v1/domain-registrations",
+			`{"domain": "a.com", "maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace",
+				"address1": "1", "city": "London",
+			"stateProvince": "London", "postalCode": "1", "country": "GB", "email": "ada@example.com",
+				"phone": "+442079460018"}}`, "Idempotency-Key", key)
 	}
 	order("none").Refused(t, 402, "PAYMENT_METHOD_REQUIRED")
 	if err := save("payment_methods.create", `{"customer": "cus_1", "card": "pm_1"}`); err != nil {
@@ -123,11 +138,13 @@ func TestShapes(t *testing.T) {
 	if url == "" {
 		t.Skip("FRONTDESK_TEST_STRIPE_MOCK is not set; scripts/judge-stripe sets it")
 	}
-	c := stripe.New(stripe.Config{SecretKey: stripetest.SecretKey, URL: url, CheckoutURL: "https://checkout.stripe.com"})
+	c := stripe.New(stripe.Config{SecretKey: stripetest.SecretKey, URL: url,
+		CheckoutURL: "https://checkout.stripe.com"})
 	if err := c.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	charge := domain.Charge{Card: "pm_card_visa", Customer: "cus_1", AmountCents: 1200, Currency: "usd", Description: "Registration"}
+	charge := domain.Charge{Card: "pm_card_visa", Customer: "cus_1", AmountCents: 1200, Currency: "usd",
+		Description: "Registration"}
 	// The mock answers every intent as not paid yet: the shape is what counts.
 	var no *domain.Refusal
 	if _, err := c.Charge(t.Context(), "k", charge); err != nil && !errors.As(err, &no) {
@@ -145,7 +162,9 @@ func TestShapes(t *testing.T) {
 	if name, err := c.Customer(t.Context(), "c", "Analytical Engines"); name == "" || err != nil {
 		t.Errorf("customer: %q, %v", name, err)
 	}
-	opened, err := c.OpenCardPage(t.Context(), "s-1", account.CardPageRequest{Setup: "s", Customer: "cus_1", Done: "https://desk.example/settings/cards/saved?page=", Canceled: "https://desk.example/"})
+	opened, err := c.OpenCardPage(t.Context(), "s-1",
+		account.CardPageRequest{Setup: "s", Customer: "cus_1", Done: "https://desk.example/settings/cards/saved?page=",
+			Canceled: "https://desk.example/"})
 	if err != nil || opened.ID == "" {
 		t.Errorf("a page for a card: %+v, %v", opened, err)
 	}
@@ -154,5 +173,32 @@ func TestShapes(t *testing.T) {
 	}
 	if err := c.Detach(t.Context(), "pm_1"); err != nil {
 		t.Errorf("detach: %v", err)
+	}
+}
+
+// A payment is found on whichever page of the list it stands.
+func TestPages(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch after := r.FormValue("starting_after"); {
+		case r.FormValue("customer") != "cus_1" || r.FormValue("limit") != "100":
+			t.Errorf("asked for %s", r.URL.RawQuery)
+		case after == "":
+			fmt.Fprint(w,
+				`{"has_more": true, "data": [{"id": "pi_3", "metadata": {}}, {"id": "pi_2", "metadata": {}}]}`)
+		case after == "pi_2":
+			fmt.Fprint(w, `{"has_more": false, "data": [
+				{"id": "pi_1", "status": "succeeded", "metadata": {"frontdesk_key": "k"}}]}`)
+		default:
+			t.Errorf("asked for what comes after %s", after)
+		}
+	}))
+	defer s.Close()
+	c := client(s.URL, stripetest.SecretKey)
+	if id, err := c.Charged(t.Context(), "k", domain.Charge{Customer: "cus_1"}); id != "pi_1" || err != nil {
+		t.Errorf("%q, %v", id, err)
+	}
+	_, err := c.Charged(t.Context(), "another", domain.Charge{Customer: "cus_1"})
+	if !errors.Is(err, domain.ErrNothing) {
+		t.Errorf("a key that no payment has: %v", err)
 	}
 }

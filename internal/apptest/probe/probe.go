@@ -60,27 +60,71 @@ type Charge struct {
 }
 
 var (
-	boxes   = db.NewTable[Box]("probe_boxes", "box")
-	items   = op.Nested[Item]{Rows: db.NewTable[Item]("probe_items", "item"), Parent: "probe_boxes", Noun: "box", Column: "box_id"}
-	charges = db.NewTable[Charge]("probe_charges", "charge")
+	boxes   = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box"})
+	items   = op.NewNested[Item]("probe_items", db.Life{Noun: "item", Parent: db.To("box_id", "probe_boxes")})
+	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge"})
 )
 
 // Operations lists the probe's operations.
 func Operations(p *Provider) []*op.Op {
 	const doors = op.REST | op.Automation
 	return []*op.Op{
-		op.Write(op.Spec{Name: "probe.boxes.create", Route: "POST /v1/probe-boxes", Summary: "Create a box.", Resource: "contacts", Doors: doors,
-			Events: []string{"probe_box.created"}, Example: `{"name": "a"}`}, createBox),
-		op.Write(op.Spec{Name: "probe.boxes.delete", Route: "DELETE /v1/probe-boxes/{id}", Summary: "Delete a box.", Resource: "contacts", Doors: doors,
-			Events: []string{"probe_box.deleted"}, Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, deleteBox),
-		op.Read(op.Spec{Name: "probe.items.list", Route: "GET /v1/probe-boxes/{id}/items", Summary: "List items.", Resource: "contacts", Doors: doors,
-			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, listItems),
-		op.Write(op.Spec{Name: "probe.items.create", Route: "POST /v1/probe-boxes/{id}/items", Summary: "Add an item.", Resource: "contacts", Doors: doors,
-			Events: []string{"probe_box.item.created"}, Errors: []*fault.Kind{Full, Taken}, Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "amount": 1}`}, addItem),
-		op.Write(op.Spec{Name: "probe.secrets.create", Route: "POST /v1/probe-secrets", Summary: "Show a secret once.", Resource: "contacts", Doors: doors,
-			Secret: true, Example: `{}`}, createSecret),
-		op.Flow(op.Spec{Name: "probe.charges.create", Route: "POST /v1/probe-charges", Summary: "Charge through the provider.", Resource: "contacts", Doors: doors,
-			KeyRequired: true, Events: []string{"probe_charge.created"}, Errors: []*fault.Kind{Declined, Refused}, Example: `{"amount": 100}`}, p.charge),
+		op.Write(op.Spec{
+			Name:     "probe.boxes.create",
+			Route:    "POST /v1/probe-boxes",
+			Summary:  "Create a box.",
+			Resource: "contacts",
+			Doors:    doors,
+			Events:   []string{"probe_box.created"},
+			Example:  `{"name": "a"}`,
+		}, createBox),
+		op.Write(op.Spec{
+			Name:     "probe.boxes.delete",
+			Route:    "DELETE /v1/probe-boxes/{id}",
+			Summary:  "Delete a box.",
+			Resource: "contacts",
+			Doors:    doors,
+			Events:   []string{"probe_box.deleted"},
+			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+		}, deleteBox),
+		op.Read(op.Spec{
+			Name:     "probe.items.list",
+			Route:    "GET /v1/probe-boxes/{id}/items",
+			Summary:  "List items.",
+			Resource: "contacts",
+			Doors:    doors,
+			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+		}, listItems),
+		op.Write(op.Spec{
+			Name:     "probe.items.create",
+			Route:    "POST /v1/probe-boxes/{id}/items",
+			Summary:  "Add an item.",
+			Resource: "contacts",
+			Doors:    doors,
+			Events:   []string{"probe_box.item.created"},
+			Errors:   []*fault.Kind{Full, Taken},
+			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "amount": 1}`,
+		}, addItem),
+		op.Write(op.Spec{
+			Name:     "probe.secrets.create",
+			Route:    "POST /v1/probe-secrets",
+			Summary:  "Show a secret once.",
+			Resource: "contacts",
+			Doors:    doors,
+			Secret:   true,
+			Example:  `{}`,
+		}, createSecret),
+		op.Flow(op.Spec{
+			Name:        "probe.charges.create",
+			Route:       "POST /v1/probe-charges",
+			Summary:     "Charge through the provider.",
+			Resource:    "contacts",
+			Doors:       doors,
+			KeyRequired: true,
+			Events:      []string{"probe_charge.created"},
+			Errors:      []*fault.Kind{Declined, Refused},
+			Example:     `{"amount": 100}`,
+		}, p.charge),
 	}
 }
 
@@ -147,7 +191,9 @@ func addItem(ctx context.Context, c *op.Call, in itemAdd) (*Item, error) {
 		Sum  int `db:"sum"`
 		Next int `db:"next"`
 	}
-	s, err := db.One[state](ctx, c.Tx, `SELECT CAST(coalesce(sum(amount), 0) AS bigint), coalesce(max(number), 0) + 1 FROM probe_items
+	s, err := db.One[state](ctx, c.Tx, `
+		SELECT CAST(coalesce(sum(amount), 0) AS bigint), coalesce(max(number), 0) + 1
+		FROM probe_items
 		WHERE organization_id = $1 AND box_id = $2 AND deleted_at IS NULL`, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -156,8 +202,13 @@ func addItem(ctx context.Context, c *op.Call, in itemAdd) (*Item, error) {
 		return nil, Full.New()
 	}
 	v := &Item{Record: c.NewRecord(), BoxID: in.ID, Number: s.Next, Amount: in.Amount, Tag: in.Tag}
-	n, err := db.Exec(ctx, c.Tx, `INSERT INTO probe_items (id, organization_id, created_at, updated_at, box_id, number, amount, tag)
-		VALUES ($1, $2, $3, $3, $4, $5, $6, $7) ON CONFLICT (organization_id, tag) WHERE deleted_at IS NULL DO NOTHING`,
+	n,
+		err := db.Exec(ctx, c.Tx,
+		`
+			INSERT INTO probe_items (id, organization_id, created_at, updated_at, box_id, number, amount, tag)
+			VALUES ($1, $2, $3, $3, $4, $5, $6, $7)
+			ON CONFLICT (organization_id, tag)
+			WHERE deleted_at IS NULL DO NOTHING`,
 		v.ID, c.Org, c.Now, v.BoxID, v.Number, v.Amount, v.Tag)
 	if err != nil {
 		return nil, err

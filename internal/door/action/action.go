@@ -1,5 +1,5 @@
 // Package action is the door for callers inside the service: an operation by
-// its name, with its whole input as one JSON object. Automations enter here.
+// name, with its whole input as one JSON object. Automations enter here.
 package action
 
 import (
@@ -16,7 +16,7 @@ type Door struct {
 	door    op.Door
 }
 
-// New opens the door that calls are recorded under.
+// New opens a door; calls are recorded under its name d.
 func New(r *op.Runner, c *op.Catalog, d op.Door) *Door { return &Door{r, c, d} }
 
 // Call is one call of an operation.
@@ -25,11 +25,12 @@ type Call struct {
 	Operation string
 	Input     []byte // a JSON object; nil is an empty one
 	Key       string // an idempotency key, or none
-	NewKey    bool   // nobody called with it before
+	NewKey    bool   // nobody used the key before
 	RequestID string
 }
 
-// Do runs an operation. An unknown one, and one that has no such door, is NotFound.
+// Do runs an operation. It is NotFound if it is unknown or does not open to
+// this door.
 func (d *Door) Do(ctx context.Context, c Call) (op.Answer, error) {
 	o := d.catalog.Named(c.Operation)
 	if o == nil || o.Streams() {

@@ -1,7 +1,7 @@
-// Package admin is the operator's door: the frontdesk admin command. Beside a
-// running server that owns the embedded database it goes through a socket in
-// the data folder, which only the server's user can open; otherwise the
-// command opens the database itself. Whoever can do either is the operator.
+// Package admin is the operator's door: the frontdesk admin command. While a
+// server runs that owns the embedded database, the command goes through a
+// socket in the data folder, which only the server's user can open. Otherwise
+// the command opens the database itself. Whoever can do either is the operator.
 package admin
 
 import (
@@ -43,12 +43,12 @@ type Door struct {
 	Tasks    map[string]Task
 }
 
-// Task is work of the operator's that is no operation on an organization's
-// data: it may take long, and tells how far it is.
+// Task is work by the operator that is not an operation on an organization's
+// data. It may take long, and reports its progress.
 type Task func(ctx context.Context, input json.RawMessage, say func(line string)) (any, error)
 
-// Doer runs admin commands, here or through the socket. The body is the data
-// of the answer, without its envelope.
+// Doer runs admin commands, here or through the socket. It returns the data of
+// the answer, without its envelope.
 type Doer interface {
 	Do(context.Context, Request) (json.RawMessage, error)
 	Run(ctx context.Context, task string, input any, say func(line string)) (json.RawMessage, error)
@@ -69,7 +69,7 @@ func (d *Door) Do(ctx context.Context, q Request) (json.RawMessage, error) {
 	if q.Noun != "" {
 		ref, ok := id.Parse(q.Ref)
 		if !ok {
-			return nil, fault.BadInput.Say("%q is not the id of any %s; an id is a UUID.", q.Ref, q.Noun)
+			return nil, fault.BadInput.Say("%q is not the id of a %s; an id is a UUID.", q.Ref, q.Noun)
 		}
 		org, err := d.Accounts.Find(ctx, q.Noun, ref)
 		if err != nil {
@@ -93,12 +93,12 @@ func (d *Door) Do(ctx context.Context, q Request) (json.RawMessage, error) {
 }
 
 // Listen opens the socket in the data folder. Only the server that holds the
-// database's lock calls it, so a socket that is there belongs to nobody.
+// database's lock calls it, so an existing socket belongs to nobody.
 func (d *Door) Listen(path string) (*http.Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
-	// From its first moment on, only our user can open it.
+	// From the start, only our user can open it.
 	mask := syscall.Umask(0o177)
 	l, err := net.Listen("unix", path)
 	syscall.Umask(mask)
@@ -107,7 +107,7 @@ func (d *Door) Listen(path string) (*http.Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", d)
-	// A task may take longer than a server that was told to stop can wait.
+	// A task may take longer than a stopping server can wait.
 	life, stop := context.WithCancel(context.Background())
 	mux.HandleFunc("POST /tasks/{name}", func(w http.ResponseWriter, r *http.Request) { d.serveTask(life, w, r) })
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -142,7 +142,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(data) //nolint:errcheck // the command is gone
 }
 
-// Client speaks to a running server's socket.
+// Client talks to a running server's socket.
 type Client struct{ http *http.Client }
 
 // Dial prepares a client for the socket at path.
@@ -182,5 +182,6 @@ func (c *Client) Do(ctx context.Context, q Request) (json.RawMessage, error) {
 	if err := json.Unmarshal(body, &envelope); err != nil || envelope.Error.Code == "" {
 		return nil, fmt.Errorf("the running server answered %s", res.Status)
 	}
-	return nil, &fault.Fault{Kind: &fault.Kind{Code: envelope.Error.Code, Status: res.StatusCode, Message: envelope.Error.Message}}
+	return nil, &fault.Fault{Kind: &fault.Kind{Code: envelope.Error.Code, Status: res.StatusCode,
+		Message: envelope.Error.Message}}
 }

@@ -40,9 +40,9 @@ type message struct {
 	Error string          `json:"error,omitempty"`
 }
 
-// serveTask runs a task for a command, and ends it with the command or with
-// the server's life. Whoever opens the socket is the operator, who may read
-// what went wrong as it is.
+// serveTask runs a task for a command, and ends it when the command or the
+// server ends. Whoever opens the socket is the operator, who may see errors
+// unfiltered.
 func (d *Door) serveTask(life context.Context, w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -73,7 +73,7 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// Run has the running server do a task, however long it takes.
+// Run makes the running server do a task, however long it takes.
 func (c *Client) Run(ctx context.Context, task string, input any, say func(string)) (json.RawMessage, error) {
 	text, err := json.Marshal(input)
 	if err != nil {

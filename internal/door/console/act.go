@@ -36,14 +36,14 @@ func (v *visit) run(operation string, input fields) ([]byte, error) {
 	}
 	caller := v.caller
 	if caller == nil {
-		caller = &op.Caller{Kind: op.User} // nobody yet; only what is public lets them in
+		caller = &op.Caller{Kind: op.User} // nobody yet: only public operations let them in
 	}
 	answer, err := v.Runner.Do(v.r.Context(), o, op.Request{Caller: caller, Door: op.Console, ID: v.id,
 		Body: func() ([]byte, error) { return json.Marshal(input) }})
 	return answer.Body, err
 }
 
-// sheet is one page of a list, with the ways to its neighbours.
+// sheet is one page of a list, with links to its neighbours.
 type sheet[T any] struct {
 	Rows           []T
 	Earlier, Later string // links; empty at the ends
@@ -51,19 +51,19 @@ type sheet[T any] struct {
 
 const sheetRows = 50
 
-// list runs an operation that lists, for the page that the address names. One
-// behind the last is the first: what was there may be gone.
-func list[T any](v *visit, operation string, input fields) (s sheet[T], err error) {
+// listPage lists the rows of the page whose number is in the address. A page
+// past the last one shows the first: its rows may have been deleted.
+func listPage[T any](v *visit, operation string, input fields) (s sheet[T], err error) {
 	number, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
 	number = max(1, min(number, 100_000))
-	// One row more than is shown tells whether there is another page.
-	rows, _, err := take[T](v, operation, input, sheetRows+1, (number-1)*sheetRows)
+	// One extra row tells whether there is another page.
+	rows, _, err := listRows[T](v, operation, input, sheetRows+1, (number-1)*sheetRows)
 	if err == nil && len(rows) == 0 && number > 1 {
 		number = 1
-		rows, _, err = take[T](v, operation, input, sheetRows+1, 0)
+		rows, _, err = listRows[T](v, operation, input, sheetRows+1, 0)
 	}
 	s.Rows = rows[:min(len(rows), sheetRows)]
-	at := func(n int) string { return v.here("page", strconv.Itoa(n)) }
+	at := func(n int) string { return v.hereWith("page", strconv.Itoa(n)) }
 	if number > 1 {
 		s.Earlier = at(number - 1)
 	}
@@ -73,9 +73,10 @@ func list[T any](v *visit, operation string, input fields) (s sheet[T], err erro
 	return s, err
 }
 
-// here is the address of this page with other values of its query, in pairs of
-// name and value. What was just done is said once.
-func (v *visit) here(pairs ...string) string {
+// hereWith is the address of this page with some query values changed, given
+// in pairs of name and value. It leaves out what was just done, which is said
+// only once.
+func (v *visit) hereWith(pairs ...string) string {
 	q := v.r.URL.Query()
 	q.Del("done")
 	for i := 0; i < len(pairs); i += 2 {
@@ -88,27 +89,27 @@ func (v *visit) here(pairs ...string) string {
 	return u.String()
 }
 
-// filter is a word above a list that leads to the rows it names.
+// filter is a link above a list that narrows it to one status.
 type filter struct {
 	Text, Href string
 	On         bool
 }
 
-// filters are the statuses that a list can be narrowed to, and the one that the
-// address names; any other is none.
+// filters are the statuses that a list can be narrowed to, and the one chosen
+// in the address, if it is one of them.
 func (v *visit) filters(statuses ...string) (out []filter, chosen string) {
 	if s := v.r.URL.Query().Get("status"); slices.Contains(statuses, s) {
 		chosen = s
 	}
-	out = []filter{{"All", v.here("status", "", "page", ""), chosen == ""}}
+	out = []filter{{"All", v.hereWith("status", "", "page", ""), chosen == ""}}
 	for _, s := range statuses {
-		out = append(out, filter{capital(s), v.here("status", s, "page", ""), s == chosen})
+		out = append(out, filter{capital(s), v.hereWith("status", s, "page", ""), s == chosen})
 	}
 	return out, chosen
 }
 
-// newest finds the newest row under each of many ids, by that id.
-func newest[T any](v *visit, operation string, refs []id.ID, of func(*T) id.ID) (map[id.ID]*T, error) {
+// newestByID finds the newest row under each of many ids, by that id.
+func newestByID[T any](v *visit, operation string, refs []id.ID, of func(*T) id.ID) (map[id.ID]*T, error) {
 	var rows []T
 	if len(refs) > 0 {
 		if err := v.do(operation, fields{"ids": refs}, &rows); err != nil {
@@ -122,13 +123,15 @@ func newest[T any](v *visit, operation string, refs []id.ID, of func(*T) id.ID) 
 	return out, nil
 }
 
-// all runs an operation that lists, for a choice among as many as a page bears.
-func all[T any](v *visit, operation string, input fields) ([]T, error) {
-	rows, _, err := take[T](v, operation, input, 100, 0)
+// listFirst lists the first hundred rows, as many as a choice on a page can
+// hold.
+func listFirst[T any](v *visit, operation string, input fields) ([]T, error) {
+	rows, _, err := listRows[T](v, operation, input, 100, 0)
 	return rows, err
 }
 
-func take[T any](v *visit, operation string, input fields, limit, offset int) ([]T, bool, error) {
+// listRows lists rows and reports whether there are more.
+func listRows[T any](v *visit, operation string, input fields, limit, offset int) ([]T, bool, error) {
 	whole := fields{"limit": limit, "offset": offset}
 	for name, value := range input {
 		whole[name] = value
@@ -147,12 +150,13 @@ func take[T any](v *visit, operation string, input fields, limit, offset int) ([
 	return page.Data, page.Meta.Pagination.HasMore, err
 }
 
-// ask shows a page that asks once before something is lost.
+// ask shows a page that asks for confirmation before something is lost.
 func (v *visit) ask(q question) error {
-	return v.show(http.StatusOK, "confirm", view{Title: q.Title, Section: q.Section, Tab: q.Tab, Crumbs: q.Crumbs, Data: q})
+	return v.show(http.StatusOK, "confirm",
+		view{Title: q.Title, Section: q.Section, Tab: q.Tab, Crumbs: q.Crumbs, Data: q})
 }
 
-// question is what such a page says.
+// question is what a confirmation page says.
 type question struct {
 	Title, Section, Tab string
 	Crumbs              []crumb
@@ -160,6 +164,6 @@ type question struct {
 	Lead                string
 	Lost                []string
 	Button              string
-	Back                string // where not doing it leads
+	Back                string // where Cancel leads
 	Plain               bool   // nothing is lost by it
 }

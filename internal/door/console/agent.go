@@ -50,7 +50,7 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {
-		table, d.Preset = account.Preset(p), text(presets, p)
+		table, d.Preset = account.Preset(p), optionText(presets, p)
 	}
 	d.Table, d.Tools = v.permissionTable(table), v.tools(table)
 	clients, err := v.connections()
@@ -62,7 +62,9 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 			d.Clients = append(d.Clients, c)
 		}
 	}
-	return v.show(status, "agent", view{Title: g.Name, Section: "agents", Crumbs: agentCrumbs(crumb{g.Name, ""}), Badge: agentState(g.Status), Data: d})
+	return v.show(status, "agent",
+		view{Title: g.Name, Section: "agents", Crumbs: agentCrumbs(crumb{g.Name, ""}), Badge: agentState(g.Status),
+			Data: d})
 }
 
 // saveAgent sets every cell that the form has.
@@ -72,7 +74,7 @@ func (v *visit) saveAgent() error {
 		return err
 	}
 	cells := map[string]string{}
-	for _, r := range op.Resources {
+	for _, r := range op.Resources() {
 		for _, a := range actions {
 			if name := r + "." + a.String(); v.r.PostForm.Has(name) {
 				cells[name] = v.value(name)
@@ -110,7 +112,8 @@ func (v *visit) activateAgent() error {
 }
 
 func (v *visit) deactivateAgentPage() error {
-	return v.askAgent("Deactivate", "It can be activated again, but its clients must then connect anew.", "Deactivate agent")
+	return v.askAgent("Deactivate", "You can activate it again, but its clients must then reconnect.",
+		"Deactivate agent")
 }
 
 func (v *visit) deactivateAgent() error {
@@ -118,19 +121,20 @@ func (v *visit) deactivateAgent() error {
 }
 
 func (v *visit) deleteAgentPage() error {
-	return v.askAgent("Delete", "The agent and its permissions are gone. This cannot be undone.", "Delete agent")
+	return v.askAgent("Delete", "This deletes the agent and its permissions. It cannot be undone.", "Delete agent")
 }
 
 func (v *visit) deleteAgent() error { return v.act("agents.delete", "/agents", "deleted") }
 
-// askAgent asks before an agent ends, and names the clients that end with it.
+// askAgent asks before an agent stops, and names the clients that it disconnects.
 func (v *visit) askAgent(verb, lead, button string) error {
 	g, err := v.agent()
 	if err != nil {
 		return err
 	}
-	q := question{Title: verb + " " + g.Name, Section: "agents", Crumbs: agentCrumbs(crumb{g.Name, agentPath(g.ID)}, crumb{verb, ""}),
-		Lead: lead, Button: button, Back: agentPath(g.ID)}
+	q := question{Title: verb + " " + g.Name, Section: "agents",
+		Crumbs: agentCrumbs(crumb{g.Name, agentPath(g.ID)}, crumb{verb, ""}),
+		Lead:   lead, Button: button, Back: agentPath(g.ID)}
 	clients, err := v.connections()
 	if err != nil {
 		return err
@@ -159,7 +163,7 @@ func (v *visit) client() (*account.Agent, *grant.Connection, error) {
 	}
 	i := slices.IndexFunc(clients, func(c grant.Connection) bool { return c.ID == ref && c.AgentID == g.ID })
 	if i < 0 {
-		return nil, nil, fault.NotFound.Say("This client is not connected any more.")
+		return nil, nil, fault.NotFound.Say("This client is no longer connected.")
 	}
 	return g, &clients[i], nil
 }
@@ -169,12 +173,15 @@ func (v *visit) disconnectPage() error {
 	if err != nil {
 		return err
 	}
-	return v.ask(question{Title: "Disconnect " + c.ClientName, Section: "agents", Crumbs: agentCrumbs(crumb{g.Name, agentPath(g.ID)}, crumb{"Disconnect", ""}),
-		Lead: c.ClientName + " can no longer act as " + g.Name + ". To come back it must ask for your approval again.", Button: "Disconnect client", Back: agentPath(g.ID)})
+	return v.ask(question{Title: "Disconnect " + c.ClientName, Section: "agents",
+		Crumbs: agentCrumbs(crumb{g.Name, agentPath(g.ID)}, crumb{"Disconnect", ""}),
+		Lead: c.ClientName + " can no longer act as " + g.Name +
+			". To reconnect, it must ask for your approval again.",
+		Button: "Disconnect client", Back: agentPath(g.ID)})
 }
 
-// disconnect goes to the authorization server itself, which is not an
-// operation; the page is for managers only, and it writes the log.
+// disconnect calls the authorization server, which logs it; there is no
+// operation for it. Only managers reach this page.
 func (v *visit) disconnect() error {
 	g, c, err := v.client()
 	if err != nil {

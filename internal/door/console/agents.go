@@ -22,7 +22,7 @@ type agentRow struct {
 }
 
 func (v *visit) agentsPage() error {
-	agents, err := list[account.Agent](v, "agents.list", nil)
+	agents, err := listPage[account.Agent](v, "agents.list", nil)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,8 @@ func (v *visit) agentsPage() error {
 	}
 	rows := sheet[agentRow]{Earlier: agents.Earlier, Later: agents.Later}
 	for _, g := range agents.Rows {
-		rows.Rows = append(rows.Rows, agentRow{g, names[g.BusinessID], v.tools(g.Permissions), clients[g.ID], agentState(g.Status)})
+		rows.Rows = append(rows.Rows,
+			agentRow{g, names[g.BusinessID], v.tools(g.Permissions), clients[g.ID], agentState(g.Status)})
 	}
 	return v.show(http.StatusOK, "agents", view{Title: "Agents", Section: "agents", Crumbs: agentCrumbs(),
 		Main: mainUnless(len(rows.Rows) == 0, "Create agent", "/agents/new"), Data: struct {
@@ -49,14 +50,14 @@ func (v *visit) agentsPage() error {
 		}{rows, v.AgentURL}})
 }
 
-func agentState(status string) badge {
-	if status == "active" {
-		return badge{status, "good"}
+func agentState(status account.Status) badge {
+	if status == account.Active {
+		return badge{string(status), "good"}
 	}
-	return badge{status, "warn"}
+	return badge{string(status), "warn"}
 }
 
-// presets fill the permission table.
+// presets are what can fill the permission table.
 var presets = []option{{"none", "Nothing"}, {"read", "Reads only"}, {"helper", "Helper"}, {"all", "Everything"}}
 
 // presetHelp says what each is for.
@@ -83,13 +84,15 @@ func (v *visit) showNewAgent(status int, f *form) error {
 	if err != nil {
 		return err
 	}
-	return v.show(status, "agent-new", view{Title: "Create an agent", Section: "agents", Crumbs: agentCrumbs(crumb{"New", ""}),
-		Data: newAgentData{f, businesses, presetHelp, v.r.FormValue("next")}})
+	return v.show(status, "agent-new", view{Title: "Create an agent", Section: "agents",
+		Crumbs: agentCrumbs(crumb{"New", ""}),
+		Data:   newAgentData{f, businesses, presetHelp, v.r.FormValue("next")}})
 }
 
 func (v *visit) createAgent() error {
 	var g account.Agent
-	err := v.do("agents.create", fields{"businessId": v.value("business_id"), "name": v.value("name"), "preset": v.value("preset")}, &g)
+	err := v.do("agents.create",
+		fields{"businessId": v.value("business_id"), "name": v.value("name"), "preset": v.value("preset")}, &g)
 	if err != nil {
 		f, status, err := v.refused(err, map[string]string{"businessId": "business_id"})
 		if err != nil {
@@ -98,7 +101,7 @@ func (v *visit) createAgent() error {
 		return v.showNewAgent(status, f)
 	}
 	if next := v.r.PostFormValue("next"); next != "" {
-		v.redirect(local(next))
+		v.redirect(localPath(next))
 		return nil
 	}
 	return v.done(agentPath(g.ID), "created")

@@ -12,13 +12,13 @@ type agreementKind struct {
 	Kind, Title string
 	Version     string
 	Standings   []account.Standing
-	Open        bool // somebody has yet to accept
+	Open        bool // some business has yet to accept
 }
 
 type agreementsData struct {
 	Kinds   []agreementKind
 	Manager bool
-	Next    string // where to go on after accepting
+	Next    string // where to go after accepting
 	Error   string
 }
 
@@ -26,9 +26,10 @@ func (v *visit) agreementsPage() error { return v.showAgreements(http.StatusOK, 
 
 func (v *visit) showAgreements(status int, problem string) error {
 	d := agreementsData{Manager: v.session.Manager(), Next: v.r.FormValue("next"), Error: problem}
-	for _, k := range []agreementKind{{Kind: "business", Title: "Business agreement"}, {Kind: "domain", Title: "Domain agreement"}} {
+	for _, k := range []agreementKind{{Kind: "business", Title: "Business agreement"},
+		{Kind: "domain", Title: "Domain agreement"}} {
 		var err error
-		if k.Standings, err = all[account.Standing](v, "agreements.list", fields{"kind": k.Kind}); err != nil {
+		if k.Standings, err = listFirst[account.Standing](v, "agreements.list", fields{"kind": k.Kind}); err != nil {
 			return err
 		}
 		for _, s := range k.Standings {
@@ -37,14 +38,20 @@ func (v *visit) showAgreements(status int, problem string) error {
 		k.Open = len(unaccepted(k.Standings)) > 0
 		d.Kinds = append(d.Kinds, k)
 	}
-	return v.show(status, "agreements", view{Title: "Agreements", Section: "settings", Tab: "agreements", Crumbs: settingsCrumbs("Agreements", "/agreements"), Data: d})
+	return v.show(status, "agreements",
+		view{Title: "Agreements", Section: "settings", Tab: "agreements",
+			Crumbs: settingsCrumbs("Agreements", "/agreements"),
+			Data:   d})
 }
 
 func (v *visit) acceptAgreement() error {
 	if v.r.PostFormValue("read") != "yes" {
-		return v.showAgreements(http.StatusBadRequest, "Tick the box to say that you have read the agreement and may accept it for the business.")
+		return v.showAgreements(http.StatusBadRequest,
+			"Tick the box to say that you have read the agreement and may accept it for the business.")
 	}
-	err := v.do("agreements.accept", fields{"businessId": v.value("business_id"), "kind": v.value("kind"), "version": given(v.value("version"))}, nil)
+	err := v.do("agreements.accept",
+		fields{"businessId": v.value("business_id"), "kind": v.value("kind"),
+			"version": textOrNull(v.value("version"))}, nil)
 	if err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {
@@ -53,11 +60,11 @@ func (v *visit) acceptAgreement() error {
 		return v.showAgreements(status, cmp.Or(f.Errors["version"], f.Error, "This agreement cannot be accepted."))
 	}
 	if next := v.r.PostFormValue("next"); next != "" {
-		v.redirect(local(next))
+		v.redirect(localPath(next))
 		return nil
 	}
 	return v.done("/agreements", "accepted")
 }
 
-// agreementsThen is the page of agreements that leads on to another.
+// agreementsThen is the agreements page that then leads to another.
 func agreementsThen(path string) string { return "/agreements?next=" + url.QueryEscape(path) }

@@ -19,8 +19,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// invited makes an invitation in a browser and returns its path.
-func invited(t testing.TB, a *apptest.App, b *browser, email, role string) string {
+// inviteLink creates an invitation in a browser and returns its path.
+func inviteLink(t testing.TB, a *apptest.App, b *browser, email, role string) string {
 	t.Helper()
 	p := b.post("/settings/members/invite", "email", email, "role", role).at("/settings/members/invite")
 	return strings.TrimPrefix(p.find(`<output id="secret">([^<]*)</output>`), a.Settings.BaseURL)
@@ -35,13 +35,13 @@ func ownerOf(t testing.TB, a *apptest.App, v apptest.Tenant) *browser {
 }
 
 // An admin invites somebody else's address, opens the link himself, and waits
-// for that person to be added to another organization.
+// until another organization adds that person.
 func TestAttackUnprovenAddress(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		const victim, known = "ceo@other.test", "the attacker knows it"
 		mallory := owner(t, a)
 		squatter := visit(t, a.URL)
-		squatter.post(invited(t, a, mallory, victim, "member"), "name", "Not the CEO", "password", known).
+		squatter.post(inviteLink(t, a, mallory, victim, "member"), "name", "Not the CEO", "password", known).
 			at("/", "Welcome")
 
 		// The operator's command prints a link and adds nobody.
@@ -67,10 +67,10 @@ func TestAttackUnprovenAddress(t *testing.T) {
 		}
 		link, _, _ = strings.Cut(link, `"`)
 
-		// Even with a link of the other organization, the address that nobody
-		// proved does not cross: the person may use a password that the
-		// attacker told them, and the attacker would come along.
-		console := invited(t, a, ownerOf(t, a, other), victim, "admin")
+		// Even with a link from the other organization, an address that nobody
+		// has proven cannot join it: the person may use a password that the
+		// attacker gave them, and the attacker would get in too.
+		console := inviteLink(t, a, ownerOf(t, a, other), victim, "admin")
 		for _, join := range []string{link, console} {
 			visit(t, a.URL).post(join, "name", "CEO", "password", known).
 				refused(409, "frontdesk admin user password-link")
@@ -79,7 +79,7 @@ func TestAttackUnprovenAddress(t *testing.T) {
 		into()
 
 		// The operator's password link proves the address, ends every session,
-		// and forgets every browser. What the attacker has left opens nothing.
+		// and forgets every browser. What the attacker still has opens nothing.
 		reset := a.Operate(t, "users.link_password", "", "", `{"email": "`+victim+`"}`).Text("url")
 		ceo := visit(t, a.URL)
 		ceo.post(strings.TrimPrefix(reset, a.Settings.BaseURL), "password", "only the CEO knows").at("/sign-in")
@@ -88,13 +88,15 @@ func TestAttackUnprovenAddress(t *testing.T) {
 		ceo.post(console, "name", "CEO", "password", "only the CEO knows").at("/", "Welcome")
 		squatter.signIn(victim, known).refused(401)
 
-		// The other way round it is the same: nobody takes a user over by an invitation.
+		// The reverse holds too: an invitation takes over nobody's user.
 		alice := visit(t, a.URL)
-		alice.post(invited(t, a, ownerOf(t, a, other), "alice@other.test", "owner"), "name", "Alice", "password", "only Alice knows").
+		alice.post(inviteLink(t, a, ownerOf(t, a, other), "alice@other.test", "owner"), "name", "Alice", "password",
+			"only Alice knows").
 			at("/", "Welcome")
-		visit(t, a.URL).post(invited(t, a, mallory, "alice@other.test", "member"), "name", "A", "password", "chosen by Mallory").
+		visit(t, a.URL).post(inviteLink(t, a, mallory, "alice@other.test", "member"), "name", "A", "password",
+			"chosen by Mallory").
 			refused(401)
-		alice.post(invited(t, a, mallory, "alice@other.test", "member")).refused(409, "has not been proven")
+		alice.post(inviteLink(t, a, mallory, "alice@other.test", "member")).refused(409, "has not been proven")
 	})
 }
 
@@ -115,8 +117,8 @@ func behindProxy(t *testing.T) *apptest.App {
 // triesInBrowser is how many wrong passwords a known browser may try.
 const triesInBrowser = 10
 
-// Many addresses try passwords of one account. Its owner, in a browser that
-// signed in before, is not held up.
+// Many addresses guess passwords of one account. Its owner, in a browser that
+// signed in before, is not locked out.
 func TestAttackLockOut(t *testing.T) {
 	a := behindProxy(t)
 	b := visit(t, a.URL)
@@ -151,22 +153,22 @@ func TestAttackLockOut(t *testing.T) {
 	stop()
 	wg.Wait()
 	count := func(m *sync.Map) (n int) { m.Range(func(any, any) bool { n++; return true }); return n }
-	t.Logf("%d of %d attempts were refused unlooked at", count(&refused), count(&tries))
+	t.Logf("%d of %d attempts were refused without a check", count(&refused), count(&tries))
 	if 2*count(&refused) < count(&tries) {
-		t.Error("most of the hammering is let through")
+		t.Error("most attempts are let through")
 	}
-	// The allowance of a known browser ends, too.
+	// A known browser has a limit too.
 	last := 0
 	for range triesInBrowser + 1 {
 		last = b.from("198.51.100.1", a.Owner, "a wrong password").Status
 	}
 	if last != 429 {
-		t.Errorf("a known browser may guess on: %d", last)
+		t.Errorf("a known browser may keep guessing: %d", last)
 	}
 }
 
-// One address that hammers is soon refused outright, and holds up nobody at
-// another address, known or not.
+// An address that keeps guessing is soon refused outright, and locks out nobody
+// at another address, known or not.
 func TestAttackLockOutFromOneAddress(t *testing.T) {
 	a := behindProxy(t)
 	outright := 0
@@ -183,15 +185,15 @@ func TestAttackLockOutFromOneAddress(t *testing.T) {
 	visit(t, a.URL).from("203.0.113.7", a.NewTenant(t, "free").Owner, "a long password").at("/")
 }
 
-// hears counts what reaches an endpoint.
-type hears struct {
+// listener records what reaches an endpoint.
+type listener struct {
 	*httptest.Server
 	mu    sync.Mutex
 	texts []string
 }
 
-func newHears(t testing.TB) *hears {
-	h := &hears{}
+func newListener(t testing.TB) *listener {
+	h := &listener{}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -205,26 +207,26 @@ func newHears(t testing.TB) *hears {
 	return h
 }
 
-func (h *hears) of(text string) bool {
+func (h *listener) heard(text string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Contains(strings.Join(h.texts, "\n"), text)
 }
 
-func (h *hears) wait(t testing.TB, text string) {
+func (h *listener) wait(t testing.TB, text string) {
 	t.Helper()
 	for range 200 {
-		if h.of(text) {
+		if h.heard(text) {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("nothing was heard of %s", text)
+	t.Fatalf("%s never arrived", text)
 }
 
-// An admin who is removed has a key, a connected client, webhooks, an
-// automation and an invitation; none of them works on, also after a new
-// invitation as a member.
+// A removed admin had a key, a connected client, webhooks, an automation and an
+// invitation. All of them stop, and stay stopped after a new invitation as a
+// member.
 func TestAttackLeavingMember(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
@@ -238,11 +240,11 @@ func TestAttackLeavingMember(t *testing.T) {
 		})
 		b := owner(t, a)
 		eve := visit(t, a.URL)
-		eve.post(invited(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").
+		eve.post(inviteLink(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").
 			at("/", "Welcome")
 		page := eve.post("/settings/keys/new", "name", "Eve's", "business_id", string(a.Business), "permissions", "*")
 		key := page.find(`(fd_[0-9A-Za-z]{40})`)
-		mine, kept, moved := newHears(t), newHears(t), newHears(t)
+		mine, kept, moved := newListener(t), newListener(t), newListener(t)
 		hook := func(key, url string) id.ID {
 			t.Helper()
 			return a.Send(t, key, "POST", "/v1/webhooks", `{"url": "`+url+`", "events": ["*"]}`).OK(t, 201).ID("id")
@@ -250,27 +252,28 @@ func TestAttackLeavingMember(t *testing.T) {
 		hook(key, mine.URL)
 		eve.post("/webhooks/new", "url", mine.URL+"/console", "events", "*")
 		stays := hook(key, kept.URL)
-		// Whoever points an endpoint elsewhere has made it theirs.
+		// Whoever changes an endpoint's URL becomes its maker.
 		turned := hook(a.Key, kept.URL+"/before")
 		a.Send(t, key, "PATCH", "/v1/webhooks/"+string(turned), `{"url": "`+moved.URL+`"}`).OK(t, 200)
 		robot := a.Send(t, key, "POST", "/v1/automations", `{"name": "Eve's robot",
-			"trigger": {"kind": "event", "event": "contact.created"}, "steps": [{"operation": "tasks.create", "input": {"title": "for Eve"}}]}`).OK(t, 201).ID("id")
+			"trigger": {"kind": "event", "event": "contact.created"}, "steps": [{"operation": "tasks.create",
+				"input": {"title": "for Eve"}}]}`).OK(t, 201).ID("id")
 		agent := a.NewAgent(t, a.Tenant, "all")
 		eveID := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
 		client := a.NewClient(t)
 		tokens := a.Redeem(t, client, "authorization_code", a.Code(t, client, eveID, agent)).Parse(t)
 		access, refresh := tokens.Text("access_token"), tokens.Text("refresh_token")
-		back := invited(t, a, eve, "eve2@example.com", "owner")
+		back := inviteLink(t, a, eve, "eve2@example.com", "owner")
 		contact := func(name string) {
 			t.Helper()
 			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
 		}
 		contact("Before")
-		for _, h := range []*hears{mine, kept, moved} {
+		for _, h := range []*listener{mine, kept, moved} {
 			h.wait(t, "Before")
 		}
 
-		// The page lists what would stop, and the owner keeps one of it.
+		// The page lists what would stop, and the owner keeps one of them.
 		at := "/settings/members/" + string(eveID) + "/remove"
 		b.get(at).at(at, mine.URL, kept.URL, moved.URL, "Eve's robot", "Take over")
 		b.post(at, "take_over", string(stays)).at("/settings/members", "Removed.")
@@ -289,26 +292,27 @@ func TestAttackLeavingMember(t *testing.T) {
 			contact(when)
 			kept.wait(t, when)
 			time.Sleep(300 * time.Millisecond)
-			if mine.of(when) || moved.of(when) {
-				t.Errorf("%s her webhook goes on", when)
+			if mine.heard(when) || moved.heard(when) {
+				t.Errorf("%s her webhook still works", when)
 			}
 			a.Send(t, a.Key, "GET", "/v1/automations/"+string(robot), "").OK(t, 200).Same("status", "paused")
 			if p := visit(t, a.URL).post(back, "name", "Eve", "password", "another password"); p.Status != 404 {
-				t.Errorf("%s she comes back by her own invitation: %d", when, p.Status)
+				t.Errorf("%s she returns by her own invitation: %d", when, p.Status)
 			}
 		}
 		gone("Removed")
-		eve.post(invited(t, a, b, "eve@example.com", "member"), "name", "Eve", "password", "eve's password").
+		eve.post(inviteLink(t, a, b, "eve@example.com", "member"), "name", "Eve", "password", "eve's password").
 			at("/", "Welcome")
 		gone("Returned")
 		got := a.Events(t, "api_key.revoked", "agent.disconnected", "webhook.updated", "automation.updated")
-		if strings.Count(got, "api_key.revoked") != 1 || !strings.Contains(got, "agent.disconnected") || !strings.Contains(got, "automation.updated") {
+		if strings.Count(got, "api_key.revoked") != 1 || !strings.Contains(got, "agent.disconnected") ||
+			!strings.Contains(got, "automation.updated") {
 			t.Errorf("events: %s", got)
 		}
 	})
 }
 
-// While a user is disabled, nothing that they made acts.
+// While a user is disabled, nothing that they made works.
 func TestAttackDisabledMember(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
@@ -322,15 +326,15 @@ func TestAttackDisabledMember(t *testing.T) {
 		})
 		b := owner(t, a)
 		eve := visit(t, a.URL)
-		eve.post(invited(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").
+		eve.post(inviteLink(t, a, b, "eve@example.com", "admin"), "name", "Eve", "password", "eve's password").
 			at("/", "Welcome")
 		key := eve.post("/settings/keys/new", "name", "Eve's", "business_id", string(a.Business), "permissions", "*").
 			find(`(fd_[0-9A-Za-z]{40})`)
-		mine, ours := newHears(t), newHears(t)
-		for k, h := range map[string]*hears{key: mine, a.Key: ours} {
+		mine, ours := newListener(t), newListener(t)
+		for k, h := range map[string]*listener{key: mine, a.Key: ours} {
 			a.Send(t, k, "POST", "/v1/webhooks", `{"url": "`+h.URL+`", "events": ["contact.created"]}`).OK(t, 201)
 		}
-		back := invited(t, a, eve, "eve2@example.com", "owner")
+		back := inviteLink(t, a, eve, "eve2@example.com", "owner")
 		contact := func(name string) {
 			t.Helper()
 			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
@@ -342,10 +346,10 @@ func TestAttackDisabledMember(t *testing.T) {
 		a.Operate(t, "users.enable", "", "", `{"email": "eve@example.com"}`)
 		contact("Open")
 		mine.wait(t, "Open")
-		if mine.of("Secret") {
-			t.Error("a disabled user's webhook was told")
+		if mine.heard("Secret") {
+			t.Error("a disabled user's webhook got an event")
 		}
-		// An invitation counts for as much as its maker may still do.
+		// An invitation ends when its maker may no longer invite.
 		list := b.get("/settings/members")
 		b.post(list.find(`href="(/settings/members/[^"]*)"><bdi>Eve`), "role", "member").
 			at("/settings/members", "Role changed.")
@@ -353,8 +357,8 @@ func TestAttackDisabledMember(t *testing.T) {
 	})
 }
 
-// Somebody else's client acts as an agent; its user changes the password, or
-// sets a new one by a link, and ends it with that.
+// Somebody else's client acts as an agent. The user who connected it changes
+// the password, or sets a new one by a link, and that disconnects it.
 func TestAttackTokenOutlivesPassword(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
@@ -368,7 +372,7 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 		b.post("/settings/password", "current", "a long password", "password", "another password").
 			at("/settings/password", "Password changed")
 		if !works(access) {
-			t.Error("it ended, and nobody asked for it")
+			t.Error("the connection ended, and nobody asked for it")
 		}
 		b.post("/settings/password", "current", "another password", "password", "a long password", "disconnect", "yes").
 			at("/settings/password", "Password changed")
@@ -377,7 +381,8 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 		}
 		_, access, _ = a.Connect(t, a.Tenant, agent)
 		link := a.Operate(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
-		visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a third password", "disconnect", "yes").
+		visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a third password", "disconnect",
+			"yes").
 			at("/sign-in")
 		if works(access) {
 			t.Error("the connection outlives a password that was set by a link")
@@ -385,22 +390,23 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 	})
 }
 
-// Whoever holds an old session takes up an invitation at the very moment at
-// which its user sets a new password, which ends all sessions.
+// Whoever holds an old session accepts an invitation at the very moment when its
+// user sets a new password, which ends all sessions.
 func TestAttackJoinWhileSessionsEnd(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		thief := owner(t, a)
-		link := invited(t, a, ownerOf(t, a, other), a.Owner, "admin")
+		link := inviteLink(t, a, ownerOf(t, a, other), a.Owner, "admin")
 		joined := make(chan page, 1)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			for _, text := range []string{"UPDATE users SET updated_at = updated_at WHERE id = $1", "DELETE FROM sessions WHERE user_id = $1"} {
+			for _, text := range []string{"UPDATE users SET updated_at = updated_at WHERE id = $1",
+				"DELETE FROM sessions WHERE user_id = $1"} {
 				if _, err := db.Exec(ctx, tx, text, a.OwnerID); err != nil {
 					return err
 				}
 			}
 			go func() { joined <- thief.post(link) }()
-			time.Sleep(time.Second) // it waits, or is too early
+			time.Sleep(time.Second) // the join waits for this transaction, or comes too early
 			return nil
 		})
 		if err != nil {

@@ -9,15 +9,15 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// The editor of automations. Its fields have the names that the operation
-// gives to their places, such as steps.0.input, so that issues find them.
-// Steps are added, moved and removed by buttons that send the form as it is.
+// The editor of automations. Its fields are named by their place in the
+// operation's input, such as steps.0.input, so that issues appear at them.
+// Buttons that submit the form as it is add, move and remove steps.
 
-// maxSteps bounds what a form is read for; how many are allowed, the operation
-// says.
+// maxSteps bounds how many steps are read from a form. The operation decides
+// how many are allowed.
 const maxSteps = 50
 
-// typedStep is a step as it stands in the form.
+// typedStep is a step as typed into the form.
 type typedStep struct {
 	Operation, Input, SaveAs string
 }
@@ -54,26 +54,26 @@ func (d automationForm) AddLabel() string {
 	return "Next step"
 }
 
-// StepsWrong is what is wrong with the steps as a whole.
+// StepsWrong says what is wrong with the steps as a whole.
 func (d automationForm) StepsWrong() string {
 	for name := range d.Form.Errors {
 		if strings.HasPrefix(name, "steps.") {
-			return "" // it is said there
+			return "" // that step says it
 		}
 	}
 	return d.Form.Errors["steps"]
 }
 
-func at(i int) string { return "steps." + strconv.Itoa(i) }
+func stepName(i int) string { return "steps." + strconv.Itoa(i) }
 
 // typedSteps reads the steps of the form.
 func (v *visit) typedSteps() (steps []typedStep) {
 	for i := range maxSteps {
-		name := v.value(at(i) + ".operation")
+		name := v.value(stepName(i) + ".operation")
 		if name == "" {
 			break
 		}
-		steps = append(steps, typedStep{name, v.value(at(i) + ".input"), v.value(at(i) + ".saveAs")})
+		steps = append(steps, typedStep{name, v.value(stepName(i) + ".input"), v.value(stepName(i) + ".saveAs")})
 	}
 	return steps
 }
@@ -86,18 +86,18 @@ func (f *form) setSteps(steps []typedStep) {
 		}
 	}
 	for i, s := range steps {
-		f.Values.Set(at(i)+".operation", s.Operation)
-		f.Values.Set(at(i)+".input", s.Input)
-		f.Values.Set(at(i)+".saveAs", s.SaveAs)
+		f.Values.Set(stepName(i)+".operation", s.Operation)
+		f.Values.Set(stepName(i)+".input", s.Input)
+		f.Values.Set(stepName(i)+".saveAs", s.SaveAs)
 	}
 }
 
-// rearranged does what a button about the steps asks for. focus is the step
-// that it leaves the visitor at, or none.
-func (v *visit) rearranged(button string, steps []typedStep) (out []typedStep, focus int) {
+// applyButton adds, removes or moves a step, as a button says. focus is the
+// step to show next, or -1.
+func (v *visit) applyButton(button string, steps []typedStep) (out []typedStep, focus int) {
 	verb, number, _ := strings.Cut(button, ".")
 	if verb == "add" {
-		return v.added(steps)
+		return v.addStep(steps)
 	}
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(steps) {
@@ -116,8 +116,8 @@ func (v *visit) rearranged(button string, steps []typedStep) (out []typedStep, f
 	return steps, to
 }
 
-// added appends the operation that was chosen, with an input to begin with.
-func (v *visit) added(steps []typedStep) ([]typedStep, int) {
+// addStep appends the chosen operation with an example input.
+func (v *visit) addStep(steps []typedStep) ([]typedStep, int) {
 	o := v.Catalog.Named(v.value("add"))
 	if !isStep(o) {
 		return steps, -1
@@ -129,43 +129,46 @@ func (v *visit) added(steps []typedStep) ([]typedStep, int) {
 	return append(steps, typedStep{Operation: o.Name, Input: example(o, event)}), len(steps)
 }
 
-// automationInput is the form as the operation takes it, or what is wrong with
-// it.
+// automationInput is the form as the operation's input, with what is wrong with
+// it by field.
 func (v *visit) automationInput(steps []typedStep) (fields, map[string]string) {
 	issues := map[string]string{}
 	t := fields{"kind": v.value("trigger.kind")}
 	switch t["kind"] {
 	case "event":
-		t["event"] = given(v.value("trigger.event"))
+		t["event"] = textOrNull(v.value("trigger.event"))
 	case "schedule":
-		t["cron"], t["timezone"] = given(v.value("trigger.cron")), given(v.value("trigger.timezone"))
+		t["cron"], t["timezone"] = textOrNull(v.value("trigger.cron")), textOrNull(v.value("trigger.timezone"))
 	}
-	list := make([]fields, len(steps))
+	inputs := make([]fields, len(steps))
 	for i, s := range steps {
-		input, issue := object(s.Input)
+		input, issue := parseObject(s.Input)
 		if issue != "" {
-			issues[at(i)+".input"] = issue
+			issues[stepName(i)+".input"] = issue
 		}
-		list[i] = fields{"operation": s.Operation, "input": input}
+		inputs[i] = fields{"operation": s.Operation, "input": input}
 		if s.SaveAs != "" {
-			list[i]["saveAs"] = s.SaveAs
+			inputs[i]["saveAs"] = s.SaveAs
 		}
 	}
 	lines := strings.NewReplacer("\r\n", "\n")
-	return fields{"name": v.value("name"), "description": given(lines.Replace(v.value("description"))), "trigger": t,
-		"condition": given(lines.Replace(v.value("condition"))), "steps": list}, issues
+	return fields{"name": v.value("name"), "description": textOrNull(lines.Replace(v.value("description"))),
+		"trigger":   t,
+		"condition": textOrNull(lines.Replace(v.value("condition"))), "steps": inputs}, issues
 }
 
 func (v *visit) showAutomationForm(status int, title string, crumbs []crumb, d automationForm, focus int) error {
 	d.Events, d.Choice = v.eventTypes(), v.stepChoice()
 	for i := range maxSteps {
-		name := d.Form.Values.Get(at(i) + ".operation")
+		name := d.Form.Values.Get(stepName(i) + ".operation")
 		if name == "" {
 			break
 		}
-		s := stepFields{Index: i, Number: i + 1, At: at(i), Words: v.operationWords(name), Operation: name, Error: d.Form.Errors[at(i)+".operation"], First: i == 0,
-			Input:  d.Form.Text(at(i)+".input", "Input", "code", "", "chosen"),
-			SaveAs: d.Form.Field(at(i)+".saveAs", "Save the result as", "text", "A name by which later steps find it: {{ name.id }}.", "off", "optional")}
+		s := stepFields{Index: i, Number: i + 1, At: stepName(i), Words: v.operationWords(name), Operation: name,
+			Error: d.Form.Errors[stepName(i)+".operation"], First: i == 0,
+			Input: d.Form.Text(stepName(i)+".input", "Input", "code", "", "chosen"),
+			SaveAs: d.Form.Field(stepName(i)+".saveAs", "Save the result as", "text",
+				"Later steps refer to it by this name: {{ name.id }}.", "off", "optional")}
 		if o := v.Catalog.Named(name); o != nil {
 			s.Input.Help = inputHelp(o)
 		}
@@ -191,25 +194,26 @@ func inputHelp(o *op.Op) string {
 	}
 	var parts []string
 	if len(must) > 0 {
-		parts = append(parts, "Needs "+sentence(must)+".")
+		parts = append(parts, "Required: "+joinAnd(must)+".")
 	}
 	if len(may) > 0 {
-		parts = append(parts, "May have "+sentence(may)+".")
+		parts = append(parts, "Optional: "+joinAnd(may)+".")
 	}
 	return strings.Join(parts, " ")
 }
 
-// edited takes a form of the editor: it does what its button asks for, and
-// saves with the operation unless there is something to show first.
-func (v *visit) edited(operation string, extra fields, out any, show func(status int, f *form, note string, focus int) error) (saved bool, err error) {
+// submitEditor handles the editor's form. It applies a step button, or saves
+// with the operation unless there is a problem to show first.
+func (v *visit) submitEditor(operation string, extra fields, out any,
+	show func(status int, f *form, note string, focus int) error) (saved bool, err error) {
 	steps := v.typedSteps()
 	f := &form{Values: v.r.PostForm}
 	button, note := v.value("do"), ""
 	if button == "" && v.value("add") != "" {
-		button, note = "add", "The step is added and nothing is saved yet. Look at its input, then save."
+		button, note = "add", "The step is added, but nothing is saved yet. Check its input, then save."
 	}
 	if button != "" {
-		steps, focus := v.rearranged(button, steps)
+		steps, focus := v.applyButton(button, steps)
 		f.setSteps(steps)
 		f.Values.Del("add")
 		return false, show(http.StatusOK, f, note, focus)
@@ -233,17 +237,20 @@ func (v *visit) edited(operation string, extra fields, out any, show func(status
 }
 
 func (v *visit) newAutomationPage() error {
-	return v.showNewAutomation(http.StatusOK, blank("trigger.kind", "event", "trigger.timezone", v.session.Timezone), "", -1)
+	return v.showNewAutomation(http.StatusOK, blank("trigger.kind", "event", "trigger.timezone", v.session.Timezone),
+		"",
+		-1)
 }
 
 func (v *visit) showNewAutomation(status int, f *form, note string, focus int) error {
 	return v.showAutomationForm(status, "Create an automation", automationCrumbs(crumb{"New", ""}),
-		automationForm{Form: f, Action: "/automations/new", Button: "Create automation", Back: "/automations", Note: note}, focus)
+		automationForm{Form: f, Action: "/automations/new", Button: "Create automation", Back: "/automations",
+			Note: note}, focus)
 }
 
 func (v *visit) createAutomation() error {
-	var a automation
-	saved, err := v.edited("automations.create", nil, &a, v.showNewAutomation)
+	var a shownAutomation
+	saved, err := v.submitEditor("automations.create", nil, &a, v.showNewAutomation)
 	if !saved {
 		return err
 	}
@@ -256,7 +263,8 @@ func (v *visit) editAutomationPage() error {
 		return err
 	}
 	f := blank("name", a.Name, "trigger.kind", a.Trigger.Kind, "trigger.timezone", v.session.Timezone)
-	for name, value := range map[string]*string{"description": a.Description, "condition": a.Condition, "trigger.event": a.Trigger.Event, "trigger.cron": a.Trigger.Cron, "trigger.timezone": a.Trigger.Timezone} {
+	for name, value := range map[string]*string{"description": a.Description, "condition": a.Condition,
+		"trigger.event": a.Trigger.Event, "trigger.cron": a.Trigger.Cron, "trigger.timezone": a.Trigger.Timezone} {
 		if value != nil {
 			f.Values.Set(name, *value)
 		}
@@ -272,10 +280,12 @@ func (v *visit) editAutomationPage() error {
 	return v.showEditAutomation(a)(http.StatusOK, f, "", -1)
 }
 
-func (v *visit) showEditAutomation(a *automation) func(status int, f *form, note string, focus int) error {
+func (v *visit) showEditAutomation(a *shownAutomation) func(status int, f *form, note string, focus int) error {
 	return func(status int, f *form, note string, focus int) error {
-		return v.showAutomationForm(status, "Edit "+a.Name, automationCrumbs(crumb{a.Name, a.Path()}, crumb{"Edit", ""}),
-			automationForm{Form: f, Action: a.Path() + "/edit", Button: "Save automation", Back: a.Path(), Note: note}, focus)
+		return v.showAutomationForm(status, "Edit "+a.Name, automationCrumbs(crumb{a.Name, a.Path()},
+			crumb{"Edit", ""}),
+			automationForm{Form: f, Action: a.Path() + "/edit", Button: "Save automation", Back: a.Path(),
+				Note: note}, focus)
 	}
 }
 
@@ -284,7 +294,7 @@ func (v *visit) editAutomation() error {
 	if err != nil {
 		return err
 	}
-	saved, err := v.edited("automations.update", fields{"id": a.ID}, nil, v.showEditAutomation(a))
+	saved, err := v.submitEditor("automations.update", fields{"id": a.ID}, nil, v.showEditAutomation(a))
 	if !saved {
 		return err
 	}

@@ -6,66 +6,43 @@ import (
 	"net/url"
 	"strings"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// automation is what the service does by itself, as its operations answer.
-type automation struct {
-	op.Record
-	Name        string      `json:"name"`
-	Description *string     `json:"description"`
-	Status      string      `json:"status"`
-	Trigger     trigger     `json:"trigger"`
-	Condition   *string     `json:"condition"`
-	Steps       []stepInput `json:"steps"`
-	NextRunAt   *clock.Time `json:"nextRunAt"`
-	MakerKind   string      `json:"makerKind"`
-}
-
-// trigger is what starts it.
-type trigger struct {
-	Kind     string  `json:"kind"`
-	Event    *string `json:"event"`
-	Cron     *string `json:"cron"`
-	Timezone *string `json:"timezone"`
-}
-
-// stepInput is one call of an operation.
-type stepInput struct {
-	Operation string         `json:"operation"`
-	Input     jsontext.Value `json:"input"`
-	SaveAs    *string        `json:"saveAs"`
-}
+// shownAutomation is an automation with the words that pages show.
+type shownAutomation automation.Automation
 
 func automationCrumbs(more ...crumb) []crumb {
 	return append([]crumb{{"Automations", "/automations"}}, more...)
 }
 
 // Path is its page.
-func (a *automation) Path() string { return "/automations/" + url.PathEscape(string(a.ID)) }
+func (a *shownAutomation) Path() string { return "/automations/" + url.PathEscape(string(a.ID)) }
 
 // State is its status as a coloured word.
-func (a *automation) State() badge {
+func (a *shownAutomation) State() badge {
 	if a.Status == "active" {
-		return badge{a.Status, "good"}
+		return badge{string(a.Status), "good"}
 	}
-	return badge{a.Status, "warn"}
+	return badge{string(a.Status), "warn"}
 }
 
 // Starts says what starts it.
-func (a *automation) Starts() string { return a.Trigger.words() }
+func (a *shownAutomation) Starts() string { return triggerWords(&a.Trigger) }
 
-// Maker says whose permissions it has.
-func (a *automation) Maker() string {
-	return map[string]string{string(op.User): "The member who last changed its steps", string(op.AgentActor): "The agent that last changed its steps",
-		string(op.API): "The API key that last changed its steps", string(op.SystemActor): "Whoever runs this server"}[a.MakerKind]
+// MakerWords says whose permissions it has.
+func (a *shownAutomation) MakerWords() string {
+	return map[string]string{string(op.User): "The member who last changed its steps",
+		string(op.AgentActor):  "The agent that last changed its steps",
+		string(op.API):         "The API key that last changed its steps",
+		string(op.SystemActor): "Whoever runs this server"}[a.MakerKind]
 }
 
-func (t *trigger) words() string {
+func triggerWords(t *automation.Trigger) string {
 	switch {
 	case t.Event != nil:
 		return eventWords(*t.Event)
@@ -85,12 +62,12 @@ func automationView(title string, crumbs []crumb, d any) view {
 
 // automationRow is an automation as the list shows it.
 type automationRow struct {
-	automation
-	Last *execution
+	shownAutomation
+	Last *shownExecution
 }
 
 func (v *visit) automationsPage() error {
-	found, err := list[automation](v, "automations.list", nil)
+	found, err := listPage[shownAutomation](v, "automations.list", nil)
 	if err != nil {
 		return err
 	}
@@ -98,7 +75,8 @@ func (v *visit) automationsPage() error {
 	for i, a := range found.Rows {
 		refs[i] = a.ID
 	}
-	last, err := newest(v, "automations.executions.newest", refs, func(e *execution) id.ID { return e.AutomationID })
+	last, err := newestByID(v, "automations.executions.newest", refs,
+		func(e *shownExecution) id.ID { return e.AutomationID })
 	if err != nil {
 		return err
 	}
@@ -111,12 +89,12 @@ func (v *visit) automationsPage() error {
 	return v.show(http.StatusOK, "automations", page)
 }
 
-func (v *visit) automation() (*automation, error) {
+func (v *visit) automation() (*shownAutomation, error) {
 	ref, err := v.pathID("id")
 	if err != nil {
 		return nil, err
 	}
-	var a automation
+	var a shownAutomation
 	return &a, v.do("automations.get", fields{"id": ref}, &a)
 }
 
@@ -132,10 +110,10 @@ type shownStep struct {
 type shownData struct{ Label, Text string }
 
 type automationData struct {
-	Automation *automation
+	Automation *shownAutomation
 	Steps      []shownStep
 	Form       *form
-	Executions sheet[execution]
+	Executions sheet[shownExecution]
 	Filters    []filter
 	Filtered   bool
 }
@@ -148,17 +126,19 @@ func (v *visit) automationPage() error {
 	return v.showAutomation(http.StatusOK, a, blank("input", "{}"))
 }
 
-func (v *visit) showAutomation(code int, a *automation, f *form) error {
+func (v *visit) showAutomation(code int, a *shownAutomation, f *form) error {
 	v.at = a.Path()
 	d := automationData{Automation: a, Form: f}
 	for _, s := range a.Steps {
-		shown := shownStep{Words: v.operationWords(s.Operation), Operation: s.Operation, Input: shownData{"Input", pretty(string(s.Input))}}
+		shown := shownStep{Words: v.operationWords(s.Operation), Operation: s.Operation,
+			Input: shownData{"Input", pretty(string(s.Input))}}
 		if s.SaveAs != nil {
 			shown.SaveAs = *s.SaveAs
 		}
 		d.Steps = append(d.Steps, shown)
 	}
-	if err := v.executionSheet("automations.executions.list", fields{"id": a.ID}, &d.Executions, &d.Filters, &d.Filtered); err != nil {
+	if err := v.executionSheet("automations.executions.list", fields{"id": a.ID}, &d.Executions, &d.Filters,
+		&d.Filtered); err != nil {
 		return err
 	}
 	page := automationView(a.Name, automationCrumbs(crumb{a.Name, ""}), d)
@@ -166,17 +146,18 @@ func (v *visit) showAutomation(code int, a *automation, f *form) error {
 	return v.show(code, "automation", page)
 }
 
-// runAutomation leads to the execution that begins.
+// runAutomation redirects to the execution that it starts.
 func (v *visit) runAutomation() error {
 	a, err := v.automation()
 	if err != nil {
 		return err
 	}
-	input, issue := object(v.value("input"))
+	input, issue := parseObject(v.value("input"))
 	if issue != "" {
-		return v.showAutomation(http.StatusBadRequest, a, &form{Values: v.r.PostForm, Errors: map[string]string{"input": issue}})
+		return v.showAutomation(http.StatusBadRequest, a,
+			&form{Values: v.r.PostForm, Errors: map[string]string{"input": issue}})
 	}
-	var e execution
+	var e shownExecution
 	if err := v.do("automations.run", fields{"id": a.ID, "input": input}, &e); err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {
@@ -187,8 +168,8 @@ func (v *visit) runAutomation() error {
 	return v.done(e.Path(), "started")
 }
 
-// object reads a JSON object that was typed. Nothing is an empty one.
-func object(text string) (value jsontext.Value, issue string) {
+// parseObject reads a typed JSON object. No text at all is an empty one.
+func parseObject(text string) (value jsontext.Value, issue string) {
 	if text == "" {
 		text = "{}"
 	}
@@ -202,22 +183,24 @@ func object(text string) (value jsontext.Value, issue string) {
 	d := jsontext.NewDecoder(strings.NewReader(text))
 	for {
 		if _, err := d.ReadToken(); err != nil {
-			break // at what is wrong, or behind the object
+			break // at the mistake, or after the object
 		}
 	}
 	before := text[:min(int(d.InputOffset()), len(text))]
 	return nil, fmt.Sprintf("This is not JSON: look at line %d, after %q", strings.Count(before, "\n")+1, tail(before))
 }
 
-// tail is the end of a text, enough to find it by.
+// tail is the end of a text's last line, enough to find the place.
 func tail(text string) string {
 	r := []rune(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 	return string(r[max(len(r)-20, 0):])
 }
 
 func (v *visit) pauseAutomationPage() error {
-	return v.askAutomation("Pause", question{Lead: "It starts no more until it is activated again. What happens meanwhile is not made up for.",
-		Lost: []string{"Executions that have not begun are canceled. One that has begun goes on."}, Button: "Pause automation"})
+	return v.askAutomation("Pause",
+		question{Lead: "It does not start until you activate it again, and does not catch up on what it missed.",
+			Lost:   []string{"Executions that have not begun are canceled. One that has begun continues."},
+			Button: "Pause automation"})
 }
 
 func (v *visit) pauseAutomation() error { return v.setAutomation("paused", "paused") }
@@ -236,8 +219,9 @@ func (v *visit) setAutomation(status, done string) error {
 }
 
 func (v *visit) deleteAutomationPage() error {
-	return v.askAutomation("Delete", question{Lead: "The automation is gone. This cannot be undone.",
-		Lost: []string{"Executions that wait are canceled. One that runs ends before its next step.", "What it did stays in the records."}, Button: "Delete automation"})
+	return v.askAutomation("Delete", question{Lead: "This deletes the automation. It cannot be undone.",
+		Lost: []string{"Waiting executions are canceled. A running one stops before its next step.",
+			"What it did stays in the records."}, Button: "Delete automation"})
 }
 
 func (v *visit) deleteAutomation() error {
@@ -254,37 +238,24 @@ func (v *visit) askAutomation(verb string, q question) error {
 	return v.ask(q)
 }
 
-// rehearsal is what an automation would have done for one event.
-type rehearsal struct {
-	EventType    *string     `json:"eventType"`
-	CreatedAt    *clock.Time `json:"createdAt"`
-	Runs         bool        `json:"runs"`
-	ErrorMessage *string     `json:"errorMessage"`
-	Steps        []struct {
-		Operation    string          `json:"operation"`
-		Input        *jsontext.Value `json:"input"`
-		InputOmitted bool            `json:"inputOmitted"`
-		ErrorMessage *string         `json:"errorMessage"`
-	} `json:"steps"`
-}
-
-// rehearsedRow is a rehearsal as the page shows it.
+// rehearsedRow is what an automation would have done for one event, as the page
+// shows it.
 type rehearsedRow struct {
-	rehearsal
+	automation.RehearsedRun
 	Event string
 	Shown []shownStep
 	State badge
 }
 
 // testAutomationPage shows what an automation would do. It changes nothing, so
-// that its address can be visited.
+// a GET request is enough.
 func (v *visit) testAutomationPage() error {
 	a, err := v.automation()
 	if err != nil {
 		return err
 	}
 	d := struct {
-		Automation *automation
+		Automation *shownAutomation
 		Form       *form
 		ByEvent    bool
 		Rows       []rehearsedRow
@@ -293,13 +264,11 @@ func (v *visit) testAutomationPage() error {
 		d.Form.Values.Set("input", typed)
 	}
 	status := http.StatusOK
-	input, issue := object(d.Form.Values.Get("input"))
+	input, issue := parseObject(d.Form.Values.Get("input"))
 	if issue != "" {
 		status, d.Form.Errors = http.StatusBadRequest, map[string]string{"input": issue}
 	} else {
-		var found struct {
-			Runs []rehearsal `json:"runs"`
-		}
+		var found automation.Rehearsal
 		if err := v.do("automations.test", fields{"id": a.ID, "input": input}, &found); err != nil {
 			return err
 		}
@@ -307,11 +276,12 @@ func (v *visit) testAutomationPage() error {
 			d.Rows = append(d.Rows, v.rehearsed(r))
 		}
 	}
-	return v.show(status, "automation-test", automationView("Test "+a.Name, automationCrumbs(crumb{a.Name, a.Path()}, crumb{"Test", ""}), d))
+	return v.show(status, "automation-test",
+		automationView("Test "+a.Name, automationCrumbs(crumb{a.Name, a.Path()}, crumb{"Test", ""}), d))
 }
 
-func (v *visit) rehearsed(r rehearsal) rehearsedRow {
-	row := rehearsedRow{rehearsal: r, Event: "With this input", State: badge{"would not run", ""}}
+func (v *visit) rehearsed(r automation.RehearsedRun) rehearsedRow {
+	row := rehearsedRow{RehearsedRun: r, Event: "With this input", State: badge{"would not run", ""}}
 	if r.EventType != nil {
 		row.Event = eventWords(*r.EventType)
 	}
@@ -324,7 +294,7 @@ func (v *visit) rehearsed(r rehearsal) rehearsedRow {
 	for _, s := range r.Steps {
 		shown := shownStep{Words: v.operationWords(s.Operation), Operation: s.Operation}
 		if s.InputOmitted {
-			shown.Input = shownData{v.operationWords(s.Operation), "The input is too large to be shown."}
+			shown.Input = shownData{v.operationWords(s.Operation), "The input is too large to show."}
 		}
 		if s.Input != nil {
 			shown.Input = shownData{v.operationWords(s.Operation), pretty(string(*s.Input))}

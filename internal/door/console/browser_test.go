@@ -40,7 +40,7 @@ func visit(t testing.TB, site string) *browser {
 	}}}
 }
 
-// page is what the browser shows at last.
+// page is what the browser shows in the end.
 type page struct {
 	t      testing.TB
 	Status int
@@ -76,7 +76,7 @@ func (b *browser) do(method, path string, form url.Values, headers ...string) pa
 
 func (b *browser) get(path string) page { b.t.Helper(); return b.do(http.MethodGet, path, nil) }
 
-// post sends a form of pairs of name and value.
+// post sends a form, given in pairs of name and value.
 func (b *browser) post(path string, pairs ...string) page {
 	b.t.Helper()
 	form := url.Values{}
@@ -105,7 +105,7 @@ func (b *browser) cookie() *http.Cookie {
 	return nil
 }
 
-// at insists on a page that is shown at a path and has these texts.
+// at asserts that the page is shown at a path and has these texts.
 func (p page) at(path string, texts ...string) page {
 	p.t.Helper()
 	if p.Status != 200 || !strings.HasPrefix(p.Path, path) {
@@ -114,7 +114,7 @@ func (p page) at(path string, texts ...string) page {
 	return p.has(texts...)
 }
 
-// refused insists on a status and texts.
+// refused asserts a status and texts.
 func (p page) refused(status int, texts ...string) page {
 	p.t.Helper()
 	if p.Status != status {

@@ -11,14 +11,15 @@ import (
 const cardsPath = "/settings/cards"
 
 // sandboxCards are the cards of the built-in payment provider.
-var sandboxCards = []option{{"visa", "Visa 4242: every charge succeeds"}, {"declined", "Visa 0002: every charge is declined"},
-	{"insufficient", "Visa 9995: insufficient funds"}, {"slow", "Visa 0077: the answer takes long"}}
+var sandboxCards = []option{{"visa", "Visa 4242: every charge succeeds"},
+	{"declined", "Visa 0002: every charge is declined"},
+	{"insufficient", "Visa 9995: insufficient funds"}, {"slow", "Visa 0077: the answer is slow"}}
 
 type cardsData struct {
 	Cards   sheet[account.Card]
 	Form    *form
 	Choices []option
-	Default bool   // one is charged
+	Default bool   // one of them is the default
 	Outside bool   // a real provider takes the cards, on a page of its own
 	Host    string // where that page is
 }
@@ -26,7 +27,7 @@ type cardsData struct {
 func (v *visit) cardsPage() error { return v.showCards(http.StatusOK, blank("test", "visa")) }
 
 func (v *visit) showCards(status int, f *form) error {
-	cards, err := list[account.Card](v, "payment_methods.list", nil)
+	cards, err := listPage[account.Card](v, "payment_methods.list", nil)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,9 @@ func (v *visit) showCards(status int, f *form) error {
 		// The form's answer leads there, and Chrome applies form-action to that.
 		v.policy = formTarget(v.CardsAt)
 	}
-	return v.show(status, "cards", view{Title: "Saved cards", Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath), Data: d})
+	return v.show(status, "cards",
+		view{Title: "Saved cards", Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath),
+			Data: d})
 }
 
 func (v *visit) addCard() error {
@@ -60,8 +63,8 @@ func (v *visit) addCard() error {
 func (v *visit) addCardOutside() error {
 	var s account.OpenCardSetup
 	if err := v.do("payment_methods.start_setup", fields{}, &s); err != nil {
-		v.retry(err)
-		v.tellProvider(err)
+		v.setRetryAfter(err)
+		v.logProviderFailure(err)
 		f, status, err := v.refused(err, nil)
 		if err != nil {
 			return err
@@ -69,14 +72,14 @@ func (v *visit) addCardOutside() error {
 		return v.showCards(status, f)
 	}
 	v.policy = formTarget(v.CardsAt)
-	v.headers()
-	// The provider's adapter has checked that it is where it should be.
+	v.setHeaders()
+	// The provider's adapter has checked where this address leads.
 	http.Redirect(v.w, v.r, s.URL, http.StatusSeeOther)
 	return nil
 }
 
-// savedCard is where the provider sends the browser back to. It may be seen
-// again: a card is saved once.
+// savedCard is the page that the provider sends the browser back to. It may be
+// loaded again: the card is saved only once.
 func (v *visit) savedCard() error {
 	var card account.SavedCard
 	err := v.do("payment_methods.finish_setup", fields{"page": v.r.URL.Query().Get("page")}, &card)
@@ -86,27 +89,31 @@ func (v *visit) savedCard() error {
 	if err == nil {
 		return v.done(cardsPath, "card")
 	}
-	v.tellProvider(err)
+	v.logProviderFailure(err)
 	f := fault.Of(err)
 	d := cardReturn{Text: f.Sentence(), Back: cardsPath}
 	switch f.Kind {
 	case account.ProviderDown:
-		d.Text, d.Again = "The payment provider does not answer. If you saved the card there, it is not lost: try again in a moment.", v.r.URL.RequestURI()
+		d.Text = "The payment provider does not answer. If you saved the card there, it is not lost: try again in a " +
+			"moment."
+		d.Again = v.r.URL.RequestURI()
 	case account.TooManyCards:
 		d.Again = v.r.URL.RequestURI()
 	case account.SetupOpen, account.SetupUsed, fault.NotFound, fault.Invalid:
 	default:
 		return err
 	}
-	return v.show(f.Status, "card-return", view{Title: "The card is not saved", Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath, crumb{"Save a card", ""}), Data: d})
+	return v.show(f.Status, "card-return",
+		view{Title: "The card is not saved", Section: "settings", Tab: "cards",
+			Crumbs: settingsCrumbs("Cards", cardsPath, crumb{"Save a card", ""}), Data: d})
 }
 
 // cardReturn says why nothing was saved. Again leads to another attempt.
 type cardReturn struct{ Text, Again, Back string }
 
-// tellProvider notes for the operator what the payment provider said; the
+// logProviderFailure logs what the payment provider said for the operator. The
 // visitor learns only that it does not work.
-func (v *visit) tellProvider(err error) {
+func (v *visit) logProviderFailure(err error) {
 	if fault.Has(err, account.ProviderDown) {
 		v.Log.WarnContext(v.r.Context(), "the payment provider failed", "trace_id", v.id, "path", v.route(), "err", err)
 	}
@@ -121,7 +128,7 @@ func (v *visit) deleteCardPage() error {
 	if err != nil {
 		return err
 	}
-	cards, err := all[account.Card](v, "payment_methods.list", nil)
+	cards, err := listFirst[account.Card](v, "payment_methods.list", nil)
 	if err != nil {
 		return err
 	}
@@ -129,10 +136,12 @@ func (v *visit) deleteCardPage() error {
 		if c.ID != ref {
 			continue
 		}
-		q := question{Title: "Delete the card ending in " + c.Last4, Section: "settings", Tab: "cards", Crumbs: settingsCrumbs("Cards", cardsPath, crumb{"Delete", ""}),
-			Lead: "It can no longer be charged.", Button: "Delete card", Back: cardsPath}
+		q := question{Title: "Delete the card ending in " + c.Last4, Section: "settings", Tab: "cards",
+			Crumbs: settingsCrumbs("Cards", cardsPath, crumb{"Delete", ""}),
+			Lead:   "It can no longer be charged.", Button: "Delete card", Back: cardsPath}
 		if c.IsDefault {
-			q.Lost = []string{"It is the default card. The newest of the others becomes the default; without one, registrations and renewals fail."}
+			q.Lost = []string{"It is the default card. The newest remaining card becomes the default; without one, " +
+				"registrations and renewals fail."}
 		}
 		return v.ask(q)
 	}

@@ -21,12 +21,13 @@ func withStripe(t *testing.T, e db.Engine) (*apptest.App, *stripetest.Fake) {
 	t.Helper()
 	f := stripetest.Start(t)
 	s := apptest.Settings(t, e)
-	s.PaymentsProvider, s.Stripe = stripe.Name, config.Stripe{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: f.URL}
+	s.PaymentsProvider, s.Stripe = stripe.Name,
+		config.Stripe{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: f.URL}
 	return apptest.StartWith(t, s), f
 }
 
-// begin presses the button, and tells which page of the provider's opened.
-func begin(t *testing.T, b *browser, f *stripetest.Fake) (page string) {
+// startSetup presses the button and returns which of the provider's pages opens.
+func startSetup(t *testing.T, b *browser, f *stripetest.Fake) (page string) {
 	t.Helper()
 	p := b.post("/settings/cards")
 	page, ok := strings.CutPrefix(p.Header.Get("Location"), f.URL+"/checkout/")
@@ -36,18 +37,19 @@ func begin(t *testing.T, b *browser, f *stripetest.Fake) (page string) {
 	return page
 }
 
-// back is where the provider sends the browser, on this site.
-func back(a *apptest.App, address string) string {
+// sitePath is the path on this site that the provider sends the browser to.
+func sitePath(a *apptest.App, address string) string {
 	return strings.TrimPrefix(address, a.Settings.BaseURL)
 }
 
-// A card is saved at Stripe: only by who began it, only once, and only when
-// Stripe says so.
+// A card is saved at Stripe: only by whoever started it, only once, and only
+// when Stripe confirms it.
 func TestCardsAtStripe(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a, f := withStripe(t, e)
 		b := owner(t, a)
-		p := b.get("/settings/cards").at("/settings/cards", "Add a card at Stripe", strings.TrimPrefix(f.URL, "http://")).hasNot("sandbox", `name="test"`)
+		p := b.get("/settings/cards").at("/settings/cards", "Add a card at Stripe",
+			strings.TrimPrefix(f.URL, "http://")).hasNot("sandbox", `name="test"`)
 		if policy := p.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "form-action 'self' "+f.URL) {
 			t.Errorf("the form may not lead there: %s", policy)
 		}
@@ -55,64 +57,68 @@ func TestCardsAtStripe(t *testing.T) {
 			t.Errorf("another page may lead there as well: %s", policy)
 		}
 
-		// Begun and not finished; canceled; expired.
-		first := begin(t, b, f)
-		b.get("/settings/cards/saved?page="+first).refused(409, "The card is not saved", "No card was saved at the payment provider")
+		// Started and not finished; canceled; expired.
+		first := startSetup(t, b, f)
+		b.get("/settings/cards/saved?page="+first).refused(409, "The card is not saved",
+			"No card was saved at the payment provider")
 		b.get("/settings/cards?done=nocard").at("/settings/cards", "No card was added.", "None is saved yet")
 		f.Expire(first)
 		b.get("/settings/cards/saved?page="+first).refused(409, "Back to the cards")
 
-		// Saved, and seen again.
-		second := begin(t, b, f)
-		to := back(a, f.Save(second))
+		// Saved, and loaded again.
+		second := startSetup(t, b, f)
+		to := sitePath(a, f.Save(second))
 		if to != "/settings/cards/saved?page="+second {
 			t.Fatalf("Stripe leads back to %s", to)
 		}
-		b.get(to).at("/settings/cards", "Card saved. It is the default now.", "Mastercard ending in 4444", "07/2031", "default")
-		p = b.get(to).at("/settings/cards", "This card is saved already.")
+		b.get(to).at("/settings/cards", "Card saved. It is the default now.", "Mastercard ending in 4444", "07/2031",
+			"default")
+		p = b.get(to).at("/settings/cards", "This card is already saved.")
 		if n := strings.Count(p.Body, "Mastercard ending in 4444"); n != 1 {
 			t.Errorf("%d cards", n)
 		}
 
-		// Nobody else's page, nobody's page, no page.
+		// Somebody else's page, an unknown page, no page.
 		other := a.NewTenant(t, "free")
 		o := visit(t, a.URL)
 		o.signIn(other.Owner, "a long password").at("/")
-		theirs := back(a, f.Save(begin(t, o, f)))
+		theirs := sitePath(a, f.Save(startSetup(t, o, f)))
 		for _, page := range []string{theirs, "/settings/cards/saved?page=cs_test_99"} {
-			b.get(page).refused(404, "The card is not saved", "No card was begun here")
+			b.get(page).refused(404, "The card is not saved", "No card setup was started here")
 		}
 		b.get("/settings/cards/saved").refused(400, "The card is not saved")
-		o.get(to).refused(404, "No card was begun here")
+		o.get(to).refused(404, "No card setup was started here")
 		o.get(theirs).at("/settings/cards", "Card saved")
 		visit(t, a.URL).get(theirs).at("/sign-in?next=%2Fsettings%2Fcards%2Fsaved%3Fpage%3D", "Sign in")
 
-		// A page that was opened here, and of which Stripe says otherwise.
+		// A page that was opened here, but that Stripe says belongs elsewhere.
 		for _, give := range [][2]string{{"cus_1", ""}, {"", "another setup"}} {
-			third := begin(t, b, f)
+			third := startSetup(t, b, f)
 			f.Give(third, give[0], give[1])
-			b.get(back(a, f.Save(third))).refused(404, "No card was begun here")
+			b.get(sitePath(a, f.Save(third))).refused(404, "No card setup was started here")
 		}
 
-		// Members have no part in it.
-		a.Operate(t, "users.create", "organization", a.Org, `{"email": "member@example.com", "name": "Member", "role": "member", "password": "a long password"}`)
+		// Members may not do this.
+		a.Operate(t, "users.create", "organization", a.Org,
+			`{"email": "member@example.com", "name": "Member", "role": "member", "password": "a long password"}`)
 		m := visit(t, a.URL)
 		m.signIn("member@example.com", "a long password")
 		m.post("/settings/cards").refused(403, "Owners and admins only")
 		m.get(to).refused(403, "Owners and admins only")
 
-		if got := a.Events(t, "payment_method."); got != strings.Repeat("payment_method.setup_started ", 2)+"payment_method.created"+strings.Repeat(" payment_method.setup_started", 2) {
+		if got := a.Events(t, "payment_method."); got != strings.Repeat("payment_method.setup_started ", 2)+
+			"payment_method.created"+strings.Repeat(" payment_method.setup_started", 2) {
 			t.Errorf("events: %s", got)
 		}
 	})
 }
 
-// Many who come back at once save one card.
+// Several returns at once save one card.
 func TestCardOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a, f := withStripe(t, e)
 		b := owner(t, a)
-		to := back(a, f.Save(begin(t, b, f)))
+		to := sitePath(a, f.Save(startSetup(t, b, f)))
 		shown := make([]string, 6)
 		apptest.AtOnce(len(shown), func(i int) { shown[i] = b.get(to).Path })
 		slices.Sort(shown)
@@ -125,7 +131,7 @@ func TestCardOnce(t *testing.T) {
 	})
 }
 
-// Stripe's troubles are told as such, and nothing is lost by them.
+// Failures of Stripe are reported as such, and lose nothing.
 func TestStripeDown(t *testing.T) {
 	a, f := withStripe(t, db.SQLite)
 	b := owner(t, a)
@@ -134,14 +140,14 @@ func TestStripeDown(t *testing.T) {
 	// An answer about the customer is lost; the next request has the same key.
 	f.Set(func() { f.Lose = 1 })
 	b.post("/settings/cards").refused(503)
-	begin(t, b, f)
+	startSetup(t, b, f)
 	if n := f.Customers(); n != 2 { // with cus_1
 		t.Errorf("%d customers", n)
 	}
 	down(true)
 	b.post("/settings/cards").refused(503, "The payment provider does not answer as it should", "Add a card at Stripe")
 	down(false)
-	to := back(a, f.Save(begin(t, b, f)))
+	to := sitePath(a, f.Save(startSetup(t, b, f)))
 	down(true)
 	p := b.get(to).refused(503, "it is not lost", "Try again")
 	down(false)
@@ -150,12 +156,13 @@ func TestStripeDown(t *testing.T) {
 		t.Error("the operator cannot find out why")
 	}
 
-	// A customer that is gone there is replaced.
+	// A customer that no longer exists at Stripe is replaced.
 	f.ForgetCustomers()
-	b.get(back(a, f.Save(begin(t, b, f)))).at("/settings/cards", "Card saved")
+	b.get(sitePath(a, f.Save(startSetup(t, b, f)))).at("/settings/cards", "Card saved")
 }
 
-// What was saved for us is detached; what the operator named is not ours.
+// A card that was saved here is detached. One that the operator named is not
+// ours to detach.
 func TestDetach(t *testing.T) {
 	a, f := withStripe(t, db.SQLite)
 	if err := a.Jobs.Start(context.Background()); err != nil {
@@ -163,16 +170,19 @@ func TestDetach(t *testing.T) {
 	}
 	defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
 	b := owner(t, a)
-	page := begin(t, b, f)
-	to := back(a, f.Save(page))
+	page := startSetup(t, b, f)
+	to := sitePath(a, f.Save(page))
 	b.get(to).at("/settings/cards", "Card saved")
-	_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: string(a.Org), Input: []byte(`{"customer": "cus_1", "card": "pm_1"}`)})
+	_, err := a.Admin.Do(t.Context(),
+		admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: string(a.Org),
+			Input: []byte(`{"customer": "cus_1", "card": "pm_1"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, last4 := range []string{"4444", "4242"} {
 		p := b.get("/settings/cards")
-		b.post(p.find(`href="(/settings/cards/[^"]*/delete)">Delete<span class="hide"> the card ending in `+last4)).at("/settings/cards", "Deleted.")
+		b.post(p.find(`href="(/settings/cards/[^"]*/delete)">Delete<span class="hide"> the card ending in `+
+			last4)).at("/settings/cards", "Deleted.")
 	}
 	for i := 0; f.Attached("pm_" + page); i++ {
 		if i == 200 {
@@ -186,14 +196,19 @@ func TestDetach(t *testing.T) {
 	}
 }
 
-// There are at most 20 cards, and only so many attempts.
+// There are at most 20 cards, and attempts are limited.
 func TestCardBounds(t *testing.T) {
 	a, f := withStripe(t, db.SQLite)
 	b := owner(t, a)
-	to := back(a, f.Save(begin(t, b, f)))
+	to := sitePath(a, f.Save(startSetup(t, b, f)))
 	for range 20 {
-		exec(t, a, `INSERT INTO payment_methods (id, organization_id, created_at, updated_at, brand, last4, exp_month, exp_year, is_default, provider, provider_id)
-			SELECT lower(hex(randomblob(16))), id, 0, 0, 'visa', '1111', 1, 2030, FALSE, 'stripe', 'pm_x' FROM organizations WHERE id = $1`, a.Org)
+		exec(t, a,
+			`
+				INSERT INTO payment_methods (id, organization_id, created_at, updated_at, brand, last4, exp_month,
+					exp_year, is_default, provider, provider_id)
+				SELECT lower(hex(randomblob(16))), id, 0, 0, 'visa', '1111', 1, 2030, FALSE, 'stripe', 'pm_x'
+				FROM organizations
+				WHERE id = $1`, a.Org)
 	}
 	b.post("/settings/cards").refused(409, "at most 20 saved cards")
 	b.get(to).refused(409, "at most 20 saved cards", "Try again")
@@ -201,7 +216,7 @@ func TestCardBounds(t *testing.T) {
 	b.get(to).at("/settings/cards", "Card saved")
 	for range 30 {
 		if p := b.post("/settings/cards"); p.Status == 429 {
-			if p.has("Too many cards were begun"); p.Header.Get("Retry-After") == "" {
+			if p.has("Too many card setups were started"); p.Header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
 			return

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What the catalog has to choose from, in words.
+// The choices that the catalog offers, in words.
 
 // eventWords says what happened: "Contact phone number created".
 func eventWords(eventType string) string {
@@ -37,7 +37,10 @@ func (d *Door) eventTypes() (groups []optionGroup) {
 		}
 		groups[i].Options = append(groups[i].Options, option{t.Type, eventWords(t.Type)})
 	}
-	slices.SortFunc(groups, func(a, b optionGroup) int { return strings.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)) })
+	slices.SortFunc(groups, func(a, b optionGroup) int {
+		return strings.Compare(strings.ToLower(a.Label),
+			strings.ToLower(b.Label))
+	})
 	return groups
 }
 
@@ -46,15 +49,15 @@ func isStep(o *op.Op) bool {
 	return o != nil && isTool(o) && o.Doors&op.Automation != 0
 }
 
-// stepChoice are the operations that an automation of the visitor may call,
-// grouped by resource.
+// stepChoice is the operations that the visitor's automations may call, grouped
+// by resource.
 func (v *visit) stepChoice() []optionGroup {
-	groups := make([]optionGroup, len(op.Resources))
-	for i, r := range op.Resources {
+	groups := make([]optionGroup, len(op.Resources()))
+	for i, r := range op.Resources() {
 		groups[i].Label = resourceWord(r)
 	}
 	for _, o := range v.Catalog.All() {
-		i := slices.Index(op.Resources, o.Resource)
+		i := slices.Index(op.Resources(), o.Resource)
 		if i >= 0 && isStep(o) && o.Permit(v.caller, op.Automation) == nil {
 			groups[i].Options = append(groups[i].Options, option{o.Name, summary(o)})
 		}
@@ -62,14 +65,14 @@ func (v *visit) stepChoice() []optionGroup {
 	return slices.DeleteFunc(groups, func(g optionGroup) bool { return len(g.Options) == 0 })
 }
 
-// summary is what an operation does, as short as a choice needs it.
+// summary says what an operation does, as briefly as a choice needs.
 func summary(o *op.Op) string {
 	text, _, _ := strings.Cut(strings.TrimSuffix(o.Summary, "."), ";")
 	text, _, _ = strings.Cut(text, ": ")
 	return strings.TrimSuffix(text, ", newest first")
 }
 
-// operationWords is an operation in words, or its name when it is gone.
+// operationWords is an operation in words, or its name if it no longer exists.
 func (d *Door) operationWords(name string) string {
 	if o := d.Catalog.Named(name); o != nil {
 		return summary(o)
@@ -77,12 +80,12 @@ func (d *Door) operationWords(name string) string {
 	return name
 }
 
-// example is an input of an operation to begin with. Where the event that
-// starts the automation is about what a field names, the field names it.
+// example is an input to start from. A field for an id of the kind that the
+// starting event is about gets a placeholder for that event's id.
 func example(o *op.Op, eventType string) string {
 	noun := eventType[:max(strings.LastIndexByte(eventType, '.'), 0)]
 	if strings.Contains(noun, ".") {
-		noun = "" // of what hangs on a resource, the event has the id of that
+		noun = "" // an event about a nested row has the id of that row, not of its parent
 	}
 	parts := strings.Split(o.Path, "/")
 	d := jsontext.NewDecoder(strings.NewReader(o.Example))
@@ -97,7 +100,8 @@ func example(o *op.Op, eventType string) string {
 			}
 			name = token.String()
 		}
-		about := noun != "" && (name == camel(noun)+"Id" || name == "id" && len(parts) > 2 && isPlural(strings.ReplaceAll(parts[2], "-", "_"), noun))
+		about := noun != "" && (name == camel(noun)+"Id" || name == "id" && len(parts) > 2 &&
+			isPlural(strings.ReplaceAll(parts[2], "-", "_"), noun))
 		switch {
 		case about:
 			if d.SkipValue() != nil || e.WriteToken(jsontext.String("{{ event.resourceId }}")) != nil {
@@ -131,7 +135,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// pretty is JSON as people read it; what is none stays as it is.
+// pretty indents JSON. Any other text stays as it is.
 func pretty(text string) string {
 	value := jsontext.Value(text)
 	if err := value.Indent(jsontext.WithIndent("  ")); err != nil {
@@ -154,12 +158,12 @@ func runState(status string) badge {
 }
 
 // statusWords is an HTTP status with its name.
-func statusWords(code int) string {
-	return strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code))
+func statusWords(code int64) string {
+	return strings.TrimSpace(strconv.FormatInt(code, 10) + " " + http.StatusText(int(code)))
 }
 
-// took is a duration as people say it.
-func took(ms int64) string {
+// durationWords is a duration as people say it.
+func durationWords(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
 	case d < time.Second:
@@ -175,7 +179,8 @@ func took(ms int64) string {
 // weekdays as cron counts them.
 var weekdays = []string{"Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"}
 
-var cronNames = map[string]string{"@hourly": "Every hour", "@daily": "Every day at 00:00", "@midnight": "Every day at 00:00", "@weekly": "Sundays at 00:00",
+var cronNames = map[string]string{"@hourly": "Every hour", "@daily": "Every day at 00:00",
+	"@midnight": "Every day at 00:00", "@weekly": "Sundays at 00:00",
 	"@monthly": "The 1st of every month at 00:00", "@yearly": "1 January at 00:00", "@annually": "1 January at 00:00"}
 
 // cronWords says when a schedule is due, where that is easier to read than
@@ -196,7 +201,8 @@ func cronWords(text string) string {
 			step, ok = "1", true
 		}
 		n, err := strconv.Atoi(step)
-		if !ok || err != nil || n < 1 || f[1] != "*" || f[2] != "*" || f[4] != "*" || 60%n != 0 { // each hour begins anew
+		// Cron starts over each hour, so only a divisor of 60 is evenly spaced.
+		if !ok || err != nil || n < 1 || f[1] != "*" || f[2] != "*" || f[4] != "*" || 60%n != 0 {
 			return plain
 		}
 		return "Every " + strings.TrimPrefix(count(n, "minute"), "1 ")

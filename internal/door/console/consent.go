@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,9 +10,10 @@ import (
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/peer"
 )
 
-// offer is an agent that can be chosen, with what it may do in plain words.
+// offer is an agent to choose, with what it may do in plain words.
 type offer struct {
 	account.Offer
 	Tools         int
@@ -23,7 +23,7 @@ type offer struct {
 
 type consentData struct {
 	Request  *grant.Request
-	Offline  bool // it may come back without asking
+	Offline  bool // it stays connected without asking again
 	Offers   []offer
 	Refused  string // why there is nothing to choose, in the words of the specification
 	Left     []string
@@ -33,7 +33,7 @@ type consentData struct {
 	NewAgent string
 }
 
-// request finds what waits for consent.
+// request finds the request that waits for consent.
 func (v *visit) request() (*grant.Request, error) {
 	if v.Grants == nil {
 		return nil, fault.NotFound.New()
@@ -55,19 +55,20 @@ func (v *visit) consentPage() error {
 
 const notAccepted = "Business agreement not accepted"
 
-// showConsent is shown for every request: no consent before it stands for a
-// later one.
+// showConsent asks for every request: an earlier consent never covers a later
+// one.
 func (v *visit) showConsent(status int, r *grant.Request, problem string) error {
-	standings, err := all[account.Standing](v, "agreements.list", nil)
+	standings, err := listFirst[account.Standing](v, "agreements.list", nil)
 	if err != nil {
 		return err
 	}
-	offers, err := all[account.Offer](v, "agents.offered", nil)
+	offers, err := listFirst[account.Offer](v, "agents.offered", nil)
 	if err != nil {
 		return err
 	}
 	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.Offline), Left: unaccepted(standings),
-		Next: v.r.URL.Path, Error: problem, Agree: agreementsThen(v.r.URL.Path), NewAgent: "/agents/new?next=" + url.QueryEscape(v.r.URL.Path)}
+		Next: v.r.URL.Path, Error: problem, Agree: agreementsThen(v.r.URL.Path),
+		NewAgent: "/agents/new?next=" + url.QueryEscape(v.r.URL.Path)}
 	if len(d.Left) == len(standings) {
 		d.Refused = notAccepted
 	}
@@ -77,7 +78,7 @@ func (v *visit) showConsent(status int, r *grant.Request, problem string) error 
 			continue
 		}
 		row := offer{Offer: o, Tools: v.tools(o.Permissions), Chosen: string(o.ID) == chosen}
-		row.May, row.Ask, row.Not = plainly(o.Permissions)
+		row.May, row.Ask, row.Not = permissionWords(o.Permissions)
 		d.Offers = append(d.Offers, row)
 	}
 	if len(d.Offers) > 0 && !slices.ContainsFunc(d.Offers, func(o offer) bool { return o.Chosen }) {
@@ -113,16 +114,16 @@ func (v *visit) consent() error {
 		return err
 	}
 	v.policy = formTarget(r.RedirectURI)
-	v.headers()
+	v.setHeaders()
 	// The address was checked when the client registered, and again when it asked.
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
 
-// approve lends one of the agents that the page offers: an agent of another
-// organization that the user belongs to was not on it.
+// approve accepts only an agent that the page offers, so none of another
+// organization that the user belongs to.
 func (v *visit) approve(r *grant.Request, agent id.ID) (string, error) {
-	offers, err := all[account.Offer](v, "agents.offered", nil)
+	offers, err := listFirst[account.Offer](v, "agents.offered", nil)
 	if err != nil {
 		return "", err
 	}
@@ -132,14 +133,14 @@ func (v *visit) approve(r *grant.Request, agent id.ID) (string, error) {
 	return v.Grants.Approve(v.r.Context(), r.ID, v.session.User, agent)
 }
 
-// What may stand in a policy: anything else could end the directive.
+// What a policy may contain: anything else could end the directive.
 var (
 	policyScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 	policyHost   = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 )
 
-// formTarget is a validated redirect URI's origin as form-action takes it: for
-// an app's own scheme the scheme, because such a URI has no origin.
+// formTarget is a validated redirect URI's origin as form-action takes it. For
+// an app's own scheme it is the scheme, because such a URI has no origin.
 func formTarget(redirect string) string {
 	u, err := url.Parse(redirect)
 	if err != nil || !policyScheme.MatchString(u.Scheme) {
@@ -153,7 +154,7 @@ func formTarget(redirect string) string {
 	}
 	// A policy cannot name an IPv6 address. Only the user's own machine gets
 	// the whole scheme for it.
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil && a.IsLoopback() {
+	if peer.IsLoopback(u.Hostname()) {
 		return " " + u.Scheme + ":"
 	}
 	return ""

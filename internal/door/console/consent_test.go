@@ -17,16 +17,20 @@ import (
 
 const verifier = "a verifier of at least forty-three characters, as RFC 7636 wants"
 
-// asked registers a client and asks for consent, and returns the consent page's path.
-func asked(t testing.TB, a *apptest.App, name, redirect, scope string) (path, client string) {
+// askConsent registers a client, asks for consent, and returns the path of the
+// consent page.
+func askConsent(t testing.TB, a *apptest.App, name, redirect, scope string) (path, client string) {
 	t.Helper()
-	c, err := a.Grants.Register(context.Background(), fmt.Appendf(nil, `{"client_name": %q, "redirect_uris": [%q]}`, name, redirect))
+	c, err := a.Grants.Register(context.Background(),
+		fmt.Appendf(nil, `{"client_name": %q, "redirect_uris": [%q]}`, name, redirect))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	to, err := a.Grants.Ask(context.Background(), url.Values{"client_id": {c.ID}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"kept & sent"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {a.Settings.MCPURL + "/mcp"}, "scope": {scope}})
+	to, err := a.Grants.Ask(context.Background(), url.Values{"client_id": {c.ID}, "redirect_uri": {redirect},
+		"response_type": {"code"}, "state": {"kept & sent"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"resource": {a.Settings.MCPURL + "/mcp"}, "scope": {scope}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +43,8 @@ func asked(t testing.TB, a *apptest.App, name, redirect, scope string) (path, cl
 
 func newAgent(t testing.TB, a *apptest.App, business id.ID, name, preset string) string {
 	t.Helper()
-	return string(a.Operate(t, "agents.create", "business", business, fmt.Sprintf(`{"businessId": %q, "name": %q, "preset": %q}`, business, name, preset)).ID("id"))
+	return string(a.Operate(t, "agents.create", "business", business,
+		fmt.Sprintf(`{"businessId": %q, "name": %q, "preset": %q}`, business, name, preset)).ID("id"))
 }
 
 // A person sees who asks and where the answer goes, chooses an agent of a
@@ -52,16 +57,19 @@ func TestConsent(t *testing.T) {
 		unready := newAgent(t, a, second, "Unready", "all")
 		foreign := newAgent(t, a, a.NewTenant(t, "free").Business, "Foreign", "all")
 
-		path, client := asked(t, a, "Notes <App>", "https://notes.example/callback?x=1", "mcp offline_access")
+		path, client := askConsent(t, a, "Notes <App>", "https://notes.example/callback?x=1", "mcp offline_access")
 		b := visit(t, a.URL)
 		b.get(path).at("/sign-in?next=" + url.QueryEscape(path))
 		p := b.post("/sign-in", "email", a.Owner, "password", "a long password", "next", path).at(path,
-			"Connect Notes <App>", "notes.example", "until you disconnect it", "Reader", "Helper", "See everything", "Create anything", "would have to ask", "Approve", "Decline").hasNot("Unready", "Foreign")
+			"Connect Notes <App>", "notes.example", "until you disconnect it", "Reader", "Helper", "See everything",
+			"Create anything", "would have to ask", "Approve", "Decline").hasNot("Unready", "Foreign")
 		p.has("Not offered, because the business agreement is not accepted: Second")
 		if p.find(`<button (id="approve")`) == "" || strings.Count(p.Body, `name="agent_id"`) != 2 {
 			t.Error(p.Body)
 		}
-		if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://notes.example;") && !strings.HasSuffix(policy, "form-action 'self' https://notes.example") {
+		if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
+			"form-action 'self' https://notes.example;") &&
+			!strings.HasSuffix(policy, "form-action 'self' https://notes.example") {
 			t.Errorf("policy: %s", policy)
 		}
 		if strings.Contains(b.get("/agents").Header.Get("Content-Security-Policy"), "notes.example") {
@@ -73,7 +81,8 @@ func TestConsent(t *testing.T) {
 		b.post(path, "decision", "approve", "agent_id", unready).refused(403, "must accept the business agreement")
 		b.post(path, "decision", "approve").refused(400, "Choose an agent")
 		b.post(path, "agent_id", helper).refused(400)
-		b.do(http.MethodPost, path, url.Values{"decision": {"approve"}, "agent_id": {helper}}, "Sec-Fetch-Site", "cross-site").refused(403, "came from another site")
+		b.do(http.MethodPost, path, url.Values{"decision": {"approve"}, "agent_id": {helper}}, "Sec-Fetch-Site",
+			"cross-site").refused(403, "came from another site")
 		visit(t, a.URL).post(path, "decision", "approve", "agent_id", helper).at("/sign-in")
 		exec(t, a, "UPDATE agents SET status = 'inactive' WHERE id = $1", id.ID(helper))
 		b.post(path, "decision", "approve", "agent_id", helper).refused(404)
@@ -81,14 +90,17 @@ func TestConsent(t *testing.T) {
 
 		p = b.post(path, "decision", "approve", "agent_id", reader)
 		to, err := url.Parse(p.Header.Get("Location"))
-		if err != nil || p.Status != 303 || to.Host != "notes.example" || to.Query().Get("state") != "kept & sent" || to.Query().Get("code") == "" || to.Query().Get("x") != "1" {
+		if err != nil || p.Status != 303 || to.Host != "notes.example" || to.Query().Get("state") != "kept & sent" ||
+			to.Query().Get("code") == "" || to.Query().Get("x") != "1" {
 			t.Fatalf("%d %s", p.Status, p.Header.Get("Location"))
 		}
 		b.get(path).refused(404, "expired")
 		b.post(path, "decision", "approve", "agent_id", reader).refused(404)
 
-		tokens, err := a.Grants.Redeem(context.Background(), client, url.Values{"grant_type": {"authorization_code"}, "code": {to.Query().Get("code")}, "client_id": {client},
-			"redirect_uri": {"https://notes.example/callback?x=1"}, "code_verifier": {verifier}, "resource": {a.Settings.MCPURL + "/mcp"}})
+		tokens, err := a.Grants.Redeem(context.Background(), client,
+			url.Values{"grant_type": {"authorization_code"}, "code": {to.Query().Get("code")}, "client_id": {client},
+				"redirect_uri": {"https://notes.example/callback?x=1"}, "code_verifier": {verifier},
+				"resource": {a.Settings.MCPURL + "/mcp"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,35 +124,41 @@ func TestConsent(t *testing.T) {
 			t.Error("the token still works")
 		}
 
-		// Every request is asked about anew; declining says so to the client.
-		path, _ = asked(t, a, "Notes <App>", "http://127.0.0.1:4567/callback", "mcp")
+		// Every request needs consent again; declining tells the client so.
+		path, _ = askConsent(t, a, "Notes <App>", "http://127.0.0.1:4567/callback", "mcp")
 		p = b.get(path).at(path, "127.0.0.1:4567", "for an hour")
 		if !strings.Contains(p.Header.Get("Content-Security-Policy"), "form-action 'self' http://127.0.0.1:4567") {
 			t.Error(p.Header.Get("Content-Security-Policy"))
 		}
 		p = b.post(path, "decision", "decline")
-		if p.Status != 303 || !strings.HasPrefix(p.Header.Get("Location"), "http://127.0.0.1:4567/callback?error=access_denied") {
+		if p.Status != 303 || !strings.HasPrefix(p.Header.Get("Location"),
+			"http://127.0.0.1:4567/callback?error=access_denied") {
 			t.Errorf("%d %s", p.Status, p.Header.Get("Location"))
 		}
 	})
 }
 
 // Without an accepted agreement the page says so in the specification's words,
-// and leads to where it is accepted and back.
+// and links to where it is accepted, which leads back.
 func TestConsentBeforeAgreement(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	exec(t, a, "DELETE FROM agreements")
-	path, _ := asked(t, a, "App", "com.example.app:/callback", "mcp")
+	path, _ := askConsent(t, a, "App", "com.example.app:/callback", "mcp")
 	b := owner(t, a)
 	p := b.get(path).at(path, "Business agreement not accepted", "Read and accept it").hasNot(`id="approve"`)
-	if policy := p.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "form-action 'self' com.example.app:") {
+	if policy := p.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+		"form-action 'self' com.example.app:") {
 		t.Error(policy)
 	}
 	page := p.find(`href="(/agreements\?next=[^"]*)"`)
-	b.get(page).at("/agreements", "You return to where you were")
-	p = b.post("/agreements", "business_id", string(a.Business), "kind", "business", "read", "yes", "next", path).at(path, "There is no active agent", "Create one")
+	b.get(page).at("/agreements", "You then return to where you were")
+	p = b.post("/agreements", "business_id", string(a.Business), "kind", "business", "read", "yes", "next",
+		path).at(path,
+		"There is no active agent", "Create one")
 	b.get(p.find(`href="(/agents/new\?next=[^"]*)"`)).at("/agents/new")
-	b.post("/agents/new", "name", "Assistant", "business_id", string(a.Business), "preset", "none", "next", path).at(path, "Assistant", "Nothing yet", "Approve")
+	b.post("/agents/new", "name", "Assistant", "business_id", string(a.Business), "preset", "none", "next",
+		path).at(path,
+		"Assistant", "Nothing yet", "Approve")
 	b.get("/consent/"+string(id.New())).refused(404, "Start again from the application")
 	b.get("/consent/nonsense").refused(404)
 }

@@ -13,8 +13,8 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// A page that shows a secret once came from a form. Reloading it leads to the
-// list and does not make another one.
+// A page that shows a secret once came from a form. Reloading it opens the
+// list and does not create another one.
 const once = document.querySelector("[data-back]");
 if (once) history.replaceState(null, "", once.dataset.back);
 
@@ -26,7 +26,7 @@ if (table) {
     let n = Number(table.dataset.tools);
     for (const on of table.querySelectorAll('input[value="allow"]:checked')) {
       n += Number(on.dataset.tools);
-      // Some can be used only by who may see as well.
+      // Some also need the permission to see.
       const see = on.name.replace(/\.[^.]*$/, ".read");
       if (on.dataset.reads && !table.querySelector('input[name="' + see + '"][value="allow"]:checked')) n -= Number(on.dataset.reads);
     }
@@ -45,7 +45,7 @@ const ago = (ms) => {
   const text = n + " " + unit + (n === 1 ? "" : "s");
   return future ? "in " + text : text + " ago";
 };
-// The server's clock may be another: only the time since the page was made counts.
+// The server's clock may differ: only the time since the page was made counts.
 const began = Date.now();
 const made = Date.parse(document.body.dataset.now);
 setInterval(() => {

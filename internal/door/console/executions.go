@@ -4,52 +4,21 @@ import (
 	"net/http"
 	"net/url"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/op"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"frontdesk/internal/resource/automation"
 )
 
-// execution is one run of an automation as its operations answer.
-type execution struct {
-	op.Record
-	AutomationID id.ID          `json:"automationId"`
-	Status       string         `json:"status"`
-	Trigger      string         `json:"trigger"`
-	EventID      *string        `json:"eventId"`
-	EventType    *string        `json:"eventType"`
-	Input        jsontext.Value `json:"input"`
-	Steps        []stepRun      `json:"steps"`
-	StartedAt    *clock.Time    `json:"startedAt"`
-	CompletedAt  *clock.Time    `json:"completedAt"`
-	ErrorMessage *string        `json:"errorMessage"`
-}
-
-// stepRun is what came of one step.
-type stepRun struct {
-	Operation     string          `json:"operation"`
-	Input         jsontext.Value  `json:"input"`
-	InputOmitted  bool            `json:"inputOmitted"`
-	Output        *jsontext.Value `json:"output"`
-	OutputOmitted bool            `json:"outputOmitted"`
-	Error         *struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	} `json:"error"`
-	Attempts    int         `json:"attempts"`
-	StartedAt   clock.Time  `json:"startedAt"`
-	CompletedAt *clock.Time `json:"completedAt"`
-}
+// shownExecution is an execution with the words that pages show.
+type shownExecution automation.Execution
 
 // Path is its page.
-func (e *execution) Path() string { return "/executions/" + url.PathEscape(string(e.ID)) }
+func (e *shownExecution) Path() string { return "/executions/" + url.PathEscape(string(e.ID)) }
 
 // State is its status as a coloured word.
-func (e *execution) State() badge { return runState(e.Status) }
+func (e *shownExecution) State() badge { return runState(string(e.Status)) }
 
 // By says what started it.
-func (e *execution) By() string {
+func (e *shownExecution) By() string {
 	switch {
 	case e.EventType != nil:
 		return eventWords(*e.EventType)
@@ -60,45 +29,46 @@ func (e *execution) By() string {
 }
 
 // Took is how long it lasted.
-func (e *execution) Took() string {
+func (e *shownExecution) Took() string {
 	if e.StartedAt == nil || e.CompletedAt == nil {
 		return ""
 	}
-	return took(e.CompletedAt.Sub(*e.StartedAt).Milliseconds())
+	return durationWords(e.CompletedAt.Sub(*e.StartedAt).Milliseconds())
 }
 
-// Live reports whether something is still to come.
-func (e *execution) Live() bool { return e.Status == "queued" || e.Status == "running" }
+// Live reports whether it still waits or runs.
+func (e *shownExecution) Live() bool { return e.Status == "queued" || e.Status == "running" }
 
-// Given is the input that it was started with.
-func (e *execution) Given() string {
+// Given is the input that it started with.
+func (e *shownExecution) Given() string {
 	if text := pretty(string(e.Input)); text != "{}" && text != "null" {
 		return text
 	}
 	return ""
 }
 
-// executionSheet is a page of executions, narrowed to the status that the
-// address names.
-func (v *visit) executionSheet(operation string, input fields, rows *sheet[execution], filters *[]filter, filtered *bool) (err error) {
+// executionSheet lists a page of executions, narrowed to the status in the
+// address.
+func (v *visit) executionSheet(operation string, input fields, rows *sheet[shownExecution], filters *[]filter,
+	filtered *bool) (err error) {
 	words, status := v.filters("queued", "running", "succeeded", "failed", "canceled", "skipped")
 	if status != "" {
 		input["status"] = status
 	}
 	*filters, *filtered = words, status != ""
-	*rows, err = list[execution](v, operation, input)
+	*rows, err = listPage[shownExecution](v, operation, input)
 	return err
 }
 
-// executionRow is an execution with the name of its automation, which may be
-// gone by now.
+// executionRow is an execution with the name of its automation, which may have
+// been deleted.
 type executionRow struct {
-	execution
+	shownExecution
 	Name string
 	Gone bool
 }
 
-func named(names map[id.ID]string, e execution) executionRow {
+func withName(names map[id.ID]string, e shownExecution) executionRow {
 	name, ok := names[e.AutomationID]
 	if !ok {
 		name = "A deleted automation"
@@ -110,7 +80,7 @@ func named(names map[id.ID]string, e execution) executionRow {
 func (v *visit) automationNames() (map[id.ID]string, error) {
 	names := map[id.ID]string{}
 	for {
-		rows, more, err := take[automation](v, "automations.list", nil, 100, len(names))
+		rows, more, err := listRows[automation.Automation](v, "automations.list", nil, 100, len(names))
 		for _, a := range rows {
 			names[a.ID] = a.Name
 		}
@@ -120,7 +90,7 @@ func (v *visit) automationNames() (map[id.ID]string, error) {
 	}
 }
 
-// Retry reports whether it can go on from where it ended.
+// Retry reports whether it can continue from where it stopped.
 func (e *executionRow) Retry() bool {
 	return (e.Status == "failed" || e.Status == "canceled") && !e.Gone
 }
@@ -135,7 +105,7 @@ func (v *visit) executionsPage() error {
 		Filters  []filter
 		Filtered bool
 	}{}
-	var found sheet[execution]
+	var found sheet[shownExecution]
 	if err := v.executionSheet("automation_executions.list", fields{}, &found, &d.Filters, &d.Filtered); err != nil {
 		return err
 	}
@@ -145,7 +115,7 @@ func (v *visit) executionsPage() error {
 		return err
 	}
 	for _, e := range found.Rows {
-		d.Rows.Rows = append(d.Rows.Rows, named(names, e))
+		d.Rows.Rows = append(d.Rows.Rows, withName(names, e))
 	}
 	return v.show(http.StatusOK, "executions", executionView("Executions", executionCrumbs(), d))
 }
@@ -159,18 +129,18 @@ func (v *visit) execution() (*executionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	var e execution
+	var e shownExecution
 	if err := v.do("automation_executions.get", fields{"id": ref}, &e); err != nil {
 		return nil, err
 	}
 	names, err := v.automationNames()
-	row := named(names, e)
+	row := withName(names, e)
 	return &row, err
 }
 
 // shownRun is a step of the timeline.
 type shownRun struct {
-	stepRun
+	automation.StepRun
 	Words string
 	State badge
 	Mark  string
@@ -205,13 +175,13 @@ func (v *visit) showExecution(status int, e *executionRow, problem string) error
 	return v.show(status, "execution", page)
 }
 
-func (v *visit) shownRun(live bool, s stepRun) shownRun {
-	r := shownRun{stepRun: s, Words: v.operationWords(s.Operation), In: shownData{"Input", pretty(string(s.Input))}}
+func (v *visit) shownRun(live bool, s automation.StepRun) shownRun {
+	r := shownRun{StepRun: s, Words: v.operationWords(s.Operation), In: shownData{"Input", pretty(string(s.Input))}}
 	switch {
 	case s.Error != nil && (s.CompletedAt != nil || !live):
 		r.State, r.Mark = badge{"failed", "bad"}, "bad"
 	case s.Error != nil:
-		r.State = badge{"is tried again", "warn"}
+		r.State = badge{"retrying", "warn"}
 	case s.CompletedAt != nil:
 		r.State, r.Mark = badge{"done", "good"}, "done"
 	case live:
@@ -220,7 +190,7 @@ func (v *visit) shownRun(live bool, s stepRun) shownRun {
 		r.State = badge{"not finished", "warn"}
 	}
 	if s.CompletedAt != nil {
-		r.Took = took(s.CompletedAt.Sub(s.StartedAt).Milliseconds())
+		r.Took = durationWords(s.CompletedAt.Sub(s.StartedAt).Milliseconds())
 	}
 	if s.Output != nil && string(*s.Output) != "null" {
 		r.Out = &shownData{"Result", pretty(string(*s.Output))}
@@ -233,20 +203,22 @@ func (v *visit) cancelExecutionPage() error {
 	if err != nil {
 		return err
 	}
-	return v.ask(question{Title: "Cancel the execution of " + e.Name, Section: "automations", Tab: "executions", Crumbs: executionCrumbs(crumb{e.Name, e.Path()}, crumb{"Cancel", ""}),
-		Lead: "It ends before its next step. What its steps did stays done.", Button: "Cancel execution", Back: e.Path()})
+	return v.ask(question{Title: "Cancel the execution of " + e.Name, Section: "automations", Tab: "executions",
+		Crumbs: executionCrumbs(crumb{e.Name, e.Path()}, crumb{"Cancel", ""}),
+		Lead:   "It stops before its next step. Steps that are done are not undone.",
+		Button: "Cancel execution", Back: e.Path()})
 }
 
 func (v *visit) cancelExecution() error {
-	return v.moveExecution("automation_executions.cancel", "canceled")
+	return v.changeExecution("automation_executions.cancel", "canceled")
 }
 
 func (v *visit) retryExecution() error {
-	return v.moveExecution("automation_executions.retry", "retried")
+	return v.changeExecution("automation_executions.retry", "retried")
 }
 
-// moveExecution shows a refusal on the execution's own page.
-func (v *visit) moveExecution(operation, done string) error {
+// changeExecution cancels or retries, and shows a refusal on the execution's page.
+func (v *visit) changeExecution(operation, done string) error {
 	e, err := v.execution()
 	if err != nil {
 		return err

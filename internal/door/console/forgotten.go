@@ -2,8 +2,8 @@ package console
 
 import "net/http"
 
-// forgottenPage says who helps. It asks for nothing, so it tells nobody
-// whether an address has a user.
+// forgottenPage says who can help. It asks for nothing, so it reveals nothing
+// about which addresses have a user.
 func (v *visit) forgottenPage() error {
 	return v.show(http.StatusOK, "forgotten", view{Title: "Forgotten your password", Bare: true})
 }
@@ -20,7 +20,8 @@ func (v *visit) showReset(status int, f *form) error {
 }
 
 func (v *visit) reset() error {
-	err := v.do("users.reset_password", fields{"token": v.r.PathValue("token"), "password": v.r.PostFormValue("password"),
+	err := v.do("users.reset_password", fields{"token": v.r.PathValue("token"),
+		"password":   v.r.PostFormValue("password"),
 		"disconnect": v.value("disconnect") == "yes"}, nil)
 	if err != nil {
 		f, status, err := v.refused(err, nil)
@@ -29,11 +30,11 @@ func (v *visit) reset() error {
 		}
 		return v.showReset(status, f)
 	}
-	if v.session != nil { // it may be somebody else's
+	if v.session != nil { // perhaps of another user
 		if err := v.do("sessions.delete", fields{"token": v.token}, nil); err != nil {
 			return err
 		}
 	}
-	v.forget()
+	v.forgetSession()
 	return v.done("/sign-in", "reset")
 }

@@ -12,8 +12,8 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// Who forgot their password gets a link from the operator, which works once
-// and ends every session.
+// People who forgot their password get a link from the operator, which works
+// once and ends every session.
 func TestForgotten(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := visit(t, a.URL)
@@ -37,11 +37,11 @@ func TestForgotten(t *testing.T) {
 		b.post(second, "password", "a third password").refused(404, "This link was used")
 		b.signIn(a.Owner, "a newer password").at("/")
 
-		// Whoever uses it is signed out in this browser too, whoever they are.
+		// Using it also signs this browser out, whoever was signed in.
 		b.post(link(), "password", "a long password").at("/sign-in")
 		b.get("/").at("/sign-in")
 
-		// Half an hour, and not for who is disabled.
+		// It expires after half an hour, and does not work for disabled users.
 		late := link()
 		exec(t, a, "UPDATE password_links SET expires_at = $1", a.Clock.Now())
 		b.get(late).refused(404, "has expired")
@@ -50,14 +50,15 @@ func TestForgotten(t *testing.T) {
 		a.Operate(t, "users.disable", "", "", `{"email": "`+a.Owner+`"}`)
 		b.post(off, "password", "a newer password").refused(404)
 		for email, kind := range map[string]*fault.Kind{a.Owner: fault.Invalid, "nobody@example.com": fault.NotFound} {
-			_, err := a.Admin.Do(t.Context(), admin.Request{Operation: "users.link_password", Input: []byte(`{"email": "` + email + `"}`)})
+			_, err := a.Admin.Do(t.Context(),
+				admin.Request{Operation: "users.link_password", Input: []byte(`{"email": "` + email + `"}`)})
 			if !fault.Has(err, kind) {
 				t.Errorf("%s: %v", email, err)
 			}
 		}
 		a.Operate(t, "users.enable", "", "", `{"email": "`+a.Owner+`"}`)
 
-		// Two who use it at once: one sets the password.
+		// Several use it at once: one sets the password.
 		raced, won := link(), atomic.Int32{}
 		apptest.AtOnce(4, func(int) {
 			switch p := visit(t, a.URL).post(raced, "password", "a raced password"); p.Status {
@@ -71,7 +72,7 @@ func TestForgotten(t *testing.T) {
 		if won.Load() != 1 {
 			t.Errorf("it worked %d times", won.Load())
 		}
-		// Whoever signs in with the old password meanwhile is out as well.
+		// A sign-in with the old password at the same time is ended too.
 		sure := link()
 		apptest.AtOnce(5, func(i int) {
 			if i == 0 {
@@ -90,7 +91,8 @@ func TestForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.Events(t, "user.password"); strings.Count(got, "user.password_reset") != 4 || strings.Count(got, "user.password_link_created") != 7 {
+		if got := a.Events(t, "user.password"); strings.Count(got, "user.password_reset") != 4 ||
+			strings.Count(got, "user.password_link_created") != 7 {
 			t.Errorf("events: %s", got)
 		}
 		for _, secret := range []string{first, second, raced, "a raced password", "a newer password"} {

@@ -13,11 +13,11 @@ import (
 // form is what was typed and what is wrong with it.
 type form struct {
 	Values url.Values
-	Error  string            // about the whole
+	Error  string            // about the whole form
 	Errors map[string]string // by field
 }
 
-// blank is a form with values to begin with, in pairs of name and value.
+// blank is a form with its first values, in pairs of name and value.
 func blank(pairs ...string) *form {
 	f := &form{Values: url.Values{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -27,12 +27,13 @@ func blank(pairs ...string) *form {
 }
 
 // refused turns a refusal into a form that shows it at its fields, with what
-// was typed. What is no refusal of the input is not the form's: it comes back
-// as an error. renamed maps the operation's fields to the form's.
+// was typed. An error that is not about the input is returned as it is. renamed
+// maps the operation's fields to the form's.
 func (v *visit) refused(err error, renamed map[string]string) (*form, int, error) {
 	f := fault.Of(err)
 	switch f.Kind {
-	case fault.Internal, fault.Unavailable, fault.OutcomeUnknown, fault.NotFound, fault.Forbidden, fault.AccountDisabled:
+	case fault.Internal, fault.Unavailable, fault.OutcomeUnknown, fault.NotFound, fault.Forbidden,
+		fault.AccountDisabled:
 		return nil, 0, err
 	}
 	out := &form{Values: v.r.PostForm, Errors: map[string]string{}}
@@ -46,35 +47,35 @@ func (v *visit) refused(err error, renamed map[string]string) (*form, int, error
 		if to := renamed[name]; to != "" {
 			name = to
 		}
-		out.spread(name, t)
+		out.addIssues(name, t)
 	}
 	return out, f.Status, nil
 }
 
-// spread notes the issues of a place and of all below it, at that place and at
-// each below it: a form shows them at the nearest field it has, such as
+// addIssues adds the issues of a place and of all places below it, under each
+// of their names: a form shows them at the nearest field that it has, such as
 // steps.0.input.
-func (f *form) spread(at string, t *fault.Tree) {
+func (f *form) addIssues(at string, t *fault.Tree) {
 	if t == nil {
 		return
 	}
-	f.Errors[at] = strings.Join(gather("", t), ". ")
+	f.Errors[at] = strings.Join(collectIssues("", t), ". ")
 	for name, below := range t.Properties {
-		f.spread(at+"."+name, below)
+		f.addIssues(at+"."+name, below)
 	}
 	for i, item := range t.Items {
-		f.spread(at+"."+strconv.Itoa(i), item)
+		f.addIssues(at+"."+strconv.Itoa(i), item)
 	}
 }
 
-// gather collects the issues of a place and of all below it, each with the way
-// to it.
-func gather(at string, t *fault.Tree) (out []string) {
+// collectIssues collects the issues of a place and of all places below it, each
+// with its path.
+func collectIssues(at string, t *fault.Tree) (out []string) {
 	if t == nil {
 		return nil
 	}
 	for _, issue := range t.Errors {
-		issue = inForms(issue)
+		issue = formWords(issue)
 		if at != "" {
 			issue = at + ": " + issue
 		}
@@ -85,16 +86,17 @@ func gather(at string, t *fault.Tree) (out []string) {
 		if at != "" {
 			below = at + "." + name
 		}
-		out = append(out, gather(below, t.Properties[name])...)
+		out = append(out, collectIssues(below, t.Properties[name])...)
 	}
 	for _, item := range t.Items {
-		out = append(out, gather(at, item)...)
+		out = append(out, collectIssues(at, item)...)
 	}
 	return out
 }
 
-// inForms says of an empty field what to do, where the API counts.
-func inForms(issue string) string {
+// formWords says what to do about an empty field, where the API says how many
+// characters or items it expects.
+func formWords(issue string) string {
 	switch issue {
 	case "Too short: expected at least 1 characters":
 		return "Fill this in"
@@ -125,12 +127,13 @@ type optionGroup struct {
 
 // Field describes an input. A password is never written back into the page.
 func (f *form) Field(name, label, kind, help string, more ...string) field {
-	out := field{Name: name, Label: label, Type: kind, Help: help, Value: f.Values.Get(name), Error: f.Errors[name], Required: true}
+	out := field{Name: name, Label: label, Type: kind, Help: help, Value: f.Values.Get(name), Error: f.Errors[name],
+		Required: true}
 	out.Invalid = out.Error != ""
 	if kind == "password" {
 		out.Value = ""
 	}
-	// Who made a mistake is taken to it.
+	// A field with a mistake gets the focus.
 	out.Focus = out.Invalid
 	for _, m := range more {
 		switch m {
@@ -147,8 +150,8 @@ func (f *form) Field(name, label, kind, help string, more ...string) field {
 	return out
 }
 
-// Text describes an input of several lines. The kind "code" is for machines to
-// read as well.
+// Text describes an input of several lines. The kind "code" is for text that a
+// machine reads.
 func (f *form) Text(name, label, kind, help string, more ...string) field {
 	out := f.Field(name, label, kind, help, more...)
 	out.Rows = max(3, min(strings.Count(out.Value, "\n")+2, 24))
@@ -171,10 +174,5 @@ func (f *form) Grouped(name, label, help string, groups []optionGroup, more ...s
 
 // Has reports whether a value of a set of boxes is ticked.
 func (f *form) Has(name, value string) bool {
-	for _, s := range f.Values[name] {
-		if s == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.Values[name], value)
 }

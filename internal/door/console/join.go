@@ -16,8 +16,8 @@ type joinData struct {
 
 func (v *visit) joinPage() error { return v.showJoin(http.StatusOK, blank()) }
 
-// showJoin asks everybody the same, whether or not the address has a user
-// somewhere: whoever made the link could look, too.
+// showJoin asks everybody for the same things, whether or not the address
+// already has a user: whoever created the link can see this page too.
 func (v *visit) showJoin(status int, f *form) error {
 	invite, err := v.Accounts.Invitation(v.r.Context(), v.r.PathValue("token"))
 	if err != nil {
@@ -44,14 +44,14 @@ func (v *visit) join() error {
 	}
 	var s account.NewSession
 	if err := v.do("invites.accept", input, &s); err != nil {
-		v.retry(err)
+		v.setRetryAfter(err)
 		f, status, err := v.refused(err, nil)
 		if err != nil {
 			return err
 		}
-		v.tellRefusal(status)
+		v.logRefusal(status)
 		return v.showJoin(status, f)
 	}
-	v.begin(&s)
+	v.startSession(&s)
 	return v.done("/", "welcome")
 }

@@ -23,7 +23,7 @@ type keyRow struct {
 }
 
 func (v *visit) keysPage() error {
-	keys, err := list[account.Key](v, "api_keys.list", nil)
+	keys, err := listPage[account.Key](v, "api_keys.list", nil)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (v *visit) keysPage() error {
 	return v.show(http.StatusOK, "keys", view{Title: "API keys", Section: "settings", Tab: "keys", Crumbs: keyCrumbs(),
 		Main: mainUnless(len(rows.Rows) == 0, "Create key", keysPath+"/new"), Data: struct {
 			Keys sheet[keyRow]
-			Many bool // businesses
+			Many bool // the organization has several businesses
 		}{rows, len(names) > 1}})
 }
 
@@ -63,16 +63,16 @@ func keyWords(grants []string) string {
 		return "Everything"
 	}
 	reads, writes := 0, 0
-	for _, r := range op.Resources {
-		if p.Allow(r, op.See) {
+	for _, r := range op.Resources() {
+		if p.Allow(r, op.ActionRead) {
 			reads++
 		}
-		if p.Allow(r, op.Change) {
+		if p.Allow(r, op.ActionUpdate) {
 			writes++
 		}
 	}
 	switch {
-	case writes == 0 && reads == len(op.Resources):
+	case writes == 0 && reads == len(op.Resources()):
 		return "Reads everything"
 	case writes == 0:
 		return "Reads " + count(reads, "resource")
@@ -82,7 +82,7 @@ func keyWords(grants []string) string {
 
 // businessNames are the organization's businesses by id.
 func (v *visit) businessNames() (map[id.ID]string, error) {
-	rows, err := all[account.Business](v, "businesses.list", fields{"sortOrder": "asc"})
+	rows, err := listFirst[account.Business](v, "businesses.list", fields{"sortOrder": "asc"})
 	out := map[id.ID]string{}
 	for _, b := range rows {
 		out[b.ID] = b.Name
@@ -90,9 +90,9 @@ func (v *visit) businessNames() (map[id.ID]string, error) {
 	return out, err
 }
 
-// businessChoice are the organization's businesses to choose from.
+// businessChoice is the organization's businesses as a choice.
 func (v *visit) businessChoice() ([]option, error) {
-	rows, err := all[account.Business](v, "businesses.list", fields{"sortOrder": "asc"})
+	rows, err := listFirst[account.Business](v, "businesses.list", fields{"sortOrder": "asc"})
 	out := make([]option, len(rows))
 	for i, b := range rows {
 		out[i] = option{string(b.ID), b.Name}
@@ -120,7 +120,7 @@ func (v *visit) newKeyPage() error {
 	f := blank("business_id", string(v.session.Business))
 	switch v.r.URL.Query().Get("preset") {
 	case "read":
-		for _, r := range op.Resources {
+		for _, r := range op.Resources() {
 			f.Values.Add("permissions", r+":read")
 		}
 	case "all":
@@ -135,13 +135,13 @@ func (v *visit) showNewKey(status int, d keyData) error {
 		return err
 	}
 	d.Expiries, d.BaseURL = expiries, v.BaseURL
-	for _, r := range op.Resources {
+	for _, r := range op.Resources() {
 		d.Resources = append(d.Resources, keyResource{r, resourceWord(r), resourceHelp[r]})
 	}
 	title := "Create an API key"
 	if d.Made != nil {
 		title = "API key " + d.Made.Name
-		standings, err := all[account.Standing](v, "agreements.list", nil)
+		standings, err := listFirst[account.Standing](v, "agreements.list", nil)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,8 @@ func (v *visit) showNewKey(status int, d keyData) error {
 			d.Agreed = d.Agreed || s.BusinessID == d.Made.BusinessID && s.AcceptedAt != nil
 		}
 	}
-	return v.show(status, "key", view{Title: title, Section: "settings", Tab: "keys", Crumbs: keyCrumbs(crumb{"New", ""}), Data: d})
+	return v.show(status, "key",
+		view{Title: title, Section: "settings", Tab: "keys", Crumbs: keyCrumbs(crumb{"New", ""}), Data: d})
 }
 
 func (v *visit) createKey() error {
@@ -191,8 +192,10 @@ func (v *visit) revokeKeyPage() error {
 	if k.LastUsedAt != nil {
 		used = "It was last used " + relative(v.Runner.Clock.Now().Sub(*k.LastUsedAt), k.LastUsedAt.Std()) + "."
 	}
-	return v.ask(question{Title: "Revoke the key " + k.Name, Section: "settings", Tab: "keys", Crumbs: keyCrumbs(crumb{k.Name, ""}, crumb{"Revoke", ""}),
-		Lead:   "The key " + k.Name + ", which begins with " + k.Hint + ", stops working with its next request. This cannot be undone.",
+	return v.ask(question{Title: "Revoke the key " + k.Name, Section: "settings", Tab: "keys",
+		Crumbs: keyCrumbs(crumb{k.Name, ""}, crumb{"Revoke", ""}),
+		Lead: "The key " + k.Name + ", which begins with " + k.Hint +
+			", stops working with its next request. This cannot be undone.",
 		Lost:   []string{"Programs that use it are refused.", used},
 		Button: "Revoke key", Back: keysPath})
 }

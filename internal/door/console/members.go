@@ -13,16 +13,17 @@ const membersPath = "/settings/members"
 func memberCrumbs(more ...crumb) []crumb { return settingsCrumbs("Members", membersPath, more...) }
 
 func (v *visit) membersPage() error {
-	members, err := list[account.Member](v, "users.list", nil)
+	members, err := listPage[account.Member](v, "users.list", nil)
 	if err != nil {
 		return err
 	}
-	invites, err := all[account.Invite](v, "invites.list", nil)
+	invites, err := listFirst[account.Invite](v, "invites.list", nil)
 	if err != nil {
 		return err
 	}
-	return v.show(http.StatusOK, "members", view{Title: "Members", Section: "settings", Tab: "members", Crumbs: memberCrumbs(),
-		Main: &action{"Invite someone", membersPath + "/invite"},
+	return v.show(http.StatusOK, "members", view{Title: "Members", Section: "settings", Tab: "members",
+		Crumbs: memberCrumbs(),
+		Main:   &action{"Invite someone", membersPath + "/invite"},
 		Data: struct {
 			Members sheet[account.Member]
 			Invites []account.Invite
@@ -44,7 +45,9 @@ func (v *visit) invitePage() error {
 
 func (v *visit) showInvite(status int, d inviteData) error {
 	d.Roles = roleOptions
-	return v.show(status, "invite", view{Title: "Invite someone", Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{"Invite", ""}), Data: d})
+	return v.show(status, "invite",
+		view{Title: "Invite someone", Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{"Invite", ""}),
+			Data: d})
 }
 
 func (v *visit) invite() error {
@@ -58,7 +61,8 @@ func (v *visit) invite() error {
 		return v.showInvite(status, inviteData{Form: f})
 	}
 	return v.showInvite(http.StatusOK, inviteData{Made: &secretOnce{
-		"Pass this link on to " + made.Email + ". Whoever opens it joins as " + made.Role + ". It works once, for 7 days.", made.URL, membersPath}})
+		"Pass this link on to " + made.Email + ". Whoever opens it joins as " + made.Role +
+			". It works once, for 7 days.", made.URL, membersPath}})
 }
 
 func (v *visit) revokeInvitePage() error {
@@ -66,24 +70,26 @@ func (v *visit) revokeInvitePage() error {
 	if err != nil {
 		return err
 	}
-	invites, err := all[account.Invite](v, "invites.list", nil)
+	invites, err := listFirst[account.Invite](v, "invites.list", nil)
 	if err != nil {
 		return err
 	}
 	for _, i := range invites {
 		if i.ID == ref {
-			return v.ask(question{Title: "Revoke the invitation", Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{"Revoke", ""}),
-				Lead: "The link that was made for " + i.Email + " stops working.", Button: "Revoke invitation", Back: membersPath})
+			return v.ask(question{Title: "Revoke the invitation", Section: "settings", Tab: "members",
+				Crumbs: memberCrumbs(crumb{"Revoke", ""}),
+				Lead:   "The link for " + i.Email + " stops working.",
+				Button: "Revoke invitation", Back: membersPath})
 		}
 	}
-	return v.nowhere()
+	return v.notFound()
 }
 
 func (v *visit) revokeInvite() error {
 	return v.act("invites.revoke", membersPath, "revoked")
 }
 
-// act runs an operation on what the path names, and goes on to a page.
+// act runs an operation on the row in the path, then redirects to a page.
 func (v *visit) act(operation, then, what string) error {
 	ref, err := v.pathID("id")
 	if err != nil {
@@ -144,7 +150,7 @@ func (v *visit) setRole() error {
 		return v.showMember(status, m, f)
 	}
 	if m.ID == v.session.User && v.value("role") == "member" {
-		return v.done("/", "role") // who is no manager any more cannot see the page
+		return v.done("/", "role") // no longer a manager, they cannot see that page
 	}
 	return v.done(memberPath(m.ID), "role")
 }

@@ -11,24 +11,29 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// An API key is shown once, works when the agreement is accepted on the page
-// that its refusal names, and ends when it is revoked.
+// An API key is shown once, works once the agreement is accepted on the page
+// that its refusal names, and stops when it is revoked.
 func TestKeyAndAgreement(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		second := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second <Business>"}`).OK(t, 201).ID("id")
 		b := owner(t, a)
 		b.get("/settings/keys").at("/settings/keys", "Test", "Everything", "Create key")
-		p := b.post("/settings/keys/new", "name", "", "business_id", string(second)).refused(400, "Fill this in", "Choose at least one")
+		p := b.post("/settings/keys/new", "name", "", "business_id", string(second)).refused(400, "Fill this in",
+			"Choose at least one")
 		if p.find(`<option value="([^"]*)" selected`) != string(second) {
 			t.Error("the choice is gone")
 		}
-		// An issue of a choice is told to who cannot see it, as that of any field.
+		// A screen reader finds the issue of a choice, as of any field.
 		b.post("/settings/keys/new", "name", "Web shop", "business_id", "nonsense", "permissions", "*").refused(400).
-			find(`(<select id="business_id" name="business_id" autofocus aria-invalid="true" aria-describedby="business_id-wrong business_id-help">)`)
-		p = b.post("/settings/keys/new", "name", "Web shop", "business_id", string(second), "permissions", "contacts:read", "permissions", "contacts:write", "expires", "90").
+			find(`(<select id="business_id" name="business_id" autofocus aria-invalid="true" ` +
+				`aria-describedby="business_id-wrong business_id-help">)`)
+		p = b.post("/settings/keys/new", "name", "Web shop", "business_id", string(second), "permissions",
+			"contacts:read",
+			"permissions", "contacts:write", "expires", "90").
 			at("/settings/keys/new", "It will not be shown again", "has not accepted the business agreement")
 		key := p.find(`<output id="secret">(fd_[0-9A-Za-z]{40})</output>`)
-		list := b.get("/settings/keys").at("/settings/keys", "Web shop", "Reads 1 resource, writes 1 resource", "never", "expires", "Second <Business>")
+		list := b.get("/settings/keys").at("/settings/keys", "Web shop", "Reads 1 resource, writes 1 resource", "never",
+			"expires", "Second <Business>")
 		list.hasNot(key)
 		refused := a.Send(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
 		page, _ := strings.CutPrefix(refused.At("details").Text("url"), a.Settings.BaseURL)
@@ -37,9 +42,11 @@ func TestKeyAndAgreement(t *testing.T) {
 		b.post(page, "business_id", string(second), "kind", "business").refused(400, "Tick the box")
 		// Nobody accepts a version that they have not seen.
 		b.get(page).find(`(<input type="hidden" name="version" value="1">)`)
-		b.post(page, "business_id", string(second), "kind", "business", "version", "0", "read", "yes").refused(400, "Version 1 is the current one by now", "Second <Business> : not accepted")
+		b.post(page, "business_id", string(second), "kind", "business", "version", "0", "read", "yes").refused(400,
+			"The current version is now 1", "Second <Business> : not accepted")
 		a.Send(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
-		b.post(page, "business_id", string(second), "kind", "business", "read", "yes").at("/agreements?done=accepted", "Accepted.", "Second <Business> : accepted just now by Owner")
+		b.post(page, "business_id", string(second), "kind", "business", "read", "yes").at("/agreements?done=accepted",
+			"Accepted.", "Second <Business> : accepted just now by Owner")
 		a.Send(t, key, "GET", "/v1/contacts", "").OK(t, 200)
 		a.Send(t, key, "GET", "/v1/customers", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		if !strings.Contains(events(t, a.DB), "agreement.accepted:user:console") {
@@ -57,19 +64,24 @@ func TestKeyAndAgreement(t *testing.T) {
 	})
 }
 
-// The permission table is saved as it stands in the form, and decides at once.
+// The permission table is saved as the form has it, and applies at once.
 func TestAgent(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
-		b.get("/agents").at("/agents", "There is none yet", "Create agent", a.Settings.MCPURL+"/mcp")
-		b.post("/agents/new", "name", "", "business_id", string(a.Business), "preset", "read").refused(400, "Fill this in")
-		p := b.post("/agents/new", "name", "Assistant", "business_id", string(a.Business), "preset", "helper").at("/agents/", "Created.", "Assistant")
+		b.get("/agents").at("/agents", "There are none yet", "Create agent", a.Settings.MCPURL+"/mcp")
+		b.post("/agents/new", "name", "", "business_id", string(a.Business), "preset",
+			"read").refused(400, "Fill this in")
+		p := b.post("/agents/new", "name", "Assistant", "business_id", string(a.Business), "preset",
+			"helper").at("/agents/",
+			"Created.", "Assistant")
 		path, _, _ := strings.Cut(p.Path, "?")
 		level := func(cell string) string {
 			t.Helper()
 			return b.get(path).find(`name="` + regexp.QuoteMeta(cell) + `" value="(\w+)" data-tools="\d+" checked`)
 		}
-		if level("contacts.create") != "allow" || level("messages.create") != "ask" || level("contacts.delete") != "ask" || level("domains.read") != "allow" {
+		if level("contacts.create") != "allow" || level("messages.create") != "ask" ||
+			level("contacts.delete") != "ask" ||
+			level("domains.read") != "allow" {
 			t.Error("the helper preset is not what it should be")
 		}
 		tools := func() (n int) {
@@ -78,13 +90,15 @@ func TestAgent(t *testing.T) {
 			return n
 		}
 		helper := tools()
-		// A preset fills the table in; only the form saves it.
+		// A preset fills in the table; only submitting the form saves it.
 		b.get(path+"?preset=none").at(path, "“Nothing” is filled in below and not saved yet", "1 tool ") // me_get
 		if tools() != helper || helper < 10 {
 			t.Errorf("%d tools, then %d", helper, tools())
 		}
 		form := []string{}
-		for _, r := range strings.Fields("automations businesses contacts customers domains email_opt_ins email_templates files invoices messages properties tasks webhooks") {
+		for _, r := range strings.Fields("automations businesses contacts customers domains email_opt_ins " +
+			"email_templates " +
+			"files invoices messages properties tasks webhooks") {
 			for _, verb := range []string{"read", "create", "update", "delete"} {
 				value := "deny"
 				if r == "contacts" && verb == "read" {
@@ -98,7 +112,7 @@ func TestAgent(t *testing.T) {
 			t.Errorf("saved as %s %s with %d tools", level("contacts.read"), level("contacts.create"), tools())
 		}
 		b.post(path, "contacts.read", "perhaps").refused(400, "Invalid option: expected one of allow, ask, deny")
-		b.post(path, "account.read", "allow", "nonsense", "allow").at(path) // no cell of the table
+		b.post(path, "account.read", "allow", "nonsense", "allow").at(path) // not cells of the table
 		b.post(path+"/name", "name", " אבג Assistant ").at(path+"?done=renamed", "אבג Assistant")
 		b.post(path+"/name", "name", "").refused(400, "Fill this in")
 
@@ -110,7 +124,8 @@ func TestAgent(t *testing.T) {
 		b.get(path).refused(404)
 		b.get("/agents/nonsense").refused(404)
 		log := events(t, a.DB)
-		for _, e := range []string{"agent.created", "agent.updated", "agent.deactivated", "agent.activated", "agent.deleted"} {
+		for _, e := range []string{"agent.created", "agent.updated", "agent.deactivated", "agent.activated",
+			"agent.deleted"} {
 			if !strings.Contains(log, e+":user:console") {
 				t.Errorf("no %s in %s", e, log)
 			}
@@ -118,14 +133,16 @@ func TestAgent(t *testing.T) {
 	})
 }
 
-// Another organization's things are not there.
+// Another organization's rows are not found.
 func TestForeign(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	other := a.NewTenant(t, "free")
-	agent := string(a.Operate(t, "agents.create", "business", other.Business, fmt.Sprintf(`{"businessId": %q, "name": "Theirs"}`, other.Business)).ID("id"))
+	agent := string(a.Operate(t, "agents.create", "business", other.Business,
+		fmt.Sprintf(`{"businessId": %q, "name": "Theirs"}`, other.Business)).ID("id"))
 	a.Operate(t, "payment_methods.create_test", "organization", other.Org, `{"test": "visa"}`)
 	b := owner(t, a)
-	for _, path := range []string{"/agents/" + agent, "/agents/" + agent + "/delete", "/settings/keys/" + string(other.KeyID) + "/revoke", "/settings/members/" + string(other.OwnerID)} {
+	for _, path := range []string{"/agents/" + agent, "/agents/" + agent + "/delete",
+		"/settings/keys/" + string(other.KeyID) + "/revoke", "/settings/members/" + string(other.OwnerID)} {
 		b.get(path).refused(404).hasNot("Theirs")
 		b.post(path, "role", "member", "contacts.read", "allow").refused(404)
 	}
@@ -135,7 +152,7 @@ func TestForeign(t *testing.T) {
 	b.post("/settings/organizations", "organization_id", string(other.Org)).refused(404)
 }
 
-// Cards: saved, made the default, deleted after a question.
+// Cards: saved, made the default, deleted after confirmation.
 func TestCards(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	b := owner(t, a)
@@ -156,7 +173,7 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// A long list is shown in parts.
+// A long list is shown in pages.
 func TestPages(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	for i := range 60 {
@@ -164,7 +181,8 @@ func TestPages(t *testing.T) {
 	}
 	b := owner(t, a)
 	p := b.get("/agents").at("/agents", "Agent 59", "Agent 10", "Older").hasNot("Agent 09", "Newer")
-	b.get(p.find(`href="([^"]*)" rel="next"`)).at("/agents?page=2", "Agent 09", "Agent 00", "Newer").hasNot("Agent 10", "Older")
+	b.get(p.find(`href="([^"]*)" rel="next"`)).at("/agents?page=2", "Agent 09", "Agent 00",
+		"Newer").hasNot("Agent 10", "Older")
 	b.get("/agents?page=nonsense").at("/agents", "Agent 59")
 	b.get("/agents?page=-1").at("/agents", "Agent 59")
 }
@@ -178,12 +196,15 @@ func TestLinks(t *testing.T) {
 	b.post("/settings/cards", "test", "slow")
 	b.post("/webhooks/new", "url", "https://127.0.0.1:1/", "events", "*").at("/webhooks/new")
 	b.post(b.get("/webhooks").find(`href="(/webhooks/[0-9a-f-]{36})"`)+"/test").at("/webhooks/", "failed")
-	p := b.post("/automations/new", "name", "Look", "trigger.kind", "manual", "steps.0.operation", "contacts.list").at("/automations/")
+	p := b.post("/automations/new", "name", "Look", "trigger.kind", "manual", "steps.0.operation",
+		"contacts.list").at("/automations/")
 	b.post(strings.Split(p.Path, "?")[0]+"/run", "input", "").at("/executions/")
-	link := b.post("/settings/members/invite", "email", "grace@example.com", "role", "member").find(`<output id="secret">([^<]*)</output>`)
+	link := b.post("/settings/members/invite", "email", "grace@example.com", "role",
+		"member").find(`<output id="secret">([^<]*)</output>`)
 	b.post("/settings/members/invite", "email", "emmy@example.com", "role", "admin").at("/settings/members/invite")
 	m := visit(t, a.URL)
-	m.post(strings.TrimPrefix(link, a.Settings.BaseURL), "name", "Grace", "password", "a long password").at("/", "as a member")
+	m.post(strings.TrimPrefix(link, a.Settings.BaseURL), "name", "Grace", "password",
+		"a long password").at("/", "as a member")
 	href := regexp.MustCompile(`(?:href|src)="(/[^"#]*)`)
 	for who, b := range map[string]*browser{"owner": b, "member": m} {
 		queue, seen := []string{"/"}, []string{"/"}

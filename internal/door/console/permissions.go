@@ -17,8 +17,8 @@ type permissionRow struct {
 type permissionCell struct {
 	Name, Action, Label string
 	Levels              []permissionLevel
-	Tools               int // that it opens when it is allowed
-	Reads               int // how many of them only together with the right to see
+	Tools               int // how many it opens when it is allowed
+	Reads               int // how many of them also need the permission to see
 }
 
 type permissionLevel struct {
@@ -26,12 +26,13 @@ type permissionLevel struct {
 	On          bool
 }
 
-// isTool reports whether agents have the operation as a tool: it is one that
-// they may enter and that does not move bytes, as the agent connection lists them.
+// isTool reports whether the agent connection lists an operation as a tool: it
+// is open to agents and does not stream bytes.
 func isTool(o *op.Op) bool { return o.Doors&op.Agent != 0 && !o.Streams() }
 
-// openedBy counts the tools by the cell that opens them, "contacts.read", those
-// of them that need the right to see as well, and those that need no cell.
+// openedBy counts tools by the cell that opens them, such as "contacts.read";
+// those among them that also need the permission to see; and those that need
+// no cell.
 func (d *Door) openedBy() (cells, reads map[string]int, free int) {
 	cells, reads = map[string]int{}, map[string]int{}
 	for _, o := range d.Catalog.All() {
@@ -61,14 +62,16 @@ func (d *Door) tools(table map[string]string) (n int) {
 	return n
 }
 
-// permissionTable is the table as it is shown.
+// permissionTable is the table as the page shows it.
 func (d *Door) permissionTable(table map[string]string) (rows []permissionRow) {
 	cells, reads, _ := d.openedBy()
-	for _, r := range op.Resources {
+	for _, r := range op.Resources() {
 		row := permissionRow{Word: resourceWord(r), Help: resourceHelp[r]}
 		for _, a := range actions {
 			name := r + "." + a.String()
-			cell := permissionCell{Name: name, Action: actionWords[a], Label: actionWords[a] + " " + strings.ToLower(row.Word), Tools: cells[name], Reads: reads[name]}
+			cell := permissionCell{Name: name, Action: actionWords[a],
+				Label: actionWords[a] + " " + strings.ToLower(row.Word),
+				Tools: cells[name], Reads: reads[name]}
 			for _, level := range []string{"allow", "ask", "deny"} {
 				cell.Levels = append(cell.Levels, permissionLevel{level, capital(level), table[name] == level})
 			}
@@ -79,14 +82,15 @@ func (d *Door) permissionTable(table map[string]string) (rows []permissionRow) {
 	return rows
 }
 
-// plainly says what an agent may do alone, only with a person, and not at all.
-func plainly(table map[string]string) (may, ask, not []string) {
+// permissionWords says what an agent may do alone, only after asking a person,
+// and not at all.
+func permissionWords(table map[string]string) (may, ask, not []string) {
 	agent := account.Agent{Permissions: table}
 	allowed := agent.Allowed()
 	for _, level := range []string{"allow", "ask", "deny"} {
 		for _, a := range actions {
 			var nouns []string
-			for _, r := range op.Resources {
+			for _, r := range op.Resources() {
 				if table[r+"."+a.String()] == level || level == "allow" && allowed.Allow(r, a) {
 					nouns = append(nouns, strings.ToLower(resourceWord(r)))
 				}
@@ -94,8 +98,8 @@ func plainly(table map[string]string) (may, ask, not []string) {
 			if len(nouns) == 0 {
 				continue
 			}
-			text := actionWords[a] + " " + sentence(nouns)
-			if len(nouns) == len(op.Resources) {
+			text := actionWords[a] + " " + joinAnd(nouns)
+			if len(nouns) == len(op.Resources()) {
 				text = actionWords[a] + " everything"
 				if level == "deny" {
 					text = actionWords[a] + " anything"

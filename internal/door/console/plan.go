@@ -14,7 +14,7 @@ type planRow struct {
 	Current bool
 }
 
-// allowanceRow is an allowance as it stands this moment.
+// allowanceRow is an allowance as it stands at this moment.
 type allowanceRow struct {
 	Allowance
 	Used, Limit int
@@ -23,7 +23,7 @@ type allowanceRow struct {
 	Back        int // seconds until all of it is back
 }
 
-// Level is how much of the allowance is spent, as a colour says it.
+// Level is the colour for how much of the allowance is used.
 func (r *allowanceRow) Level() string {
 	switch {
 	case r.Used >= r.Limit:
@@ -53,7 +53,8 @@ func (v *visit) planPage() error {
 		return err
 	}
 	const gigabyte = 1 << 30
-	d.Storage = fmt.Sprintf("%.3g of %.4g GB", float64(d.Usage.StorageBytes)/gigabyte, float64(v.Storage[d.Organization.Plan])/gigabyte)
+	d.Storage = fmt.Sprintf("%.3g of %.4g GB", float64(d.Usage.StorageBytes)/gigabyte,
+		float64(v.Storage[d.Organization.Plan])/gigabyte)
 	clients, err := v.connections()
 	if err != nil {
 		return err
@@ -64,7 +65,8 @@ func (v *visit) planPage() error {
 		if err != nil {
 			return err
 		}
-		row := allowanceRow{Allowance: a, Used: left.Limit - left.Remaining, Limit: left.Limit, Waiting: waiting, Back: limit.Seconds(left.Reset)}
+		row := allowanceRow{Allowance: a, Used: left.Limit - left.Remaining, Limit: left.Limit, Waiting: waiting,
+			Back: limit.Seconds(left.Reset)}
 		row.Percent = 100 * row.Used / max(row.Limit, 1)
 		d.Allowances = append(d.Allowances, row)
 	}
@@ -78,5 +80,8 @@ func (v *visit) planPage() error {
 		}
 		d.Plans = append(d.Plans, row)
 	}
-	return v.show(http.StatusOK, "plan", view{Title: "Plan and usage", Section: "settings", Tab: "plan", Crumbs: settingsCrumbs("Plan", "/settings/plan"), Data: d})
+	return v.show(http.StatusOK, "plan",
+		view{Title: "Plan and usage", Section: "settings", Tab: "plan",
+			Crumbs: settingsCrumbs("Plan", "/settings/plan"),
+			Data:   d})
 }

@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 )
 
-// The plan's page shows what is spent of each allowance, as those who count it
-// see it.
+// The plan's page shows how much of each allowance is used, as the doors count
+// it.
 func TestPlan(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
@@ -35,7 +35,9 @@ func TestPlan(t *testing.T) {
 				t.Errorf("%s: %d of %d", name, used, whole)
 			}
 		}
-		b.get("/settings/plan").has("Files and mail 0 of 1 GB", "Your plan is Free", "answered 429", "wait for their turn", "each counts API and agent requests by itself")
+		b.get("/settings/plan").has("Files and mail 0 of 1 GB", "Your plan is Free", "answered 429",
+			"wait their turn",
+			"each counts API and agent requests by itself")
 
 		for range 20 {
 			a.Send(t, v.Key, "GET", "/v1/me", "").OK(t, 200)
@@ -52,18 +54,23 @@ func TestPlan(t *testing.T) {
 		_, access, _ := a.Connect(t, v, a.NewAgent(t, v, "all"))
 		session := a.Initialize(t, access)
 		for i := range 4 {
-			a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "me_get", "arguments": {}}}`, i), session...)
+			a.RPC(t, access,
+				fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "me_get", `+
+					`"arguments": {}}}`,
+					i), session...)
 		}
 		if used, _ := spent("Agent requests"); used != 4 {
 			t.Errorf("%d agent requests", used)
 		}
 
 		// Executions are counted in the database; those above the allowance wait.
-		exec(t, a, "INSERT INTO automation_allowances (organization_id, until) VALUES ($1, $2)", v.Org, int64(a.Clock.Now())+99*1_000_000)
+		exec(t, a, "INSERT INTO automation_allowances (organization_id, until) VALUES ($1, $2)", v.Org,
+			int64(a.Clock.Now())+99*1_000_000)
 		if used, _ := spent("Automation executions"); used != 30 {
 			t.Errorf("%d executions", used)
 		}
-		if waiting := b.get("/settings/plan").find(`([0-9]+) waiting`); len(waiting) != 2 || waiting[0] != '1' { // 19, less as time passes
+		// 19, less as time passes
+		if waiting := b.get("/settings/plan").find(`([0-9]+) waiting`); len(waiting) != 2 || waiting[0] != '1' {
 			t.Errorf("%s are waiting", waiting)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"frontdesk/internal/account"
 )
 
-// settings leads to the first of its pages that the visitor may see.
+// settings redirects to the first settings page that the visitor may see.
 func (v *visit) settings() error {
 	if v.session.Manager() {
 		v.redirect("/settings/members")
@@ -23,7 +23,9 @@ func settingsCrumbs(text, href string, more ...crumb) []crumb {
 func (v *visit) passwordPage() error { return v.showPassword(http.StatusOK, blank()) }
 
 func (v *visit) showPassword(status int, f *form) error {
-	return v.show(status, "password", view{Title: "Change your password", Section: "settings", Tab: "password", Crumbs: settingsCrumbs("Password", "/settings/password"), Data: f})
+	return v.show(status, "password",
+		view{Title: "Change your password", Section: "settings", Tab: "password",
+			Crumbs: settingsCrumbs("Password", "/settings/password"), Data: f})
 }
 
 func (v *visit) changePassword() error {
@@ -31,7 +33,7 @@ func (v *visit) changePassword() error {
 		"password": v.r.PostFormValue("password"), "address": v.address(), "browser": v.browser(),
 		"disconnect": v.value("disconnect") == "yes"}, nil)
 	if err != nil {
-		v.retry(err)
+		v.setRetryAfter(err)
 		f, status, err := v.refused(err, nil)
 		if err != nil {
 			return err
@@ -41,17 +43,21 @@ func (v *visit) changePassword() error {
 	return v.done("/settings/password", "password")
 }
 
-// organizationsPage is for who belongs to more than one.
+// organizationsPage is for people who belong to more than one.
 func (v *visit) organizationsPage() error {
-	rows, err := all[account.Membership](v, "sessions.organizations", nil)
+	rows, err := listFirst[account.Membership](v, "sessions.organizations", nil)
 	if err != nil {
 		return err
 	}
-	return v.show(http.StatusOK, "organizations", view{Title: "Organizations", Section: "settings", Crumbs: settingsCrumbs("Organizations", "/settings/organizations"), Data: rows})
+	return v.show(http.StatusOK, "organizations",
+		view{Title: "Organizations", Section: "settings",
+			Crumbs: settingsCrumbs("Organizations", "/settings/organizations"),
+			Data:   rows})
 }
 
 func (v *visit) switchOrganization() error {
-	if err := v.do("sessions.switch", fields{"token": v.token, "organizationId": v.value("organization_id")}, nil); err != nil {
+	if err := v.do("sessions.switch", fields{"token": v.token, "organizationId": v.value("organization_id")},
+		nil); err != nil {
 		return err
 	}
 	v.redirect(v.next())

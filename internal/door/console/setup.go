@@ -19,7 +19,8 @@ func (v *visit) showSetup(status int, f *form) error {
 
 func (v *visit) setUp() error {
 	input := fields{"token": v.r.PathValue("token"), "organizationName": v.value("organizationName"),
-		"browser": v.browser(), "name": v.value("name"), "email": v.value("email"), "password": v.r.PostFormValue("password")}
+		"browser": v.browser(), "name": v.value("name"), "email": v.value("email"),
+		"password": v.r.PostFormValue("password")}
 	if business := v.value("businessName"); business != "" {
 		input["businessName"] = business
 	}
@@ -31,6 +32,6 @@ func (v *visit) setUp() error {
 		}
 		return v.showSetup(status, f)
 	}
-	v.begin(&s)
+	v.startSession(&s)
 	return v.done("/", "welcome")
 }

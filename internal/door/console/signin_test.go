@@ -24,21 +24,22 @@ func exec(t testing.TB, a *apptest.App, text string, args ...any) {
 	}
 }
 
-// A session begins with the right password, has an id of its own, and ends in
+// A session starts with the right password, has a token of its own, and ends in
 // every way that it should.
 func TestSession(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := visit(t, a.URL)
 		b.get("/settings/keys").at("/sign-in?next=%2Fsettings%2Fkeys", "Sign in")
 		unknown := b.signIn("nobody@example.com", "a long password").refused(401)
-		wrong := b.signIn(a.Owner, "a wrong password").refused(401, "The email or the password is not right.")
+		wrong := b.signIn(a.Owner, "a wrong password").refused(401, "The email or password is wrong.")
 		if strings.ReplaceAll(unknown.text(), "nobody@example.com", a.Owner) != wrong.text() {
 			t.Errorf("an unknown user is told apart:\n%s\n%s", unknown.text(), wrong.text())
 		}
 		if wrong.find(`id="email"[^>]*value="([^"]*)"`) != a.Owner {
 			t.Error("the address must be typed again")
 		}
-		b.post("/sign-in?next=/settings/keys", "email", a.Owner, "password", "a long password").at("/settings/keys", "API keys")
+		b.post("/sign-in?next=/settings/keys", "email", a.Owner, "password", "a long password").at("/settings/keys",
+			"API keys")
 		first := b.cookie().Value
 
 		// The database has only the hash, and the logs have nothing.
@@ -73,7 +74,8 @@ func TestSession(t *testing.T) {
 		b.signIn(a.Owner, "a long password").at("/")
 		day := int64(24 * 60 * 60 * 1_000_000)
 		now := int64(a.Clock.Now())
-		exec(t, a, "UPDATE sessions SET used_at = $1, created_at = $2, expires_at = $3", now-13*day, now-80*day, now+day)
+		exec(t, a, "UPDATE sessions SET used_at = $1, created_at = $2, expires_at = $3", now-13*day, now-80*day,
+			now+day)
 		b.get("/").at("/", "Today")
 		err = a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 			end, err := db.One[int64](ctx, tx, "SELECT expires_at FROM sessions WHERE used_at >= $1", now)
@@ -93,11 +95,11 @@ func TestSession(t *testing.T) {
 		a.Operate(t, "users.disable", "", "", `{"email": "`+a.Owner+`"}`)
 		b.get("/").at("/sign-in")
 		b.signIn(a.Owner, "a long password").refused(403, "This user is disabled")
-		b.signIn(a.Owner, "a wrong password").refused(401, "is not right")
+		b.signIn(a.Owner, "a wrong password").refused(401, "is wrong")
 		a.Operate(t, "users.enable", "", "", `{"email": "`+a.Owner+`"}`)
 		b.get("/").at("/sign-in")
 
-		// A disabled account can be seen to be that, and left.
+		// A disabled account says so, and one can sign out of it.
 		b.signIn(a.Owner, "a long password").at("/")
 		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 		b.get("/agents").refused(403, "This account is disabled")
@@ -107,8 +109,11 @@ func TestSession(t *testing.T) {
 		// A password change ends every other session.
 		b.signIn(a.Owner, "a long password").at("/")
 		other := owner(t, a)
-		b.post("/settings/password", "current", "wrong wrong", "password", "another password").refused(400, "This is not your current password")
-		b.post("/settings/password", "current", "a long password", "password", "another password").at("/settings/password", "Password changed")
+		b.post("/settings/password", "current", "wrong wrong", "password", "another password").refused(400,
+			"This is not your current password")
+		b.post("/settings/password", "current", "a long password", "password",
+			"another password").at("/settings/password",
+			"Password changed")
 		b.get("/").at("/", "Today")
 		other.get("/").at("/sign-in")
 		other.signIn(a.Owner, "another password").at("/")
@@ -145,24 +150,24 @@ func TestAttempts(t *testing.T) {
 		t.Error("sixteen wrong passwords at once pass")
 	}
 	visit(t, a.URL).signIn(a.Owner, "a long password").refused(429, "Too many wrong passwords")
-	// The browser that signed in before is not held up, and stays known when the
-	// session has ended.
+	// The browser that signed in before is not locked out, and stays known after
+	// its session has ended.
 	b.signIn(a.Owner, "a long password").at("/")
 	b.post("/sign-out")
 	// Somebody else at the same address still gets in.
 	c := a.NewTenant(t, "free")
 	b.signIn(c.Owner, "a long password").at("/")
-	// A header that anybody can write is not an address.
+	// A header that anybody can send is not trusted as an address.
 	visit(t, a.URL).from("198.51.100.7", a.Owner, "a long password").refused(429)
-	// A token that somebody planted, or that is another user's, is none.
+	// A token that somebody planted, or that is another user's, does not count.
 	u, _ := url.Parse(a.URL)
 	for _, token := range []string{secret.NewToken("fdb_"), "fdb_x", browserToken(t, ownerOf(t, a, c))} {
 		planted := visit(t, a.URL)
 		planted.http.Jar.SetCookies(u, []*http.Cookie{{Name: "frontdesk_browser", Value: token}})
 		planted.signIn(a.Owner, "a long password").refused(429)
 	}
-	// Its token is new at each sign-in, and a password that is set by a link
-	// makes every browser a stranger.
+	// Each sign-in renews the browser's token, and a password set by a link makes
+	// every browser unknown.
 	first := browserToken(t, b)
 	b.signIn(a.Owner, "a long password").at("/")
 	copied := visit(t, a.URL)
@@ -173,7 +178,7 @@ func TestAttempts(t *testing.T) {
 	b.signIn(a.Owner, "a newer password").refused(429)
 }
 
-// browserToken is the token by which a browser is known.
+// browserToken is the token that identifies a browser.
 func browserToken(t testing.TB, b *browser) string {
 	t.Helper()
 	u, err := url.Parse(b.site)
@@ -189,7 +194,7 @@ func browserToken(t testing.TB, b *browser) string {
 	return ""
 }
 
-// Where the visitor wanted to go is a path here, or the front page.
+// After signing in, the visitor goes to a path on this site or the front page.
 func TestReturn(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	b := owner(t, a)
@@ -197,8 +202,10 @@ func TestReturn(t *testing.T) {
 	for next, want := range map[string]string{
 		"/agents":             "/agents",
 		"/settings/keys?page": "/settings/keys?page",
-		"//evil.example":      "/", "/\\evil.example": "/", "\\/evil.example": "/", "https://evil.example/": "/", "javascript:alert(1)": "/",
-		"/%2f/evil.example": "/", "///evil.example": "/", "/\tevil": "/", "evil": "/", "/sign-out": "/", "": "/", "/\n/evil.example": "/",
+		"//evil.example":      "/", "/\\evil.example": "/", "\\/evil.example": "/", "https://evil.example/": "/",
+		"javascript:alert(1)": "/",
+		"/%2f/evil.example":   "/", "///evil.example": "/", "/\tevil": "/", "evil": "/", "/sign-out": "/", "": "/",
+		"/\n/evil.example": "/",
 	} {
 		p := b.get("/sign-in?next=" + url.QueryEscape(next))
 		if p.Status != 303 || p.Header.Get("Location") != want {

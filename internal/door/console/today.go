@@ -13,7 +13,7 @@ import (
 type step struct {
 	Title, Text  string
 	Done         bool
-	Next         bool // the first that is not done: the one bright thing
+	Next         bool // the first that is not done: the one highlighted
 	Button, Href string
 }
 
@@ -24,11 +24,11 @@ type todayData struct {
 	Clients  int
 	Activity []activity
 	AgentURL string
-	Waits    bool // a member waits for somebody to accept the agreement
+	Waits    bool // the visitor is a member, and some business has yet to accept
 }
 
 func (v *visit) today() error {
-	standings, err := all[account.Standing](v, "agreements.list", nil)
+	standings, err := listFirst[account.Standing](v, "agreements.list", nil)
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,17 @@ func (v *visit) fillToday(d *todayData, open []string) error {
 	d.Clients = len(clients)
 	agreement := "API keys and agents work once a business has accepted it."
 	if len(open) > 1 {
-		agreement = "It waits for " + sentence(open) + "."
+		agreement = joinAnd(open) + " have yet to accept it."
 	}
 	d.Steps = []step{
-		{Title: "Accept the business agreement", Text: agreement, Done: len(open) == 0, Button: "Read and accept", Href: "/agreements"},
-		{Title: "Create an API key", Text: "For programs that read and write your data.", Done: d.Usage.Keys > 0, Button: "Create key", Href: "/settings/keys/new"},
-		{Title: "Create an agent", Text: "It decides what an AI assistant may see and do.", Done: d.Usage.Agents > 0, Button: "Create agent", Href: "/agents/new"},
-		{Title: "Connect a client", Text: "Give your assistant an address, then approve it here.", Done: d.Clients > 0, Button: "How to connect", Href: "/agents#connect"},
+		{Title: "Accept the business agreement", Text: agreement, Done: len(open) == 0, Button: "Read and accept",
+			Href: "/agreements"},
+		{Title: "Create an API key", Text: "For programs that read and write your data.", Done: d.Usage.Keys > 0,
+			Button: "Create key", Href: "/settings/keys/new"},
+		{Title: "Create an agent", Text: "It decides what an AI assistant may see and do.", Done: d.Usage.Agents > 0,
+			Button: "Create agent", Href: "/agents/new"},
+		{Title: "Connect a client", Text: "Give your assistant an address, then approve it here.", Done: d.Clients > 0,
+			Button: "How to connect", Href: "/agents#connect"},
 	}
 	for i := range d.Steps {
 		if !d.Steps[i].Done {
@@ -79,12 +83,12 @@ func (v *visit) fillToday(d *todayData, open []string) error {
 			d.Left++
 		}
 	}
-	events, _, err := take[account.Activity](v, "organizations.activity", nil, 8, 0)
+	events, _, err := listRows[account.Activity](v, "organizations.activity", nil, 8, 0)
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
-		d.Activity = append(d.Activity, activity{e, who(e), what(e)})
+		d.Activity = append(d.Activity, activity{e, actorWords(e), activityWords(e)})
 	}
 	return nil
 }
@@ -102,11 +106,12 @@ type activity struct {
 	Who, What string
 }
 
-// who did it: a person, an agent, a key, an automation.
-func who(e account.Activity) string {
+// actorWords says who did it: a person, an agent, a key, an automation.
+func actorWords(e account.Activity) string {
 	if e.ActorName == nil {
-		return map[string]string{string(op.SystemActor): "Frontdesk", string(op.User): "Somebody who left", string(op.AgentActor): "A deleted agent",
-			string(op.API): "An API key", string(op.AutomationActor): "An automation"}[e.ActorKind]
+		return map[string]string{string(op.SystemActor): "Frontdesk", string(op.User): "A former member",
+			string(op.AgentActor): "A deleted agent",
+			string(op.API):        "An API key", string(op.AutomationActor): "An automation"}[e.ActorKind]
 	}
 	switch op.ActorKind(e.ActorKind) {
 	case op.AgentActor:
@@ -117,24 +122,36 @@ func who(e account.Activity) string {
 	return *e.ActorName
 }
 
-// nouns that read badly when their underscores become spaces.
-var nouns = map[string]string{"api_key": "API key", "session": "", "payment_method": "card", "invite": "invitation", "user": "member"}
+// nouns have words of their own where spaces for underscores read badly.
+var nouns = map[string]string{"api_key": "API key", "session": "", "payment_method": "card", "invite": "invitation",
+	"user": "member"}
 
-// verbs of events, where the last part of their type says too little.
-var verbs = map[string]string{"session.created": "signed in", "session.deleted": "signed out", "session.switched": "looked in", "user.created": "joined",
-	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of", "user.password_reset": "reset the password of",
-	"user.password_link_created": "made a password link for", "domain.renewal_failed": "could not renew the domain", "invoice.overdue": "found overdue the invoice",
-	"payment_method.setup_started": "began to save a card", "agent.connected": "connected", "agent.disconnected": "disconnected", "payment_method.created": "saved a card", "payment_method.deleted": "deleted a card",
-	"invite.accepted": "accepted the invitation of", "invite.created": "invited"}
+// verbs are for events whose type ends in a word that says too little.
+var verbs = map[string]string{"session.created": "signed in", "session.deleted": "signed out",
+	"session.switched": "switched to this organization", "user.created": "joined",
+	"user.role_changed": "changed the role of", "user.password_changed": "changed the password of",
+	"user.password_reset":        "reset the password of",
+	"user.password_link_created": "created a password link for", "domain.renewal_failed": "could not renew the domain",
+	"invoice.overdue":              "marked the invoice {name} overdue",
+	"invoice.reminded":             "sent a reminder of the invoice",
+	"payment_method.setup_started": "began to save a card", "agent.connected": "connected",
+	"agent.disconnected": "disconnected", "payment_method.created": "saved a card",
+	"payment_method.deleted": "deleted a card",
+	"invite.accepted":        "accepted the invitation for", "invite.created": "invited"}
 
-// what happened, in a few words.
-func what(e account.Activity) string {
+// activityWords says what happened, in a few words.
+func activityWords(e account.Activity) string {
 	if e.Type == "user.created" && e.ActorKind != string(op.User) && e.Name != nil {
-		return "added the member " + *e.Name // the operator did
+		return "added the member " + *e.Name // by the operator
 	}
 	if v := verbs[e.Type]; v != "" {
-		if e.Name == nil || strings.HasPrefix(e.Type, "session.") || e.Type == "user.created" || e.Type == "payment_method.setup_started" {
-			return v
+		alone := strings.HasPrefix(e.Type, "session.") || e.Type == "user.created" ||
+			e.Type == "payment_method.setup_started"
+		switch {
+		case e.Name == nil || alone:
+			return strings.Replace(v, " {name}", "", 1)
+		case strings.Contains(v, "{name}"):
+			return strings.Replace(v, "{name}", *e.Name, 1)
 		}
 		return v + " " + *e.Name
 	}

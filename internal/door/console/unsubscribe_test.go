@@ -31,7 +31,8 @@ func optOutLink(t testing.TB, a *apptest.App, address string) (path string) {
 func TestUnsubscribe(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		create := func(email string) string {
-			return a.Send(t, a.Key, "POST", "/v1/email-opt-ins", fmt.Sprintf(`{"email": %q, "status": "opted_in"}`, email)).OK(t, 201).Text("id")
+			return a.Send(t, a.Key, "POST", "/v1/email-opt-ins",
+				fmt.Sprintf(`{"email": %q, "status": "opted_in"}`, email)).OK(t, 201).Text("id")
 		}
 		get := func(ref string) apptest.Value {
 			return a.Send(t, a.Key, "GET", "/v1/email-opt-ins/"+ref, "").OK(t, 200)
@@ -58,13 +59,16 @@ func TestUnsubscribe(t *testing.T) {
 			t.Errorf("a second time changed %s to %s", out, again)
 		}
 		get(grace).Same("status", "opted_in")
-		if got := events(t, a.DB); !strings.HasSuffix(got, "email_opt_in.created:api:rest email_opt_in.updated:system:console") {
+		if got := events(t, a.DB); !strings.HasSuffix(got,
+			"email_opt_in.created:api:rest email_opt_in.updated:system:console") {
 			t.Errorf("events %s", got)
 		}
 
-		// RFC 8058: without cookies, whatever the browser would say of the origin, in both encodings.
+		// RFC 8058: without cookies, whatever the Origin header says, in both encodings.
 		one := url.Values{"List-Unsubscribe": {"One-Click"}}
-		visit(t, a.URL).do(http.MethodPost, optOutLink(t, a, "grace@example.com"), one, "Origin", "https://mail.example", "Sec-Fetch-Site", "cross-site").refused(200, "You are unsubscribed")
+		visit(t, a.URL).do(http.MethodPost, optOutLink(t, a, "grace@example.com"), one, "Origin",
+			"https://mail.example",
+			"Sec-Fetch-Site", "cross-site").refused(200, "You are unsubscribed")
 		get(grace).Same("status", "opted_out")
 		create("alan@example.com")
 		var body bytes.Buffer
@@ -75,7 +79,8 @@ func TestUnsubscribe(t *testing.T) {
 		if err := form.Close(); err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL+optOutLink(t, a, "alan@example.com"), &body)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL+optOutLink(t, a, "alan@example.com"),
+			&body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,27 +99,32 @@ func TestUnsubscribe(t *testing.T) {
 			t.Errorf("%d are still opted in", n)
 		}
 
-		// What is no link helps, and tells nothing.
-		for _, bad := range []string{"/unsubscribe/x", link[:len(link)-1], link + "A", strings.Replace(link, link[20:22], "--", 1), "/unsubscribe/" + strings.Repeat("A", 64), "/unsubscribe/" + strings.Repeat("A", 3000)} {
+		// An invalid link shows help, and reveals nothing.
+		for _, bad := range []string{"/unsubscribe/x", link[:len(link)-1], link + "A",
+			strings.Replace(link, link[20:22], "--", 1), "/unsubscribe/" + strings.Repeat("A", 64),
+			"/unsubscribe/" + strings.Repeat("A", 3000)} {
 			for _, method := range []string{http.MethodGet, http.MethodPost} {
-				b.do(method, bad, nil).refused(404, "This link does not work", "reply to the message").hasNot("example.com")
+				b.do(method, bad, nil).refused(404, "This link does not work",
+					"reply to the message").hasNot("example.com")
 			}
 		}
-		// A row that is gone gets no mail, which is what was wanted.
+		// A deleted row gets no mail, which is what was wanted.
 		a.Send(t, a.Key, "DELETE", "/v1/email-opt-ins/"+ada, "").OK(t, 204)
 		b.get(link).at("/unsubscribe/", "You are unsubscribed", "this address")
 		b.post(link).at("/unsubscribe/", "You are unsubscribed")
-		if logs := a.Logs.String(); strings.Contains(logs, strings.TrimPrefix(link, "/unsubscribe/")) || strings.Contains(logs, "grace@example.com") {
-			t.Error("the log tells a token or an address")
+		if logs := a.Logs.String(); strings.Contains(logs, strings.TrimPrefix(link, "/unsubscribe/")) ||
+			strings.Contains(logs, "grace@example.com") {
+			t.Error("the log has a token or an address")
 		}
 	})
 }
 
-// One address may not try for ever, and an account that is disabled still
-// lets people go.
+// Attempts from one address are limited, and people can unsubscribe from a
+// disabled account too.
 func TestUnsubscribeLimits(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	ref := a.Send(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "ada@example.com", "status": "opted_in"}`).OK(t, 201).Text("id")
+	ref := a.Send(t, a.Key, "POST", "/v1/email-opt-ins",
+		`{"email": "ada@example.com", "status": "opted_in"}`).OK(t, 201).Text("id")
 	link := optOutLink(t, a, "ada@example.com")
 	a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 	b := visit(t, a.URL)
@@ -132,8 +142,8 @@ func TestUnsubscribeLimits(t *testing.T) {
 	t.Error("there is no limit")
 }
 
-// The log of the organization that wrote does not tell who was signed in to
-// another one in the recipient's browser.
+// The sender's log does not reveal who was signed in to another organization in
+// the recipient's browser.
 func TestUnsubscribeNamesNobody(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	a.Send(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "grace@example.com", "status": "opted_in"}`).OK(t, 201)

@@ -17,9 +17,10 @@ import (
 //go:embed pages/*.html
 var files embed.FS
 
-// templates are the pages, each with the layout and what all share.
+// templates are the pages, each with the layout and the shared parts.
 var templates = func() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL, "capital": capital, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL, "capital": capital,
+		"inc": func(i int) int { return i + 1 }}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
@@ -55,8 +56,8 @@ type crumb struct{ Text, Href string }
 
 type action struct{ Text, Href string }
 
-// mainUnless is a list's main action, unless the list is empty: then the
-// sentence in its place has the button.
+// mainUnless is a list's main action, or nil when the list is empty: the text
+// shown in its place then has the button.
 func mainUnless(empty bool, text, href string) *action {
 	if empty {
 		return nil
@@ -67,9 +68,9 @@ func mainUnless(empty bool, text, href string) *action {
 // badge is a state: a small coloured word.
 type badge struct{ Text, Kind string } // good, bad, warn or nothing
 
-// headers are those of every page: never kept, never framed, and nothing runs
-// or loads that is not this server's own.
-func (v *visit) headers() {
+// setHeaders sets the headers of every page: it is never cached or framed, and
+// runs and loads nothing from other servers.
+func (v *visit) setHeaders() {
 	h := v.w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -77,7 +78,10 @@ func (v *visit) headers() {
 	// A link out must not carry a path, which may hold a token. With
 	// no-referrer a browser would hide the Origin that the guard looks at.
 	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+v.policy)
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; "+
+			"frame-ancestors "+
+			"'none'; form-action 'self'"+v.policy)
 }
 
 // show writes a page.
@@ -93,31 +97,38 @@ func (v *visit) show(status int, page string, w view) error {
 	if err := templates[page].ExecuteTemplate(&buf, "layout", &w); err != nil {
 		return err
 	}
-	v.headers()
+	v.setHeaders()
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
 	v.w.Write(buf.Bytes()) //nolint:errcheck // the visitor is gone
 	return nil
 }
 
-// say shows a page that is one sentence.
-func (v *visit) say(status int, title, text string) error {
+// showMessage shows a page that is one sentence.
+func (v *visit) showMessage(status int, title, text string) error {
 	return v.show(status, "message", view{Title: title, Data: text, Bare: v.session == nil})
 }
 
-// sentences tell what was just done; the address names one of them, and cannot
+// sentences say what was just done. The address names one of them, and cannot
 // make the page say anything else.
 var sentences = map[string]string{
-	"accepted": "Accepted. API keys and agents of the business work within a minute.", "saved": "Saved.", "created": "Created.", "renamed": "Renamed.",
-	"activated": "Activated. Clients that were connected before must connect again.", "deactivated": "Deactivated. Its clients are disconnected.",
-	"deleted": "Deleted.", "revoked": "Revoked.", "removed": "Removed.", "disconnected": "Disconnected.", "role": "Role changed.",
-	"paused": "Paused. What had not begun is canceled.", "resumed": "Active again.", "enabled": "Enabled. It is told of what happens from now on.",
-	"disabled": "Disabled. What was waiting to be sent is canceled.", "tested": "The test event was sent. This is what came back.",
-	"resent": "Sent again. This is what came back.", "started": "Started.", "canceled": "Canceled.",
-	"retried": "It goes on from where it ended.",
-	"card":    "Card saved. It is the default now.", "samecard": "This card is saved already. Nothing was changed.", "nocard": "No card was added.",
+	"accepted": "Accepted. API keys and agents of the business work within a minute.", "saved": "Saved.",
+	"created": "Created.", "renamed": "Renamed.",
+	"activated":   "Activated. Clients that were connected before must reconnect.",
+	"deactivated": "Deactivated. Its clients are disconnected.",
+	"deleted":     "Deleted.", "revoked": "Revoked.", "removed": "Removed.", "disconnected": "Disconnected.",
+	"role":   "Role changed.",
+	"paused": "Paused. Executions that had not begun are canceled.", "resumed": "Active again.",
+	"enabled":  "Enabled. It receives events from now on.",
+	"disabled": "Disabled. Waiting deliveries are canceled.",
+	"tested":   "The test event was sent. This is what came back.",
+	"resent":   "Sent again. This is what came back.", "started": "Started.", "canceled": "Canceled.",
+	"retried": "It continues from where it stopped.",
+	"card":    "Card saved. It is the default now.", "samecard": "This card is already saved. Nothing changed.",
+	"nocard":   "No card was added.",
 	"reset":    "Your password is changed, and you are signed out everywhere. Sign in with the new one.",
-	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.", "default": "Default card changed.",
+	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.",
+	"default": "Default card changed.",
 }
 
 // Tone is the colour of what was just done: what changed nothing is plain.
@@ -128,7 +139,8 @@ func (w *view) Tone() string {
 	return "good"
 }
 
-// Trail is the way to this page, which itself is no link. One step is no way.
+// Trail is the path to this page; its last step, the page itself, is not a
+// link. A single step is not shown.
 func (w *view) Trail() []crumb {
 	if len(w.Crumbs) < 2 {
 		return nil
@@ -145,7 +157,7 @@ func (w *view) Now() string { return w.now.String() }
 // reloading the page leads.
 type secretOnce struct{ Lead, Secret, Back string }
 
-// moment is a time as people read it, with the exact one beside it.
+// moment is a time in words, with the exact one beside it.
 type moment struct{ ISO, Exact, Ago string }
 
 // When describes a time, or nil.

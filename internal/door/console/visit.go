@@ -25,8 +25,8 @@ type visit struct {
 	token   string           // the session's
 	session *account.Session // nil when nobody is signed in
 	caller  *op.Caller
-	at      string // the address of what is shown, when a form led to it
-	policy  string // where forms may lead besides here; of the consent page
+	at      string // the address of the page shown, when a form led to it
+	policy  string // where forms may lead besides this site, as form-action takes it
 }
 
 // access is who may see a page.
@@ -38,14 +38,14 @@ const (
 	managers // owners and admins
 )
 
-// maxForm is far more than any form of a stranger, maxEdited as much as the
-// largest automation needs: what is typed grows threefold on its way.
+// maxForm is far more than any form open to strangers needs. maxEdited fits
+// the largest automation: encoding a form can triple what was typed.
 const (
 	maxForm   = 256 << 10
 	maxEdited = 4 << 20
 )
 
-// page makes a handler of a page.
+// page turns a page into a handler.
 func (d *Door) page(who access, show func(*visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Door: d, w: w, r: r, id: string(id.New())}
@@ -55,7 +55,7 @@ func (d *Door) page(who access, show func(*visit) error) http.Handler {
 			return
 		}
 		if v.session == nil && who != anyone {
-			v.redirect("/sign-in?next=" + url.QueryEscape(v.back()))
+			v.redirect("/sign-in?next=" + url.QueryEscape(v.returnPath()))
 			return
 		}
 		if err := show(v); err != nil {
@@ -64,7 +64,7 @@ func (d *Door) page(who access, show func(*visit) error) http.Handler {
 	})
 }
 
-// enter finds out who is there, and reads the form.
+// enter identifies the visitor and reads the form.
 func (v *visit) enter(who access) error {
 	if c, err := v.r.Cookie(v.cookieName()); err == nil {
 		s, err := v.Accounts.BySession(v.r.Context(), c.Value)
@@ -99,29 +99,33 @@ func (v *visit) enter(who access) error {
 		return nil
 	}
 	if who == managers && !v.session.Manager() {
-		return fault.Forbidden.Say("Only owners and admins can see this page. Ask one of them to do it, or to make you an admin.")
+		return fault.Forbidden.Say("Only owners and admins can see this page. Ask one of them to do it, or to make " +
+			"you an " +
+			"admin.")
 	}
-	if who != anyone && v.session.OrgStatus != "active" && v.r.URL.Path != "/sign-out" && !strings.HasPrefix(v.r.URL.Path, "/settings/organizations") {
+	if who != anyone && v.session.OrgStatus != "active" && v.r.URL.Path != "/sign-out" &&
+		!strings.HasPrefix(v.r.URL.Path, "/settings/organizations") {
 		return fault.AccountDisabled.Say("The account %s is disabled. Ask whoever runs this server.", v.session.OrgName)
 	}
 	return nil
 }
 
-// back is the page to return to after signing in: the one that was asked for,
-// or, when a form was sent, the page that shows the form.
-func (v *visit) back() string {
+// returnPath is the page to return to after signing in: the one requested or,
+// when a form was sent, the page that shows the form.
+func (v *visit) returnPath() string {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return v.r.URL.RequestURI()
 	}
 	return v.r.URL.Path
 }
 
-// local is a path on this site that is safe to go to after something was done;
-// anything else is the front page. A browser reads "//host" and "/\host" as
-// another site.
-func local(path string) string {
+// localPath returns a path that is safe to redirect to, because it stays on
+// this site, and the front page in place of any other. A browser reads "//host"
+// and "/\host" as another site.
+func localPath(path string) string {
 	u, err := url.Parse(path)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(path, "/") ||
+		strings.HasPrefix(path, "//") ||
 		strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || r < ' ' || r == 0x7f }) ||
 		strings.HasPrefix(u.Path, "//") || u.Path == "/sign-out" || u.Path == "/sign-in" {
 		return "/"
@@ -130,11 +134,11 @@ func local(path string) string {
 }
 
 // next is where the visitor wanted to go.
-func (v *visit) next() string { return local(v.r.FormValue("next")) }
+func (v *visit) next() string { return localPath(v.r.FormValue("next")) }
 
 func (v *visit) value(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 
-// pathID is an id of the path. One that is none belongs to nothing.
+// pathID reads an id from the path. What is not an id is not found.
 func (v *visit) pathID(name string) (id.ID, error) {
 	ref, ok := id.Parse(v.r.PathValue(name))
 	if !ok {
@@ -146,13 +150,13 @@ func (v *visit) pathID(name string) (id.ID, error) {
 // address is where the visitor comes from, for limits.
 func (v *visit) address() string { return v.Proxies.Key(v.r).String() }
 
-// redirect goes to a path of this site, after a form was handled.
+// redirect sends the browser to a path on this site.
 func (v *visit) redirect(path string) {
-	v.headers()
+	v.setHeaders()
 	http.Redirect(v.w, v.r, path, http.StatusSeeOther)
 }
 
-// done goes to a page that says what happened.
+// done redirects to a page that says what happened.
 func (v *visit) done(path, what string) error {
 	u, err := url.Parse(path)
 	if err != nil {
@@ -165,8 +169,8 @@ func (v *visit) done(path, what string) error {
 	return nil
 }
 
-// fail shows why a page cannot be shown. What is not a refusal is logged once,
-// here, and the visitor learns only the request id.
+// fail shows why a page cannot be shown. An error that is not a refusal is
+// logged once, here, and the visitor learns only the request id.
 func (v *visit) fail(err error) {
 	f := fault.Of(err)
 	if f.Kind == fault.Internal && v.r.Context().Err() != nil {
@@ -176,14 +180,16 @@ func (v *visit) fail(err error) {
 	text := f.Sentence()
 	switch f.Kind {
 	case fault.Internal:
-		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "method", v.r.Method, "path", v.route(), "err", err)
-		title, text = "Something went wrong on our side", "The request "+v.id+" names the attempt in the server's logs."
+		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "method", v.r.Method, "path", v.route(),
+			"err",
+			err)
+		title, text = "Something went wrong on our side", "The server's logs have the details under request "+v.id+"."
 	case fault.Unavailable:
 		v.Log.WarnContext(v.r.Context(), "page turned away", "trace_id", v.id, "path", v.route(), "err", err)
 		title = "Busy for a moment"
 	case fault.OutcomeUnknown:
 		v.Log.WarnContext(v.r.Context(), "the outcome is unknown", "trace_id", v.id, "path", v.route(), "err", err)
-		title, text = "We do not know whether that worked", "It may have happened. Look before you try it again."
+		title, text = "We do not know whether that worked", "It may have happened. Check before you try again."
 	case fault.NotFound:
 		title = "There is no such page"
 	case fault.Forbidden:
@@ -196,13 +202,13 @@ func (v *visit) fail(err error) {
 	if wait := f.Wait(); wait > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(wait)))
 	}
-	if err := v.say(f.Status, title, text); err != nil {
+	if err := v.showMessage(f.Status, title, text); err != nil {
 		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "err", err)
 	}
 }
 
-// route is the pattern that was asked for: a path may hold a token, which no
-// log should.
+// route is the pattern of the request. The path itself may hold a token, which
+// must not be logged.
 func (v *visit) route() string {
 	if v.r.Pattern != "" {
 		return v.r.Pattern
@@ -210,6 +216,6 @@ func (v *visit) route() string {
 	return "/"
 }
 
-func (v *visit) nowhere() error {
+func (v *visit) notFound() error {
 	return fault.NotFound.Say("The address may be mistyped, or what was here is gone.")
 }

@@ -3,15 +3,16 @@ package console
 import (
 	"net/http"
 
-	"frontdesk/internal/kernel/clock"
-	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/webhook"
 )
 
-// What is done with one webhook, and its deliveries.
+// The actions on one webhook, and its deliveries.
 
 func (v *visit) rotateWebhookPage() error {
-	return v.askWebhook(question{Title: "Rotate the secret", Lead: "The webhook gets a new secret, which is shown once. For 24 hours both the new and the old secret sign, so that the receiver can change in its own time.",
+	return v.askWebhook(question{Title: "Rotate the secret",
+		Lead: "The webhook gets a new secret, which is shown once. For 24 hours both the new and the old secret " +
+			"sign, " +
+			"so that you have time to update the receiver.",
 		Button: "Rotate secret"}, "Rotate")
 }
 
@@ -20,20 +21,20 @@ func (v *visit) rotateWebhook() error {
 	if err != nil {
 		return err
 	}
-	var w webhook
+	var w shownWebhook
 	if err := v.do("webhooks.rotate_secret", fields{"id": ref}, &w); err != nil {
 		return err
 	}
-	return v.showSecret(&w, "This is the new secret. The old one signs as well for 24 hours.")
+	return v.showSecret(&w, "This is the new secret. The old one also signs for 24 hours.")
 }
 
-// testWebhook leads to the delivery of the test, which shows the answer.
+// testWebhook redirects to the test's delivery, which shows the answer.
 func (v *visit) testWebhook() error {
 	ref, err := v.pathID("id")
 	if err != nil {
 		return err
 	}
-	var d delivery
+	var d shownDelivery
 	if err := v.do("webhooks.test", fields{"id": ref}, &d); err != nil {
 		return err
 	}
@@ -43,8 +44,9 @@ func (v *visit) testWebhook() error {
 func (v *visit) enableWebhook() error { return v.setWebhook("active", "enabled") }
 
 func (v *visit) disableWebhookPage() error {
-	return v.askWebhook(question{Title: "Disable the webhook", Lead: "It is told of nothing until it is enabled again, and never of what happens meanwhile.",
-		Lost: []string{"What is waiting to be sent to it is canceled."}, Button: "Disable webhook"}, "Disable")
+	return v.askWebhook(question{Title: "Disable the webhook",
+		Lead: "It receives nothing until you enable it again, and never what it missed meanwhile.",
+		Lost: []string{"Waiting deliveries are canceled."}, Button: "Disable webhook"}, "Disable")
 }
 
 func (v *visit) disableWebhook() error { return v.setWebhook("disabled", "disabled") }
@@ -61,13 +63,15 @@ func (v *visit) setWebhook(status, done string) error {
 }
 
 func (v *visit) deleteWebhookPage() error {
-	return v.askWebhook(question{Title: "Delete the webhook", Lead: "The webhook and its secret are gone. This cannot be undone.",
-		Lost: []string{"What is waiting to be sent to it is canceled.", "The record of its deliveries is gone."}, Button: "Delete webhook"}, "Delete")
+	return v.askWebhook(question{Title: "Delete the webhook",
+		Lead: "This deletes the webhook and its secret. It cannot be undone.",
+		Lost: []string{"Waiting deliveries are canceled.",
+			"The record of its deliveries is deleted too."}, Button: "Delete webhook"}, "Delete")
 }
 
 func (v *visit) deleteWebhook() error { return v.act("webhooks.delete", "/webhooks", "deleted") }
 
-// askWebhook asks before something is done to the webhook of the path, and
+// askWebhook asks before something is done to the webhook in the path, and
 // names it.
 func (v *visit) askWebhook(q question, verb string) error {
 	w, err := v.webhook()
@@ -80,48 +84,25 @@ func (v *visit) askWebhook(q question, verb string) error {
 	return v.ask(q)
 }
 
-// delivery is one event for one webhook as its operations answer.
-type delivery struct {
-	op.Record
-	WebhookID      id.ID       `json:"webhookId"`
-	EventID        string      `json:"eventId"`
-	EventType      string      `json:"eventType"`
-	Status         string      `json:"status"`
-	Attempts       int         `json:"attempts"`
-	URL            *string     `json:"url"`
-	AttemptedAt    *clock.Time `json:"attemptedAt"`
-	NextAttemptAt  *clock.Time `json:"nextAttemptAt"`
-	CompletedAt    *clock.Time `json:"completedAt"`
-	DurationMs     *int64      `json:"durationMs"`
-	ResponseStatus *int        `json:"responseStatus"`
-	ResponseBody   *string     `json:"responseBody"`
-	ErrorMessage   *string     `json:"errorMessage"`
-	RequestBody    *string     `json:"requestBody"`
-	History        []attempt   `json:"history"`
-}
+// shownDelivery is a delivery with the words that pages show.
+type shownDelivery webhook.Delivery
 
-// attempt is one time that a delivery was sent.
-type attempt struct {
-	AttemptedAt    clock.Time `json:"attemptedAt"`
-	DurationMs     *int64     `json:"durationMs"`
-	ResponseStatus *int       `json:"responseStatus"`
-	ResponseBody   *string    `json:"responseBody"`
-	ErrorMessage   *string    `json:"errorMessage"`
-}
+// shownAttempt is an attempt with the words that pages show.
+type shownAttempt webhook.Attempt
 
 // Answer says what came back, in a few words.
-func (a *attempt) Answer() string {
+func (a *shownAttempt) Answer() string {
 	switch {
 	case a.ResponseStatus != nil:
 		return statusWords(*a.ResponseStatus)
 	case a.ErrorMessage != nil:
 		return *a.ErrorMessage
 	}
-	return "Nobody saw the answer"
+	return "The answer was lost"
 }
 
 // Body is the beginning of the answer, or nil.
-func (a *attempt) Body() *shownData {
+func (a *shownAttempt) Body() *shownData {
 	if a.ResponseBody == nil || *a.ResponseBody == "" {
 		return nil
 	}
@@ -129,24 +110,26 @@ func (a *attempt) Body() *shownData {
 }
 
 // Took is how long it took.
-func (a *attempt) Took() string {
+func (a *shownAttempt) Took() string {
 	if a.DurationMs == nil {
 		return ""
 	}
-	return took(*a.DurationMs)
+	return durationWords(*a.DurationMs)
 }
 
 // Path is its page.
-func (d *delivery) Path() string { return webhookPath(d.WebhookID) + "/deliveries/" + string(d.ID) }
+func (d *shownDelivery) Path() string {
+	return webhookPath(d.WebhookID) + "/deliveries/" + string(d.ID)
+}
 
 // Event says what happened.
-func (d *delivery) Event() string { return eventWords(d.EventType) }
+func (d *shownDelivery) Event() string { return eventWords(d.EventType) }
 
 // State is its status as a coloured word.
-func (d *delivery) State() badge { return runState(d.Status) }
+func (d *shownDelivery) State() badge { return runState(string(d.Status)) }
 
 // Answer says what came back, in a few words.
-func (d *delivery) Answer() string {
+func (d *shownDelivery) Answer() string {
 	switch {
 	case d.ResponseStatus != nil:
 		return statusWords(*d.ResponseStatus)
@@ -159,23 +142,27 @@ func (d *delivery) Answer() string {
 }
 
 // Took is how long the last attempt took.
-func (d *delivery) Took() string {
+func (d *shownDelivery) Took() string {
 	if d.DurationMs == nil {
 		return ""
 	}
-	return took(*d.DurationMs)
+	return durationWords(*d.DurationMs)
 }
 
-// Before are the attempts before the last, the newest first.
-func (d *delivery) Before() (out []attempt) {
-	for i := len(d.History) - 2; i >= 0; i-- {
-		out = append(out, d.History[i])
+// Before is the attempts before the last, the newest first.
+func (d *shownDelivery) Before() (out []shownAttempt) {
+	if d.History == nil {
+		return nil
+	}
+	history := *d.History
+	for i := len(history) - 2; i >= 0; i-- {
+		out = append(out, shownAttempt(history[i]))
 	}
 	return out
 }
 
-// Sent is what was sent, as people read it.
-func (d *delivery) Sent() string {
+// Sent is what was sent, indented.
+func (d *shownDelivery) Sent() string {
 	if d.RequestBody == nil {
 		return ""
 	}
@@ -191,13 +178,13 @@ func (v *visit) deliveryPage() error {
 	if err != nil {
 		return err
 	}
-	var d delivery
+	var d shownDelivery
 	if err := v.do("webhooks.deliveries.get", fields{"id": w.ID, "deliveryId": ref}, &d); err != nil {
 		return err
 	}
 	page := webhookView(d.Event(), webhookCrumbs(crumb{w.Host(), webhookPath(w.ID)}, crumb{"Delivery", ""}), struct {
-		Webhook  *webhook
-		Delivery *delivery
+		Webhook  *shownWebhook
+		Delivery *shownDelivery
 	}{w, &d})
 	page.Badge = d.State()
 	return v.show(http.StatusOK, "delivery", page)
@@ -212,7 +199,7 @@ func (v *visit) redeliver() error {
 	if err != nil {
 		return err
 	}
-	var d delivery
+	var d shownDelivery
 	if err := v.do("webhooks.deliveries.redeliver", fields{"id": hook, "deliveryId": ref}, &d); err != nil {
 		return err
 	}

@@ -5,41 +5,31 @@ import (
 	"net/url"
 	"slices"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/webhook"
 )
 
-// every is the type of event that stands for all of them.
-const every = "*"
+// everyEvent stands for all types of events.
+const everyEvent = "*"
 
-// webhook is an endpoint as its operations answer.
-type webhook struct {
-	op.Record
-	URL                 string      `json:"url"`
-	Events              []string    `json:"events"`
-	Description         *string     `json:"description"`
-	Status              string      `json:"status"`
-	DisabledReason      *string     `json:"disabledReason"`
-	PreviousSecretUntil *clock.Time `json:"previousSecretUntil"`
-	Secret              *string     `json:"secret"`
-}
+// shownWebhook is a webhook with the words that pages show.
+type shownWebhook webhook.Webhook
 
 func webhookCrumbs(more ...crumb) []crumb { return append([]crumb{{"Webhooks", "/webhooks"}}, more...) }
 
 func webhookPath(hook id.ID) string { return "/webhooks/" + url.PathEscape(string(hook)) }
 
 // Host is a short name for it.
-func (w *webhook) Host() string {
+func (w *shownWebhook) Host() string {
 	if u, err := url.Parse(w.URL); err == nil {
 		return u.Host
 	}
 	return w.URL
 }
 
-// EventWords says in a few words what it is told of.
-func (w *webhook) EventWords() string {
-	if slices.Contains(w.Events, every) {
+// EventWords says in a few words which events it receives.
+func (w *shownWebhook) EventWords() string {
+	if slices.Contains(w.Events, everyEvent) {
 		return "Every event"
 	}
 	var words []string
@@ -50,25 +40,26 @@ func (w *webhook) EventWords() string {
 		}
 		words = append(words, eventWords(e))
 	}
-	return sentence(words)
+	return joinAnd(words)
 }
 
 // State is its status as a coloured word.
-func (w *webhook) State() badge {
+func (w *shownWebhook) State() badge {
 	if w.Status == "active" {
-		return badge{w.Status, "good"}
+		return badge{string(w.Status), "good"}
 	}
-	return badge{w.Status, "warn"}
+	return badge{string(w.Status), "warn"}
 }
 
 // Reason says why the service disabled it.
-func (w *webhook) Reason() string {
+func (w *shownWebhook) Reason() string {
 	if w.DisabledReason == nil {
 		return ""
 	}
 	return map[string]string{"gone": "It was disabled because it answered 410 Gone.",
-		"failing":    "It was disabled because nothing came through to it for three days.",
-		"maker_left": "It was disabled because the member who last set its URL left the organization. Check the URL before you enable it."}[*w.DisabledReason]
+		"failing": "It was disabled because no delivery succeeded for three days.",
+		"maker_left": "It was disabled because the member who last set its URL left the organization. Check the URL " +
+			"before you enable it."}[*w.DisabledReason]
 }
 
 func webhookView(title string, crumbs []crumb, d any) view {
@@ -77,12 +68,12 @@ func webhookView(title string, crumbs []crumb, d any) view {
 
 // webhookRow is a webhook as the list shows it.
 type webhookRow struct {
-	webhook
-	Last *delivery
+	shownWebhook
+	Last *shownDelivery
 }
 
 func (v *visit) webhooksPage() error {
-	hooks, err := list[webhook](v, "webhooks.list", nil)
+	hooks, err := listPage[shownWebhook](v, "webhooks.list", nil)
 	if err != nil {
 		return err
 	}
@@ -90,7 +81,7 @@ func (v *visit) webhooksPage() error {
 	for i, w := range hooks.Rows {
 		refs[i] = w.ID
 	}
-	last, err := newest(v, "webhooks.deliveries.newest", refs, func(d *delivery) id.ID { return d.WebhookID })
+	last, err := newestByID(v, "webhooks.deliveries.newest", refs, func(d *shownDelivery) id.ID { return d.WebhookID })
 	if err != nil {
 		return err
 	}
@@ -103,12 +94,12 @@ func (v *visit) webhooksPage() error {
 	return v.show(http.StatusOK, "webhooks", page)
 }
 
-func (v *visit) webhook() (*webhook, error) {
+func (v *visit) webhook() (*shownWebhook, error) {
 	ref, err := v.pathID("id")
 	if err != nil {
 		return nil, err
 	}
-	var w webhook
+	var w shownWebhook
 	return &w, v.do("webhooks.get", fields{"id": ref}, &w)
 }
 
@@ -121,25 +112,26 @@ func (v *visit) webhookPage() error {
 }
 
 type webhookData struct {
-	Webhook    *webhook
+	Webhook    *shownWebhook
 	Once       *secretOnce
-	Deliveries sheet[delivery]
+	Deliveries sheet[shownDelivery]
 	Filters    []filter
 	Filtered   bool
 }
 
-func (v *visit) showWebhook(w *webhook, once *secretOnce) error {
+func (v *visit) showWebhook(w *shownWebhook, once *secretOnce) error {
 	v.at = webhookPath(w.ID)
 	filters, status := v.filters("pending", "retrying", "succeeded", "failed", "canceled")
 	input := fields{"id": w.ID}
 	if status != "" {
 		input["status"] = status
 	}
-	deliveries, err := list[delivery](v, "webhooks.deliveries.list", input)
+	deliveries, err := listPage[shownDelivery](v, "webhooks.deliveries.list", input)
 	if err != nil {
 		return err
 	}
-	page := webhookView(w.URL, webhookCrumbs(crumb{w.Host(), ""}), webhookData{w, once, deliveries, filters, status != ""})
+	page := webhookView(w.URL, webhookCrumbs(crumb{w.Host(), ""}),
+		webhookData{w, once, deliveries, filters, status != ""})
 	page.Badge, page.Main = w.State(), &action{"Edit", webhookPath(w.ID) + "/edit"}
 	return v.show(http.StatusOK, "webhook", page)
 }
@@ -151,7 +143,7 @@ type webhookForm struct {
 	Back   string
 }
 
-// eventGroup are the types of events about one thing.
+// eventGroup is the types of events about one thing.
 type eventGroup struct {
 	Label   string
 	Chosen  int
@@ -171,17 +163,17 @@ func (v *visit) showWebhookForm(status int, title string, crumbs []crumb, d webh
 	return v.show(status, "webhook-edit", webhookView(title, crumbs, d))
 }
 
-// chosenEvents reads the boxes. Every event makes the others superfluous.
+// chosenEvents reads the boxes. "Every event" makes the others superfluous.
 func (v *visit) chosenEvents() []string {
 	events := v.r.PostForm["events"]
-	if slices.Contains(events, every) {
-		return []string{every}
+	if slices.Contains(events, everyEvent) {
+		return []string{everyEvent}
 	}
 	return append([]string{}, events...)
 }
 
-// given is a text, or null when there is none.
-func given(text string) any {
+// textOrNull is a text, or null if it is empty.
+func textOrNull(text string) any {
 	if text == "" {
 		return nil
 	}
@@ -191,12 +183,15 @@ func given(text string) any {
 func (v *visit) newWebhookPage() error { return v.showNewWebhook(http.StatusOK, blank()) }
 
 func (v *visit) showNewWebhook(status int, f *form) error {
-	return v.showWebhookForm(status, "Create a webhook", webhookCrumbs(crumb{"New", ""}), webhookForm{Form: f, Button: "Create webhook", Back: "/webhooks"})
+	return v.showWebhookForm(status, "Create a webhook", webhookCrumbs(crumb{"New", ""}),
+		webhookForm{Form: f, Button: "Create webhook", Back: "/webhooks"})
 }
 
 func (v *visit) createWebhook() error {
-	var w webhook
-	err := v.do("webhooks.create", fields{"url": v.value("url"), "events": v.chosenEvents(), "description": given(v.value("description"))}, &w)
+	var w shownWebhook
+	err := v.do("webhooks.create",
+		fields{"url": v.value("url"), "events": v.chosenEvents(),
+			"description": textOrNull(v.value("description"))}, &w)
 	if err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {
@@ -204,11 +199,12 @@ func (v *visit) createWebhook() error {
 		}
 		return v.showNewWebhook(status, f)
 	}
-	return v.showSecret(&w, "This is the secret of the new webhook. What is sent to it is signed with it, so that the receiver can tell it is yours.")
+	return v.showSecret(&w,
+		"This is the new webhook's secret. It signs every delivery, so that the receiver can tell that it is yours.")
 }
 
 // showSecret shows the webhook with its new secret.
-func (v *visit) showSecret(w *webhook, lead string) error {
+func (v *visit) showSecret(w *shownWebhook, lead string) error {
 	return v.showWebhook(w, &secretOnce{lead, *w.Secret, webhookPath(w.ID)})
 }
 
@@ -225,8 +221,10 @@ func (v *visit) editWebhookPage() error {
 	return v.showEditWebhook(http.StatusOK, w, f)
 }
 
-func (v *visit) showEditWebhook(status int, w *webhook, f *form) error {
-	return v.showWebhookForm(status, "Edit the webhook", webhookCrumbs(crumb{w.Host(), webhookPath(w.ID)}, crumb{"Edit", ""}), webhookForm{Form: f, Button: "Save webhook", Back: webhookPath(w.ID)})
+func (v *visit) showEditWebhook(status int, w *shownWebhook, f *form) error {
+	return v.showWebhookForm(status, "Edit the webhook",
+		webhookCrumbs(crumb{w.Host(), webhookPath(w.ID)}, crumb{"Edit", ""}),
+		webhookForm{Form: f, Button: "Save webhook", Back: webhookPath(w.ID)})
 }
 
 func (v *visit) editWebhook() error {
@@ -234,7 +232,9 @@ func (v *visit) editWebhook() error {
 	if err != nil {
 		return err
 	}
-	err = v.do("webhooks.update", fields{"id": w.ID, "url": v.value("url"), "events": v.chosenEvents(), "description": given(v.value("description"))}, nil)
+	err = v.do("webhooks.update",
+		fields{"id": w.ID, "url": v.value("url"), "events": v.chosenEvents(),
+			"description": textOrNull(v.value("description"))}, nil)
 	if err != nil {
 		f, status, err := v.refused(err, nil)
 		if err != nil {

@@ -15,8 +15,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// work lets the service do its work in the background.
-func work(t testing.TB, a *apptest.App) {
+// startJobs runs the service's background jobs until the test ends.
+func startJobs(t testing.TB, a *apptest.App) {
 	t.Helper()
 	if err := a.Jobs.Start(context.Background()); err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func work(t testing.TB, a *apptest.App) {
 	t.Cleanup(func() { a.Jobs.Stop(context.Background()) }) //nolint:errcheck // the test is over
 }
 
-// until visits a page until it has a text.
+// until reloads a page until it has a text.
 func (b *browser) until(path, text string) page {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -38,11 +38,11 @@ func (b *browser) until(path, text string) page {
 	}
 }
 
-// A webhook: refused at its fields, made with its secret shown once, tested,
-// told of an event, redelivered, rotated, disabled, enabled and deleted.
+// A webhook is refused at its fields, created with its secret shown once,
+// tested, sent an event, redelivered, rotated, disabled, enabled and deleted.
 func TestWebhook(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		work(t, a)
+		startJobs(t, a)
 		var status atomic.Int64
 		status.Store(500)
 		endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -51,33 +51,48 @@ func TestWebhook(t *testing.T) {
 		}))
 		t.Cleanup(endpoint.Close)
 		b := owner(t, a)
-		b.get("/webhooks").at("/webhooks", "There is none yet", "Create webhook")
-		b.get("/webhooks/new").at("/webhooks/new", "Contact phone number created contact.phone_number.created", "Every event")
-		p := b.post("/webhooks/new", "url", "http://example.com/x", "description", "The <CRM>", "events", "task.created").refused(400, "Must be an https address")
-		if p.find(`id="url"[^>]*value="([^"]*)"`) != "http://example.com/x" || p.find(`value="([^"]*)" checked`) != "task.created" || p.find(`id="description"[^>]*value="([^"]*)"`) != "The <CRM>" {
+		b.get("/webhooks").at("/webhooks", "There are none yet", "Create webhook")
+		b.get("/webhooks/new").at("/webhooks/new", "Contact phone number created contact.phone_number.created",
+			"Every event")
+		p := b.post("/webhooks/new", "url", "http://example.com/x", "description", "The <CRM>", "events",
+			"task.created").refused(400, "Must be an https address")
+		if p.find(`id="url"[^>]*value="([^"]*)"`) != "http://example.com/x" ||
+			p.find(`value="([^"]*)" checked`) != "task.created" ||
+			p.find(`id="description"[^>]*value="([^"]*)"`) != "The <CRM>" {
 			t.Error("what was typed is gone")
 		}
 		b.post("/webhooks/new", "url", endpoint.URL).refused(400, "Choose at least one")
-		b.post("/webhooks/new", "url", endpoint.URL, "events", "contact.exploded").refused(400, `There is no event "contact.exploded"`)
-		p = b.post("/webhooks/new", "url", endpoint.URL+"/hook", "description", "The <CRM>", "events", "contact.created", "events", "task.created").
-			at("/webhooks/new", "It will not be shown again", "Contact created and Task created", "The <CRM>", "Nothing was sent yet")
+		b.post("/webhooks/new", "url", endpoint.URL, "events", "contact.exploded").refused(400,
+			`There is no event "contact.exploded"`)
+		p = b.post("/webhooks/new", "url", endpoint.URL+"/hook", "description", "The <CRM>", "events",
+			"contact.created",
+			"events", "task.created").
+			at("/webhooks/new", "It will not be shown again", "Contact created and Task created", "The <CRM>",
+				"Nothing has been sent yet")
 		secret := p.find(`<output id="secret">(whsec_[^<]+)</output>`)
 		path := p.find(`data-back="(/webhooks/[^"]*)"`)
 		b.get(path).at(path, endpoint.URL+"/hook", "active").hasNot(secret)
 
-		// The test is shown with its answer, which is text and no markup.
-		p = b.post(path+"/test").at(path+"/deliveries/", "The test event was sent", "500 Internal Server Error", "<b>thanks</b>", "webhook.test", "failed")
+		// The test is shown with its answer, as text and not as markup.
+		p = b.post(path+"/test").at(path+"/deliveries/", "The test event was sent", "500 Internal Server Error",
+			"<b>thanks</b>", "webhook.test", "failed")
 		p.hasNot("<b>thanks")
 		status.Store(200)
-		p = b.post(strings.Split(p.Path, "?")[0]+"/redeliver").at(path+"/deliveries/", "Sent again", "200 OK", "succeeded", "Attempts 2", "Attempts before", "500 Internal Server Error")
+		p = b.post(strings.Split(p.Path, "?")[0]+"/redeliver").at(path+"/deliveries/", "Sent again", "200 OK",
+			"succeeded",
+			"Attempts 2", "Earlier attempts", "500 Internal Server Error")
 
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
 		p = b.until(path, "Contact created just now 200 OK 1 succeeded")
-		b.get(p.find(`href="([^"]*)">Contact created</a>`)).at(path+"/deliveries/", "What was sent", `"firstName": "Ada"`, "contact.created")
+		b.get(p.find(`href="([^"]*)">Contact created</a>`)).at(path+"/deliveries/", "What was sent",
+			`"firstName": "Ada"`,
+			"contact.created")
 		b.get(path+"?status=failed").at(path, "No delivery is in this state").hasNot("Contact created</a>")
 		b.get(path+"?status=succeeded").at(path, "Contact created just now")
 		b.get(path+"?status=nonsense").at(path, "Contact created just now")
-		b.get("/webhooks").at("/webhooks", endpoint.URL+"/hook", "Contact created and Task created", "succeeded just now", "active")
+		b.get("/webhooks").at("/webhooks", endpoint.URL+"/hook", "Contact created and Task created",
+			"succeeded just now",
+			"active")
 
 		b.get(path+"/rotate").at(path, "For 24 hours both")
 		p = b.post(path+"/rotate").at(path, "This is the new secret", "The old secret ends in")
@@ -87,7 +102,9 @@ func TestWebhook(t *testing.T) {
 		b.get(p.find(`href="([^"]*)">Failed</a>`)).at(path+"?status=failed", "Send test event")
 		b.get(path+"/edit").at(path+"/edit", "1 of").has("Save webhook")
 		b.post(path+"/edit", "url", "nonsense", "events", "*").refused(400, "Must be an https address")
-		b.post(path+"/edit", "url", endpoint.URL+"/hook", "events", "contact.created", "events", "*").at(path+"?done=saved", "Saved.", "Every event").hasNot("CRM")
+		b.post(path+"/edit", "url", endpoint.URL+"/hook", "events", "contact.created", "events",
+			"*").at(path+"?done=saved",
+			"Saved.", "Every event").hasNot("CRM")
 		b.get(path+"/disable").at(path, "canceled", endpoint.URL)
 		b.post(path+"/disable").at(path, "Disabled.", "Enable")
 		b.post(path+"/enable").at(path, "Enabled.")
@@ -95,7 +112,8 @@ func TestWebhook(t *testing.T) {
 		b.post(path + "/delete").at("/webhooks?done=deleted").hasNot(endpoint.URL)
 		b.get(path).refused(404)
 		log := events(t, a.DB)
-		for _, e := range []string{"webhook.created", "webhook.tested", "webhook.delivery.redelivered", "webhook.secret_rotated", "webhook.updated", "webhook.deleted"} {
+		for _, e := range []string{"webhook.created", "webhook.tested", "webhook.delivery.redelivered",
+			"webhook.secret_rotated", "webhook.updated", "webhook.deleted"} {
 			if !strings.Contains(log, e+":user:console") {
 				t.Errorf("no %s in %s", e, log)
 			}
@@ -106,46 +124,68 @@ func TestWebhook(t *testing.T) {
 	})
 }
 
-// A thousand deliveries are shown in parts, and the filter stays on the way.
+// Many deliveries are shown in pages, and the filter stays from page to page.
 func TestManyDeliveries(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	hook := a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "https://example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
+	hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+		`{"url": "https://example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
 	for i := range 120 {
 		status := [...]string{"failed", "succeeded"}[i%2]
-		exec(t, a, `INSERT INTO webhook_deliveries (id, organization_id, created_at, updated_at, webhook_id, epoch, event_id, event_type, status, attempts, failures)
-			VALUES ($1, $2, $3, $3, $4, 0, $5, $6, $7, 1, 0)`, id.New(), a.Org, a.Clock.Now(), hook, id.New(), fmt.Sprintf("contact.number_%03d", i), status)
+		exec(t, a,
+			`
+				INSERT INTO webhook_deliveries (id, organization_id, created_at, updated_at, webhook_id, epoch,
+					event_id,
+					event_type, status, attempts, failures)
+				VALUES ($1, $2, $3, $3, $4, 0, $5, $6, $7, 1, 0)`, id.New(), a.Org, a.Clock.Now(), hook, id.New(),
+			fmt.Sprintf("contact.number_%03d", i), status)
 	}
 	b := owner(t, a)
 	path := "/webhooks/" + string(hook)
 	p := b.get(path).at(path, "Contact number 119", "Older").hasNot("Contact number 069")
-	p = b.get(p.find(`href="([^"]*)">Failed</a>`)).at(path+"?status=failed", "Contact number 118").hasNot("Contact number 119")
-	b.get(p.find(`href="([^"]*)" rel="next"`)).at(path+"?page=2&status=failed", "Contact number 018", "Newer").hasNot("Contact number 119", "Older")
+	p = b.get(p.find(`href="([^"]*)">Failed</a>`)).at(path+"?status=failed",
+		"Contact number 118").hasNot("Contact number 119")
+	b.get(p.find(`href="([^"]*)" rel="next"`)).at(path+"?page=2&status=failed", "Contact number 018",
+		"Newer").hasNot("Contact number 119", "Older")
 }
 
-// Members work with the resources; another organization's are not there.
+// Members work with the resources; another organization's are not found.
 func TestWebhooksOfMembers(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	b := owner(t, a)
-	link := b.post("/settings/members/invite", "email", "grace@example.com", "role", "member").find(`<output id="secret">([^<]*)</output>`)
+	link := b.post("/settings/members/invite", "email", "grace@example.com", "role",
+		"member").find(`<output id="secret">([^<]*)</output>`)
 	m := visit(t, a.URL)
-	m.post(strings.TrimPrefix(link, a.Settings.BaseURL), "name", "Grace", "password", "a long password").at("/", "Automations")
-	m.post("/webhooks/new", "url", "https://example.com/", "events", "*").at("/webhooks/new", "It will not be shown again")
-	m.post("/automations/new", "name", "Mine", "trigger.kind", "manual", "steps.0.operation", "contacts.list").at("/automations/", "Created.", "Mine")
+	m.post(strings.TrimPrefix(link, a.Settings.BaseURL), "name", "Grace", "password",
+		"a long password").at("/", "Automations")
+	m.post("/webhooks/new", "url", "https://example.com/", "events", "*").at("/webhooks/new",
+		"It will not be shown again")
+	m.post("/automations/new", "name", "Mine", "trigger.kind", "manual", "steps.0.operation",
+		"contacts.list").at("/automations/", "Created.", "Mine")
 
 	other := a.NewTenant(t, "free")
-	hook := a.Send(t, other.Key, "POST", "/v1/webhooks", `{"url": "https://theirs.example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
-	auto := a.Send(t, other.Key, "POST", "/v1/automations", `{"name": "Theirs", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.list"}]}`).OK(t, 201).ID("id")
+	hook := a.Send(t, other.Key, "POST", "/v1/webhooks",
+		`{"url": "https://theirs.example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
+	auto := a.Send(t, other.Key, "POST", "/v1/automations",
+		`{"name": "Theirs", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.list"}]}`).OK(t,
+		201).ID("id")
 	run := a.Send(t, other.Key, "POST", "/v1/automations/"+string(auto)+"/run", `{}`).OK(t, 200).ID("id")
 	paths := []string{}
 	for _, verb := range []string{"", "/edit", "/delete"} {
 		paths = append(paths, "/webhooks/"+string(hook)+verb, "/automations/"+string(auto)+verb)
 	}
-	paths = append(paths, "/webhooks/"+string(hook)+"/rotate", "/webhooks/"+string(hook)+"/disable", "/automations/"+string(auto)+"/pause", "/automations/"+string(auto)+"/test", "/executions/"+string(run), "/executions/"+string(run)+"/cancel")
+	paths = append(paths, "/webhooks/"+string(hook)+"/rotate", "/webhooks/"+string(hook)+"/disable",
+		"/automations/"+string(auto)+"/pause", "/automations/"+string(auto)+"/test", "/executions/"+string(run),
+		"/executions/"+string(run)+"/cancel")
 	for _, path := range paths {
 		b.get(path).refused(404).hasNot("Theirs", "theirs")
 	}
-	for _, path := range []string{"/webhooks/" + string(hook) + "/edit", "/webhooks/" + string(hook) + "/test", "/webhooks/" + string(hook) + "/enable", "/webhooks/" + string(hook) + "/delete", "/automations/" + string(auto) + "/edit",
-		"/automations/" + string(auto) + "/run", "/automations/" + string(auto) + "/activate", "/automations/" + string(auto) + "/delete", "/executions/" + string(run) + "/cancel", "/executions/" + string(run) + "/retry"} {
-		b.post(path, "url", "https://mine.example.com/", "events", "*", "name", "Mine").refused(404).hasNot("Theirs", "theirs")
+	for _, path := range []string{"/webhooks/" + string(hook) + "/edit", "/webhooks/" + string(hook) + "/test",
+		"/webhooks/" + string(hook) + "/enable", "/webhooks/" + string(hook) + "/delete",
+		"/automations/" + string(auto) + "/edit",
+		"/automations/" + string(auto) + "/run", "/automations/" + string(auto) + "/activate",
+		"/automations/" + string(auto) + "/delete", "/executions/" + string(run) + "/cancel",
+		"/executions/" + string(run) + "/retry"} {
+		b.post(path, "url", "https://mine.example.com/", "events", "*", "name",
+			"Mine").refused(404).hasNot("Theirs", "theirs")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// relative says how long ago, or how soon, for as long as that is easier to
+// relative says how long ago or how soon a time is, while that is easier to
 // read than a date.
 func relative(since time.Duration, at time.Time) string {
 	future := since < 0
@@ -42,8 +42,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// resourceWords are the resources as people call them.
-var resourceWords = map[string]string{"email_opt_ins": "Email opt-ins", "email_templates": "Email templates", "properties": "Properties"}
+// resourceWords are resources whose name does not follow from their key.
+var resourceWords = map[string]string{"email_opt_ins": "Email opt-ins"}
 
 func resourceWord(r string) string {
 	if w := resourceWords[r]; w != "" {
@@ -54,23 +54,26 @@ func resourceWord(r string) string {
 
 // resourceHelp says what a resource covers, where its name does not.
 var resourceHelp = map[string]string{
-	"businesses": "profile, offerings, presences", "contacts": "emails, phone numbers, addresses", "customers": "and their transactions",
-	"domains": "registration, DNS, renewals", "files": "folders and access links", "properties": "custom fields and their values",
-	"webhooks": "and the event log", "invoices": "and payments", "messages": "and attachments",
+	"businesses": "profile, offerings, presences", "contacts": "emails, phone numbers, addresses",
+	"customers": "and their transactions",
+	"domains":   "registration, DNS, renewals", "files": "folders and access links",
+	"properties": "custom fields and their values",
+	"webhooks":   "and the event log", "invoices": "and payments", "messages": "and attachments",
 }
 
 // actionWords are the columns of the permission table.
-var actionWords = map[op.Action]string{op.See: "See", op.Create: "Create", op.Change: "Change", op.Delete: "Delete"}
+var actionWords = map[op.Action]string{op.ActionRead: "See", op.ActionCreate: "Create", op.ActionUpdate: "Change",
+	op.ActionDelete: "Delete"}
 
-var actions = []op.Action{op.See, op.Create, op.Change, op.Delete}
+var actions = []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate, op.ActionDelete}
 
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// sentence joins words: "a, b and c".
-func sentence(words []string) string {
+// joinAnd joins words: "a, b and c".
+func joinAnd(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
@@ -80,12 +83,15 @@ func sentence(words []string) string {
 // roleOptions are the roles; roleHelp, what they mean.
 var roleOptions = []option{{"member", "Member"}, {"admin", "Admin"}, {"owner", "Owner"}}
 
-const roleHelp = "Members work with the records. Admins also manage members, keys, agents and agreements. Owners are admins, and there is always one."
+const roleHelp = "Members work with the records. Admins also manage members, keys, agents and agreements. Owners " +
+	"are admins too, and there is always at least one."
 
 // planOptions are the plans.
-var planOptions = []option{{"free", "Free"}, {"starter", "Starter"}, {"professional", "Professional"}, {"enterprise", "Enterprise"}}
+var planOptions = []option{{"free", "Free"}, {"starter", "Starter"}, {"professional", "Professional"},
+	{"enterprise", "Enterprise"}}
 
-func text(options []option, value string) string {
+// optionText is the text of the option with a value.
+func optionText(options []option, value string) string {
 	for _, o := range options {
 		if o.Value == value {
 			return o.Text

@@ -9,9 +9,14 @@ import (
 
 func TestCronWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"@daily": "Every day at 00:00", "5 9 * * *": "Every day at 09:05", "0 9 * * 1-5": "Weekdays at 09:00", "30 17 * * 5": "Fridays at 17:30", "0 0 * * 7": "Sundays at 00:00",
-		"*/15 * * * *": "Every 15 minutes", "*/1 * * * *": "Every minute", "* * * * *": "Every minute", "*/45 * * * *": "Schedule */45 * * * *", "* 9 * * *": "Schedule * 9 * * *", "7 * * * *": "Every hour at minute 7", "0 8 1 * *": "The 1st of every month at 08:00",
-		"0 9 * * 1,3": "Schedule 0 9 * * 1,3", "0 9 13 * 5": "Schedule 0 9 13 * 5", "0 9 1 6 *": "Schedule 0 9 1 6 *", "0 9-17 * * *": "Schedule 0 9-17 * * *", "0 9 * * 9": "Schedule 0 9 * * 9",
+		"@daily": "Every day at 00:00", "5 9 * * *": "Every day at 09:05", "0 9 * * 1-5": "Weekdays at 09:00",
+		"30 17 * * 5": "Fridays at 17:30", "0 0 * * 7": "Sundays at 00:00",
+		"*/15 * * * *": "Every 15 minutes", "*/1 * * * *": "Every minute", "* * * * *": "Every minute",
+		"*/45 * * * *": "Schedule */45 * * * *", "* 9 * * *": "Schedule * 9 * * *",
+		"7 * * * *":   "Every hour at minute 7",
+		"0 8 1 * *":   "The 1st of every month at 08:00",
+		"0 9 * * 1,3": "Schedule 0 9 * * 1,3", "0 9 13 * 5": "Schedule 0 9 13 * 5", "0 9 1 6 *": "Schedule 0 9 1 6 *",
+		"0 9-17 * * *": "Schedule 0 9-17 * * *", "0 9 * * 9": "Schedule 0 9 * * 9",
 		"*/15 9 * * *": "Schedule */15 9 * * *", "nonsense": "Schedule nonsense",
 	} {
 		if got := cronWords(text); got != want {
@@ -20,34 +25,41 @@ func TestCronWords(t *testing.T) {
 	}
 }
 
-// What is wrong with JSON is found by its line and what stands before it.
+// A mistake in JSON is described by its line and the text before it.
 func TestObject(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "{}": "", `{"a": [1]}`: "", "[]": "JSON object", "7": "JSON object", `{"a": `: "line 1", "{\n  \"title\": \"a\",\n  nonsense\n}": `line 2, after "\"title\": \"a\""`,
-		"{} {}": "line 1", `{"a": 1, "a": 2}`: "line 1",
+		"": "", "{}": "", `{"a": [1]}`: "", "[]": "JSON object", "7": "JSON object", `{"a": `: "line 1",
+		"{\n  \"title\": \"a\",\n  nonsense\n}": `line 2, after "\"title\": \"a\""`,
+		"{} {}":                                 "line 1", `{"a": 1, "a": 2}`: "line 1",
 	} {
-		value, issue := object(text)
+		value, issue := parseObject(text)
 		if want == "" && (issue != "" || value.Kind() != '{') || want != "" && !strings.Contains(issue, want) {
 			t.Errorf("%q: %q %s", text, issue, value)
 		}
 	}
 }
 
-// What happened reads as a sentence that begins with who did it.
+// An activity reads as a sentence that starts with who did it.
 func TestActivityWords(t *testing.T) {
 	name := "it"
 	for event, want := range map[string]string{
-		"contact.created": "created the contact it", "contact.phone_number.deleted": "deleted the contact phone number it", "session.created": "signed in",
-		"user.password_reset": "reset the password of it", "user.password_link_created": "made a password link for it", "webhook.secret_rotated": "rotated the secret of the webhook it",
-		"domain.transfer_requested": "requested the transfer of the domain it", "domain.renewal_failed": "could not renew the domain it", "payment_method.setup_started": "began to save a card",
-		"invoice.overdue": "found overdue the invoice it", "user.role_changed": "changed the role of it",
+		"contact.created":              "created the contact it",
+		"contact.phone_number.deleted": "deleted the contact phone number it",
+		"session.created":              "signed in",
+		"user.password_reset":          "reset the password of it",
+		"user.password_link_created":   "created a password link for it",
+		"webhook.secret_rotated":       "rotated the secret of the webhook it",
+		"domain.transfer_requested":    "requested the transfer of the domain it",
+		"domain.renewal_failed":        "could not renew the domain it",
+		"payment_method.setup_started": "began to save a card",
+		"invoice.overdue":              "marked the invoice it overdue", "user.role_changed": "changed the role of it",
 	} {
-		if got := what(account.Activity{Type: event, ActorKind: "user", Name: &name}); got != want {
+		if got := activityWords(account.Activity{Type: event, ActorKind: "user", Name: &name}); got != want {
 			t.Errorf("%s: %q, want %q", event, got, want)
 		}
 	}
 	for kind, want := range map[string]string{"user": "joined", "system": "added the member it"} {
-		if got := what(account.Activity{Type: "user.created", ActorKind: kind, Name: &name}); got != want {
+		if got := activityWords(account.Activity{Type: "user.created", ActorKind: kind, Name: &name}); got != want {
 			t.Errorf("a member of %s: %q, want %q", kind, got, want)
 		}
 	}

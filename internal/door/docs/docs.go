@@ -1,4 +1,4 @@
-// Package docs is the API reference at /docs, written on the server from the
+// Package docs is the API reference at /docs, generated on the server from the
 // same declarations as the document at /v1/openapi.json. It works without
 // JavaScript; with it, a person can try a call with a key.
 package docs
@@ -41,7 +41,7 @@ type Door struct {
 	html     func() ([]byte, error)
 }
 
-// New prepares the documents; they are written when somebody first asks.
+// New prepares the documents. They are generated on first request.
 func New(c *op.Catalog, baseURL string) *Door {
 	d := &Door{catalog: c, baseURL: baseURL}
 	d.document = sync.OnceValues(func() ([]byte, error) { return OpenAPI(c, baseURL) })
@@ -51,12 +51,17 @@ func New(c *op.Catalog, baseURL string) *Door {
 
 // Mount adds the pages.
 func (d *Door) Mount(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+DocumentPath, func(w http.ResponseWriter, r *http.Request) { serve(w, "application/json", d.document) })
+	mux.HandleFunc("GET "+DocumentPath,
+		func(w http.ResponseWriter, r *http.Request) { serve(w, "application/json", d.document) })
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri "+
+				"'none'; "+
+				"form-action 'none'; frame-ancestors 'none'")
 		serve(w, "text/html; charset=utf-8", d.html)
 	})
-	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8"} {
+	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8",
+		"docs.js": "text/javascript; charset=utf-8"} {
 		mux.HandleFunc("GET /docs/"+name, func(w http.ResponseWriter, r *http.Request) {
 			serve(w, kind, func() ([]byte, error) { return assets.ReadFile(name) })
 		})
@@ -88,7 +93,7 @@ type operation struct {
 	Events                                          []string
 	Fields                                          []fieldLine
 	HasBody, IsForm                                 bool
-	Example                                         string // the body's part
+	Example                                         string // the part in the body
 	Curl                                            string
 	Key, KeyRequired                                bool
 	Answer                                          string
@@ -139,10 +144,11 @@ func (d *Door) describe(o *op.Op) operation {
 	if err := json.Unmarshal([]byte(o.Example), &example); err != nil {
 		panic("docs: " + o.Name + ": " + err.Error()) // the declaration was checked at start
 	}
-	v := operation{Name: o.Name, Short: o.Name[strings.LastIndexByte(o.Name, '.')+1:], Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesKey(), KeyRequired: o.KeyRequired}
+	v := operation{Name: o.Name, Short: o.Name[strings.LastIndexByte(o.Name, '.')+1:], Method: o.Method, Path: o.Path,
+		Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesKey(), KeyRequired: o.KeyRequired}
 	if !o.Public && o.Resource != op.Free {
 		v.Permission = o.Resource + ":write"
-		if o.Action == op.See {
+		if o.Action == op.ActionRead {
 			v.Permission = o.Resource + ":read"
 		}
 	}
@@ -152,7 +158,8 @@ func (d *Door) describe(o *op.Op) operation {
 	var query []string
 	for _, p := range params {
 		text := strings.Trim(string(example[p.Name]), `"`)
-		v.Fields = append(v.Fields, fieldLine{Name: p.Name, In: p.In, Type: typeOf(p.Schema), Doc: p.Doc, Required: p.Required, Example: text})
+		v.Fields = append(v.Fields,
+			fieldLine{Name: p.Name, In: p.In, Type: typeOf(p.Schema), Doc: p.Doc, Required: p.Required, Example: text})
 		if _, ok := example[p.Name]; ok {
 			if p.In == "path" {
 				path = strings.ReplaceAll(path, "{"+p.Name+"}", text)
@@ -188,7 +195,8 @@ func (d *Door) describe(o *op.Op) operation {
 			v.Curl += curlForm(s, example)
 			v.HasBody, v.IsForm = false, true
 		} else {
-			v.Curl += " \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(string(compact), "'", `'\''`) + "'"
+			v.Curl += " \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(string(compact), "'",
+				`'\''`) + "'"
 		}
 	}
 	if s, list := o.OutputSchema(nil); s != nil {
@@ -199,6 +207,9 @@ func (d *Door) describe(o *op.Op) operation {
 		v.Output = lines(s, "", 0)
 	}
 	v.Answer = fmt.Sprintf("%d %s", o.Status, v.Answer)
+	if o.MayCreate {
+		v.Answer = "201 if it created, or " + v.Answer
+	}
 	for status, kinds := range o.Faults() {
 		for _, k := range kinds {
 			v.Refusals = append(v.Refusals, refusal{status, k.Code, k.Message})
@@ -232,11 +243,13 @@ func method(m string) string {
 	return "-X " + m + " "
 }
 
-// lines lists the fields of an object, those of nested objects below theirs.
+// lines lists the fields of an object, with those of nested objects below
+// theirs.
 func lines(s *jsonschema.Schema, in string, depth int) (out []fieldLine) {
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
-		out = append(out, fieldLine{Name: name, In: in, Type: typeOf(p), Doc: p.Description, Required: slices.Contains(s.Required, name), Depth: depth})
+		out = append(out, fieldLine{Name: name, In: in, Type: typeOf(p), Doc: p.Description,
+			Required: slices.Contains(s.Required, name), Depth: depth})
 		inner := p
 		if p.Items != nil {
 			inner = p.Items

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,9 +13,10 @@ import (
 	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/door/docs"
+	"frontdesk/internal/kernel/op"
 )
 
-// The committed document is what the declarations say.
+// The committed document matches the declarations.
 func TestCommittedDocument(t *testing.T) {
 	want, err := docs.OpenAPI(app.Describe(), "https://frontdesk.example")
 	if err != nil {
@@ -29,8 +31,72 @@ func TestCommittedDocument(t *testing.T) {
 	}
 }
 
-// A schema that says nothing is true in JSON Schema, which generators of
-// clients do not take: every field says something.
+// Readers and agents load the whole document, so it stays small by sharing what
+// operations have in common.
+func TestDocumentIsSmall(t *testing.T) {
+	text, err := docs.OpenAPI(app.Describe(), "https://frontdesk.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := 800_000; len(text) > limit {
+		t.Errorf("the document has %d bytes; the limit is %d", len(text), limit)
+	}
+}
+
+// A shared response loses nothing: every status and code that an operation may
+// answer with is listed for it.
+func TestDocumentListsRefusals(t *testing.T) {
+	text, err := docs.OpenAPI(app.Describe(), "https://frontdesk.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type response struct {
+		Ref         string `json:"$ref"`
+		Description string
+		Content     map[string]struct {
+			Schema struct {
+				Properties struct {
+					Error struct {
+						Properties struct{ Code struct{ Enum []string } }
+					}
+				}
+			}
+		}
+	}
+	var document struct {
+		Paths      map[string]map[string]struct{ Responses map[string]response }
+		Components struct{ Responses map[string]response }
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range app.Describe().All() {
+		if o.Doors&op.REST == 0 {
+			continue
+		}
+		listed := document.Paths[o.Path][strings.ToLower(o.Method)].Responses
+		for status, kinds := range o.Faults() {
+			r := listed[strconv.Itoa(status)]
+			if r.Ref != "" {
+				r = document.Components.Responses[strings.TrimPrefix(r.Ref, "#/components/responses/")]
+			}
+			var codes []string
+			for _, k := range kinds {
+				codes = append(codes, k.Code)
+				if !strings.Contains(r.Description, "`"+k.Code+"`: "+k.Message) {
+					t.Errorf("%s: %d does not explain %s", o.Name, status, k.Code)
+				}
+			}
+			if got := r.Content["application/json"].Schema.Properties.Error.Properties.Code.Enum; !slices.Equal(got,
+				codes) {
+				t.Errorf("%s: %d has the codes %v, want %v", o.Name, status, got, codes)
+			}
+		}
+	}
+}
+
+// An empty schema is true in JSON Schema, which client generators do not
+// accept: every field has a type or reference.
 func TestFieldsSaySomething(t *testing.T) {
 	text, err := docs.OpenAPI(app.Describe(), "https://frontdesk.example")
 	if err != nil {
@@ -59,7 +125,8 @@ func TestFieldsSaySomething(t *testing.T) {
 	look("", document)
 }
 
-// So is the committed list of events, and every event has a resource and a past verb.
+// So does the committed list of events, and every event has a resource and a
+// past verb.
 func TestCommittedEvents(t *testing.T) {
 	got, err := os.ReadFile("../../../docs/guide/events.md")
 	if err != nil {
@@ -84,7 +151,8 @@ func TestPages(t *testing.T) {
 		Info    struct{ Title, Version string }
 		Paths   map[string]map[string]struct{ OperationID string }
 	}
-	if err := json.Unmarshal(r.Body, &doc); err != nil || r.Status != 200 || doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.0.0" {
+	err := json.Unmarshal(r.Body, &doc)
+	if err != nil || r.Status != 200 || doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.0.0" {
 		t.Fatalf("%d %v %+v", r.Status, err, doc.Info)
 	}
 	page := a.Send(t, "", http.MethodGet, "/docs", "")
@@ -98,11 +166,18 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	// A line that is pasted must work: what insists on a key shows one.
-	for name, required := range map[string]bool{"invoices.record_payment": true, "domains.register": true, "domains.renew": true, "contacts.create": false} {
+	// A pasted command must work: an operation that requires an idempotency key
+	// shows one.
+	for name, required := range map[string]bool{
+		"invoices.record_payment": true,
+		"domains.register":        true,
+		"domains.renew":           true,
+		"contacts.create":         false,
+	} {
 		_, entry, found := strings.Cut(string(page.Body), `id="`+name+`"`)
 		entry, _, _ = strings.Cut(entry, "</form>")
-		if !found || strings.Contains(entry, "-H &#39;Idempotency-Key: ") != required || strings.Contains(entry, "header, required") != required {
+		shown := strings.Contains(entry, "-H &#39;Idempotency-Key: ")
+		if !found || shown != required || strings.Contains(entry, "header, required") != required {
 			t.Errorf("%s: a key is required: %t, and the reference says %s", name, required, entry)
 		}
 	}

@@ -9,12 +9,14 @@ import (
 
 const aboutEvents = `# Events
 
-Every change writes one event, in the transaction of the change: it is there exactly when the change is. The log is read at
-` + "`GET /v1/events`" + ` and feeds webhooks and automations; it is the audit trail too. An event tells what happened (` + "`type`" + `), to
-what (` + "`resourceType`, `resourceId`" + `), who did it (` + "`actorKind`, `actorId`" + `), how they came in (` + "`door`" + `), in which request
-(` + "`requestId`" + `), and what the resource looked like right after (` + "`data`" + `, as GET returns it).
+Every change writes one event, in the same transaction: the event exists exactly when the change does. The log is read
+at ` + "`GET /v1/events`" + ` and feeds webhooks and automations; it is also the audit trail. An event says what
+happened (` + "`type`" + `), to what (` + "`resourceType`, `resourceId`" + `), who did it
+(` + "`actorKind`, `actorId`" + `),
+how they came in (` + "`door`" + `), in which request (` + "`requestId`" + `), and what the resource looked
+like right after (` + "`data`" + `, as GET returns it).
 
-This page is made from the declarations of the operations by ` + "`make generate`" + `.
+This page is generated from the declarations of the operations by ` + "`make generate`" + `.
 
 | event | about | happens with |
 |---|---|---|

@@ -1,36 +1,31 @@
 package docs
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sort"
-	"strconv"
+	"slices"
 	"strings"
 
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 type object = map[string]any
 
-const about = `Frontdesk is a backend for business communication: contacts, customers, tasks, messages, invoices, files, automations and domains.
+const about = "Frontdesk is a backend for business communication: contacts, customers, tasks, messages, invoices, " +
+	"files, automations and domains.\n\n" +
+	"Every request carries an API key as `Authorization: Bearer <API_KEY>`. Answers are `{ data, meta? }`, " +
+	"refusals `{ error: { code, message, details? } }`; branch on the code. The request id is in `X-Request-ID`.\n\n" +
+	"A POST takes an `Idempotency-Key`: the same request with the same key happens once, and its answer is " +
+	"repeated with `Idempotency-Replay: true` for 24 hours.\n\n" +
+	"Lists take `limit`, `offset` and `sortOrder`. Deleted records are gone from lists and gets."
 
-Every request carries an API key as ` + "`Authorization: Bearer <API_KEY>`" + `. Answers are ` + "`{ data, meta? }`" + `, refusals ` + "`{ error: { code, message, details? } }`" + `; branch on the code. The request id is in ` + "`X-Request-ID`" + `.
-
-A POST takes an ` + "`Idempotency-Key`" + `: the same request with the same key happens once, and its answer is repeated with ` + "`Idempotency-Replay: true`" + ` for 24 hours.
-
-Lists take ` + "`limit`, `offset` and `sortOrder`" + `. Deleted records are gone from lists and gets.`
-
-// OpenAPI writes the OpenAPI 3.1 document: from the declarations, the same
-// bytes for the same. Nothing in it is written by hand but the words about
-// conventions.
+// OpenAPI writes the OpenAPI 3.1 document from the declarations. The same
+// declarations give the same bytes. Only the text about conventions is written
+// by hand. What operations share is in the components.
 func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
-	shared := op.Schemas{}
-	paths, tags := map[string]object{}, map[string]bool{}
+	shared := newComponents()
+	paths, tags := map[string]object{}, []string{}
 	for _, o := range c.All() {
 		if o.Doors&op.REST == 0 || o.Path == "" {
 			continue
@@ -38,40 +33,43 @@ func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
 		if paths[o.Path] == nil {
 			paths[o.Path] = object{}
 		}
-		tag := tagOf(o)
-		tags[tag] = true
-		paths[o.Path][strings.ToLower(o.Method)] = pathItem(o, tag, shared)
+		paths[o.Path][strings.ToLower(o.Method)] = shared.operation(o)
+		tags = append(tags, tagOf(o))
 	}
-	names := make([]string, 0, len(tags))
-	for t := range tags {
-		names = append(names, t)
+	slices.Sort(tags)
+	var tagList []object
+	for _, t := range slices.Compact(tags) {
+		tagList = append(tagList, object{"name": t, "description": "Operations on " + strings.ToLower(t) + "."})
 	}
-	sort.Strings(names)
-	list := make([]object, len(names))
-	for i, t := range names {
-		list[i] = object{"name": t, "description": "Operations on " + strings.ToLower(t) + "."}
-	}
-	doc := object{
+	text, err := json.Marshal(object{
 		"openapi": "3.1.0",
-		"info": object{"title": "Frontdesk API", "version": "1.0.0", "description": about,
-			"contact": object{"name": "The operator of this server", "url": baseURL}, "license": object{"name": "See the project", "identifier": "LicenseRef-Frontdesk"}},
-		"servers":  []object{{"url": baseURL}},
-		"security": []object{{"apiKey": []string{}}},
-		"tags":     list,
-		"paths":    paths,
-		"components": object{
-			"securitySchemes": object{"apiKey": object{"type": "http", "scheme": "bearer", "description": "An API key, like fd_…"}},
-			"schemas":         schemas(shared),
-			"headers":         headers(),
-			"parameters": object{"IdempotencyKey": object{"name": "Idempotency-Key", "in": "header", "required": false,
-				"description": "The same request with the same key happens once.", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}}},
+		"info": object{
+			"title":       "Frontdesk API",
+			"version":     "1.0.0",
+			"description": about,
+			"contact":     object{"name": "The operator of this server", "url": baseURL},
+			"license":     object{"name": "See the project", "identifier": "LicenseRef-Frontdesk"},
 		},
+		"servers":    []object{{"url": baseURL}},
+		"security":   []object{{"apiKey": []string{}}},
+		"tags":       tagList,
+		"paths":      paths,
+		"components": shared.all(),
+	})
+	if err != nil {
+		return nil, err
 	}
-	return json.MarshalIndent(doc, "", "  ")
+	return layout(text)
 }
 
-func pathItem(o *op.Op, tag string, shared op.Schemas) object {
-	out := object{"operationId": o.Name, "summary": strings.TrimSuffix(o.Summary, "."), "description": prose(o), "tags": []string{tag}, "responses": responses(o, shared)}
+func (c *components) operation(o *op.Op) object {
+	out := object{
+		"operationId": o.Name,
+		"summary":     strings.TrimSuffix(o.Summary, "."),
+		"description": prose(o),
+		"tags":        []string{tagOf(o)},
+		"responses":   c.responses(o),
+	}
 	if o.Public {
 		out["security"] = []object{}
 	}
@@ -79,37 +77,82 @@ func pathItem(o *op.Op, tag string, shared op.Schemas) object {
 	if err := json.Unmarshal([]byte(o.Example), &example); err != nil {
 		panic("docs: " + o.Name + ": " + err.Error()) // the declaration was checked at start
 	}
-	var params []object
-	for _, p := range o.Parameters(shared) {
-		v := object{"name": p.Name, "in": p.In, "required": p.Required, "schema": p.Schema}
-		if p.Doc != "" {
-			v["description"] = sentence(p.Doc)
-		}
-		if e, ok := example[p.Name]; ok {
-			v["example"] = e
-			delete(example, p.Name)
-		}
-		params = append(params, v)
+	var parameters []any
+	for _, p := range o.Parameters(c.fromTypes) {
+		parameters = append(parameters, c.parameter(o, p, example[p.Name]))
+		delete(example, p.Name)
 	}
 	if o.TakesKey() {
-		if o.KeyRequired {
-			params = append(params, object{"name": "Idempotency-Key", "in": "header", "required": true,
-				"description": "Required here, so that a retry does not happen twice.", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}})
-		} else {
-			params = append(params, object{"$ref": "#/components/parameters/IdempotencyKey"})
-		}
+		parameters = append(parameters, c.key(o.KeyRequired))
 	}
-	if params != nil {
-		out["parameters"] = params
+	if o.Matches() {
+		parameters = append(parameters, c.share("parameters", "IfMatch", object{
+			"name":        "If-Match",
+			"in":          "header",
+			"required":    false,
+			"description": "Change it only if its ETag is still this one.",
+			"schema":      object{"type": "string", "maxLength": 1000},
+		}))
 	}
-	if s, required := o.BodySchema(shared); s != nil {
+	if o.Versioned() && o.Method == http.MethodGet {
+		parameters = append(parameters, c.share("parameters", "IfNoneMatch", object{
+			"name":        "If-None-Match",
+			"in":          "header",
+			"required":    false,
+			"description": "The ETag of the version you have: the answer is 304 if it is still that one.",
+			"schema":      object{"type": "string", "maxLength": 1000},
+		}))
+	}
+	if parameters != nil {
+		out["parameters"] = parameters
+	}
+	if body, required := o.BodySchema(c.fromTypes); body != nil {
 		kind := "application/json"
 		if o.IsForm() {
 			kind = "multipart/form-data"
 		}
-		out["requestBody"] = object{"required": required, "content": object{kind: object{"schema": s, "example": example}}}
+		schema := c.share("schemas", inputName(o), body)
+		out["requestBody"] = object{
+			"required": required,
+			"content":  object{kind: object{"schema": schema, "example": example}},
+		}
 	}
 	return out
+}
+
+// parameter describes a field of the path or the query. A row's id and the
+// fields of every list are shared, with the example of the first operation.
+func (c *components) parameter(o *op.Op, p op.Parameter, example json.RawMessage) any {
+	v := object{"name": p.Name, "in": p.In, "required": p.Required, "schema": p.Schema}
+	if p.Doc != "" {
+		v["description"] = sentence(p.Doc)
+	}
+	if example != nil {
+		v["example"] = example
+	}
+	switch {
+	case p.In == "path":
+		return c.share("parameters", pathFieldName(o, p.Name), v)
+	case o.Lists() && slices.Contains([]string{"limit", "offset", "sortOrder", "cursor", "ids", "createdAfter",
+		"createdBefore",
+		"updatedAfter", "updatedBefore"}, p.Name):
+		return c.share("parameters", pascal(p.Name), v)
+	}
+	return v
+}
+
+func (c *components) key(required bool) any {
+	name, text := "IdempotencyKey", "The same request with the same key happens once."
+	if required {
+		name, text = "RequiredIdempotencyKey", "Required, so that a retry has no second effect."
+	}
+	return c.share("parameters", name, object{
+		"name":        "Idempotency-Key",
+		"in":          "header",
+		"required":    required,
+		"description": text,
+		"schema":      object{"type": "string", "minLength": 1, "maxLength": 255},
+	})
 }
 
 func prose(o *op.Op) string {
@@ -119,7 +162,7 @@ func prose(o *op.Op) string {
 	}
 	if !o.Public && o.Resource != op.Free {
 		verb := "write"
-		if o.Action == op.See {
+		if o.Action == op.ActionRead {
 			verb = "read"
 		}
 		text += fmt.Sprintf("\n\nNeeds the permission `%s:%s`.", o.Resource, verb)
@@ -133,126 +176,6 @@ func prose(o *op.Op) string {
 		text += "\n\nEmits `" + strings.Join(o.Events, "`, `") + "`."
 	}
 	return text
-}
-
-func responses(o *op.Op, shared op.Schemas) object {
-	with := object{"X-Request-ID": ref("headers", "X-Request-ID")}
-	limited := object{"X-Request-ID": ref("headers", "X-Request-ID")}
-	if !o.Public {
-		for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
-			with[h], limited[h] = ref("headers", h), ref("headers", h)
-		}
-	}
-	success := object{"description": http.StatusText(o.Status), "headers": with}
-	if o.TakesKey() {
-		h := object{"Idempotency-Replay": ref("headers", "Idempotency-Replay")}
-		for k, v := range with {
-			h[k] = v
-		}
-		success["headers"] = h
-	}
-	if s, list := o.OutputSchema(shared); s != nil {
-		success["content"] = object{"application/json": object{"schema": envelope(s, list)}}
-	}
-	out := object{strconv.Itoa(o.Status): success}
-	if o.AnswersBytes() {
-		success["content"] = bytesOf(o.Media)
-		out["206"] = object{"description": "The part that Range asked for.", "headers": with, "content": bytesOf(o.Media)}
-		out["304"] = object{"description": "The bytes are those that If-None-Match names.", "headers": with}
-	}
-	for status, kinds := range o.Faults() {
-		headers := with
-		switch status {
-		case http.StatusUnauthorized:
-			headers = object{"X-Request-ID": with["X-Request-ID"]}
-		case http.StatusTooManyRequests:
-			limited["Retry-After"] = ref("headers", "Retry-After")
-			headers = limited
-		}
-		out[strconv.Itoa(status)] = object{"description": refusalText(kinds), "headers": headers,
-			"content": object{"application/json": object{"schema": refusalSchema(kinds), "example": refusalExample(kinds[0])}}}
-	}
-	return out
-}
-
-func bytesOf(media string) object {
-	return object{cmp.Or(media, "*/*"): object{"schema": object{"type": "string", "format": "binary"}}}
-}
-
-func envelope(s *jsonschema.Schema, list bool) object {
-	if !list {
-		return object{"type": "object", "required": []string{"data"}, "additionalProperties": false, "properties": object{"data": s}}
-	}
-	return object{"type": "object", "required": []string{"data", "meta"}, "additionalProperties": false,
-		"properties": object{"data": object{"type": "array", "items": s}, "meta": ref("schemas", "PageMeta")}}
-}
-
-func refusalText(kinds []*fault.Kind) string {
-	var out []string
-	for _, k := range kinds {
-		out = append(out, fmt.Sprintf("`%s`: %s", k.Code, k.Message))
-	}
-	return strings.Join(out, "\n\n")
-}
-
-// refusalSchema is the shared error with the codes that this place answers.
-func refusalSchema(kinds []*fault.Kind) object {
-	codes := make([]string, len(kinds))
-	for i, k := range kinds {
-		codes[i] = k.Code
-	}
-	details := object{}
-	for _, k := range kinds {
-		if k == fault.Invalid || k == fault.BadInput {
-			details = object{"description": "Where the request is wrong, as a tree that mirrors it.", "anyOf": []object{ref("schemas", "ErrorTree"), {"type": "object"}}}
-		}
-	}
-	return object{"type": "object", "required": []string{"error"}, "additionalProperties": false, "properties": object{
-		"error": object{"type": "object", "required": []string{"code", "message"}, "additionalProperties": false, "properties": object{
-			"code": object{"type": "string", "enum": codes}, "message": object{"type": "string"}, "details": details}}}}
-}
-
-func refusalExample(k *fault.Kind) object {
-	e := object{"code": k.Code, "message": k.Message}
-	if k == fault.Invalid {
-		e["message"] = "firstName: Invalid input: expected string, received number"
-		e["details"] = object{"errors": []string{}, "properties": object{"firstName": object{"errors": []string{"Invalid input: expected string, received number"}}}}
-	}
-	return object{"error": e}
-}
-
-func ref(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
-
-func headers() object {
-	number := object{"type": "integer"}
-	return object{
-		"X-Request-ID":          object{"description": "Names this request in the logs.", "schema": object{"type": "string", "format": "uuid"}},
-		"X-RateLimit-Limit":     object{"description": "Requests per minute on this plan, which is also the burst.", "schema": number},
-		"X-RateLimit-Remaining": object{"description": "Requests left after this one.", "schema": number},
-		"X-RateLimit-Reset":     object{"description": "Seconds until the allowance is whole again.", "schema": number},
-		"Retry-After":           object{"description": "Seconds to wait.", "schema": number},
-		"Idempotency-Replay":    object{"description": "The answer of an earlier request with the same key.", "schema": object{"type": "string", "enum": []string{"true"}}},
-	}
-}
-
-func schemas(shared op.Schemas) object {
-	out := object{}
-	for name, s := range shared {
-		out[name] = s
-	}
-	text := object{"type": "array", "items": object{"type": "string"}}
-	out["ErrorTree"] = object{"type": "object", "required": []string{"errors"}, "additionalProperties": false,
-		"description": "The issues at one place of the request, and below it those of an object's fields or of an array's elements (null where an element is fine).",
-		"properties": object{"errors": text,
-			"properties": object{"type": "object", "additionalProperties": ref("schemas", "ErrorTree")},
-			"items":      object{"type": "array", "items": object{"anyOf": []object{ref("schemas", "ErrorTree"), {"type": "null"}}}}}}
-	count := object{"type": "integer", "minimum": 0}
-	out["PageMeta"] = object{"type": "object", "required": []string{"pagination"}, "additionalProperties": false, "properties": object{
-		"pagination": object{"type": "object", "required": []string{"limit", "offset", "hasMore"}, "additionalProperties": false, "properties": object{
-			"limit": count, "offset": count,
-			"total":   object{"type": "integer", "minimum": 0, "description": "Only where it costs nothing to know."},
-			"hasMore": object{"type": "boolean", "description": "Without a total, true whenever the page is full."}}}}}
-	return out
 }
 
 func sentence(s string) string {

@@ -6,10 +6,11 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// tagOf is the heading an operation stands under: "Contacts", "Contact Emails".
+// tagOf is the heading that an operation appears under: "Contacts", "Contact
+// Emails".
 func tagOf(o *op.Op) string {
 	segments := o.Segments()
-	if !strings.HasPrefix(o.Path, "/v1/") { // what is public is told by its name
+	if !strings.HasPrefix(o.Path, "/v1/") { // a public operation goes by its name, not its path
 		segments = strings.Split(strings.ReplaceAll(o.Name, "_", "-"), ".")
 		segments = segments[:len(segments)-1]
 	}

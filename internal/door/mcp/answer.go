@@ -10,17 +10,20 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// told are the operations whose tools tell the shape of their answers: those
-// that get what other tools work with. What creates, changes and lists such a
-// record answers alike, as the instructions say; with every shape the list
-// would be two and a half times as long.
-var told = []string{"contacts.get", "customers.get", "businesses.get", "tasks.get", "messages.get", "invoices.get", "domains.get"}
+// withAnswers are the operations whose tools describe their answers: those that
+// get a record which other tools work with. Tools that create, change or list
+// such a record answer alike, as the instructions say. Describing every answer
+// would make the list two and a half times as long.
+var withAnswers = []string{
+	"contacts.get", "customers.get", "businesses.get", "tasks.get", "messages.get", "invoices.get",
+	"domains.get",
+}
 
 // answerSchema is the shape of a tool's result, or nil. Nothing is required,
-// because a refusal is a result too, and clients check that against the same
+// because a refusal is a result too, and clients check it against the same
 // schema.
 func answerSchema(o *op.Op) json.RawMessage {
-	if !slices.Contains(told, o.Name) {
+	if !slices.Contains(withAnswers, o.Name) {
 		return nil
 	}
 	data, _ := o.OutputSchema(nil)
@@ -32,10 +35,11 @@ func answerSchema(o *op.Op) json.RawMessage {
 	return raw
 }
 
-// outline keeps the names and types of a record's fields; bounds are for those
-// who write, and what lies inside a field is seen when it comes.
+// outline keeps the names and types of a record's fields. Bounds matter only
+// when writing, and nested fields show when they arrive.
 func outline(s *jsonschema.Schema) *jsonschema.Schema {
-	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, PropertyOrder: s.PropertyOrder, Properties: make(map[string]*jsonschema.Schema, len(s.Properties))}
+	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, PropertyOrder: s.PropertyOrder,
+		Properties: make(map[string]*jsonschema.Schema, len(s.Properties))}
 	for name, p := range s.Properties {
 		c.Properties[name] = &jsonschema.Schema{Type: p.Type, Types: p.Types}
 	}

@@ -20,22 +20,26 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// instructions hold for all tools, so that no tool repeats them.
+// instructions apply to all tools, so that no tool repeats them.
 const instructions = `Frontdesk keeps the contacts, customers, messages, invoices, tasks and domains of a business. ` +
-	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset (default 0) and sortOrder; meta.pagination.hasMore tells whether to go on. A query of one or two characters matches word beginnings, a longer one any part. ` +
+	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset ` +
+	`(default 0), sortBy and sortOrder; meta.pagination.hasMore says whether there are more. To read a long list ` +
+	`whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A query ` +
+	`finds what has all its words, in any order: of one or two letters word starts, of more any part. ` +
 	`Times are RFC 3339 in UTC, money is in cents. In an update, what you leave out stays and null clears. ` +
-	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
-	`A tool that creates, changes or lists records answers with them as the tool that gets one tells. ` +
+	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done ` +
+	`twice. ` +
+	`A tool that creates, changes or lists records answers with them in the shape of the tool that gets one. ` +
 	`A refused call answers {error: {code, message, details}}.`
 
-// server is the SDK's, with all tools; what a caller sees of them is decided
-// at each request.
+// server is the SDK's server with all tools. What a caller sees of them is
+// decided at each request.
 func (d *Door) server() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "frontdesk", Title: "Frontdesk", Version: "1.0.0"}, &sdk.ServerOptions{
 		Instructions: instructions,
 		PageSize:     10_000,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		// One agent's list is no other's.
+		// One agent's list is not another's.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
 	for _, t := range d.tools {
@@ -47,7 +51,8 @@ func (d *Door) server() *sdk.Server {
 	return s
 }
 
-// loginOf is who sent a message. The context would tell who began the session.
+// loginOf is who sent a message. The context would name whoever began the
+// session.
 func loginOf(r sdk.Request) *grant.Login {
 	extra := r.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
@@ -59,7 +64,8 @@ func loginOf(r sdk.Request) *grant.Login {
 
 func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions) }
 
-// guard spends the allowance and hides what the agent may not use.
+// guard counts the call against the allowance and hides what the agent may not
+// use.
 func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		l := loginOf(r)
@@ -77,8 +83,11 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			v := d.allowance.Spend(l.Caller.Organization, d.Allowances[l.Caller.Plan], time.Minute, time.Now())
 			if !v.OK {
 				d.metrics.refused.WithLabelValues("allowance").Inc()
-				return nil, &jsonrpc.Error{Code: codeThrottled, Message: fmt.Sprintf("The agent allowance of this account is spent. Wait %d seconds.", limit.Seconds(v.Retry)),
-					Data: json.RawMessage(fmt.Sprintf(`{"retryAfter":%d}`, limit.Seconds(v.Retry)))}
+				return nil,
+					&jsonrpc.Error{Code: codeThrottled,
+						Message: fmt.Sprintf("The agent allowance of this account is used up. Wait %d seconds.",
+							limit.Seconds(v.Retry)),
+						Data: json.RawMessage(fmt.Sprintf(`{"retryAfter":%d}`, limit.Seconds(v.Retry)))}
 			}
 			p, ok := r.GetParams().(*sdk.CallToolParamsRaw)
 			if !ok {
@@ -92,18 +101,17 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// Allowance tells what is left of an organization's tool calls, as this process
+// Allowance tells how many tool calls an organization has left, as this process
 // counts them.
 func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
 	return d.allowance.Look(org, d.Allowances[plan], time.Minute, time.Now())
 }
 
-// listing is the SDK's answer to tools/list with the tools as they were
-// written at start: the SDK would encode each anew, and say of every hint that
-// it is false.
+// listing is the SDK's answer to tools/list with the tools as encoded at start.
+// The SDK would encode each again, and write out every hint that is false.
 type listing struct {
 	*sdk.ListToolsResult
-	tools []byte // what stands between the brackets
+	tools []byte // the list without its brackets
 }
 
 // MarshalJSON puts the tools into the empty list that the SDK writes.
@@ -120,7 +128,7 @@ func (l listing) MarshalJSON() ([]byte, error) {
 	return slices.Concat(before, []byte(empty), l.tools, []byte(`]`), after), nil
 }
 
-// visible is the part of the list that the caller may use, in the order of the catalog.
+// visible is the part of the list that the caller may use, in catalog order.
 func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) sdk.Result {
 	out := *all
 	out.Tools = []*sdk.Tool{}
@@ -147,10 +155,11 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	}
 	body := a.Body
 	if body == nil {
-		body = []byte("{}") // 204: done, and nothing to tell
+		body = []byte("{}") // 204: done, without content
 	}
-	// A refusal that stays with its key comes back as an answer.
-	out := &sdk.CallToolResult{IsError: a.Status >= http.StatusBadRequest, Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
+	// A refusal that is bound to its key comes back as an answer.
+	out := &sdk.CallToolResult{IsError: a.Status >= http.StatusBadRequest,
+		Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
 	if a.Replay {
 		out.Meta = sdk.Meta{"idempotencyReplay": true}
 	}
@@ -159,7 +168,7 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 
 func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request string) (a op.Answer, err error) {
 	defer func() {
-		if v := recover(); v != nil { // the SDK would take the process down
+		if v := recover(); v != nil { // the SDK would crash the process
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
@@ -169,6 +178,16 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 		arguments = nil
 	}
 	q := op.Request{Caller: l.Caller, Door: op.Agent, ID: request}
+	q.Spend = func(more int) error {
+		c := l.Caller
+		v := d.allowance.SpendMany(c.Organization, more, d.Allowances[c.Plan], time.Minute, time.Now())
+		if v.OK {
+			return nil
+		}
+		f := fault.RateLimited.New()
+		f.RetryAfter = v.Retry
+		return f
+	}
 	if t.op.TakesKey() {
 		rest, key, has, ok := takeKey(arguments)
 		if !ok {
@@ -180,7 +199,7 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 	return d.Runner.Do(ctx, t.op, q)
 }
 
-// refusal is the API's error object. What is not a refusal of ours is logged
+// refusal is the API's error object. An error that is not a refusal is logged
 // once, here.
 func (d *Door) refusal(ctx context.Context, t *tool, request string, err error) *sdk.CallToolResult {
 	f := fault.Of(err)
@@ -195,8 +214,9 @@ func (d *Door) refusal(ctx context.Context, t *tool, request string, err error) 
 	}
 	body, encodeErr := op.ErrorBody(f)
 	if encodeErr != nil {
-		d.Log.ErrorContext(ctx, "a refusal could not be written", "trace_id", request, "err", encodeErr)
+		d.Log.ErrorContext(ctx, "a refusal could not be encoded", "trace_id", request, "err", encodeErr)
 		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
 	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(body)}},
+		StructuredContent: json.RawMessage(body)}
 }

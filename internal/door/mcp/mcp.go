@@ -1,19 +1,19 @@
 // Package mcp is the door for agents: the Model Context Protocol over
 // streamable HTTP at {mcp_url}/mcp, with an access token of the authorization
 // server (account/grant). Its tools are the operations that agents may use,
-// made from their declarations (tool.go).
+// built from their declarations (tool.go).
 //
-// Start reading at Door.ServeHTTP. It knows who calls, and decides what must
-// be decided before any message is looked at: the token, the backstop, the
+// Start reading at Door.ServeHTTP. It identifies the caller, and decides what
+// must be decided before any message is read: the token, the backstop, the
 // session, the account, the agreement. Messages then go through the official
 // SDK, which speaks the protocol's versions, to tools/list and tools/call
 // (call.go), and from there to the Runner.
 //
-// Nothing in memory decides who may do what. Every HTTP request looks its
-// caller up anew, also inside a session; sessions are rows in the database, so
-// that any process serves them, also one that started a moment ago; and the
-// SDK runs without state. There are no event streams: nothing that began
-// under one permission can go on under another.
+// Nothing in memory decides who may do what. Every HTTP request looks up its
+// caller again, even inside a session. Sessions are rows in the database, so
+// that any process can serve them, even one that just started. The SDK runs
+// without state. There are no event streams: nothing that began under one
+// permission can continue under another.
 package mcp
 
 import (
@@ -25,7 +25,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -36,6 +35,7 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/peer"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,7 +57,7 @@ type Door struct {
 	// Backstop is HTTP requests per minute, for each user and client.
 	Backstop int
 
-	tools     []*tool // in the order of the catalog
+	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	listBytes int // of all tools
 	allowance limit.Limiter[id.ID]
@@ -66,13 +66,13 @@ type Door struct {
 	transport http.Handler
 }
 
-// pair is whom the backstop counts.
+// pair is what the backstop counts by.
 type pair struct {
 	user   id.ID
 	client string
 }
 
-// maxBody is a megabyte of arguments and what stands around them.
+// maxBody is a megabyte of arguments plus the message around them.
 const maxBody = 1<<20 + 64<<10
 
 // maxBatch bounds the messages of one body (protocol version 2025-03-26).
@@ -95,20 +95,23 @@ const (
 	stateless = "2026-07-28"
 )
 
-// Mount makes the tools, and adds the endpoint below the path of the URL.
+// Mount builds the tools and adds the endpoint below the path of the URL.
 func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	d.metrics = newMetrics()
 	d.collect(c)
 	server := d.server()
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // which would refuse whatever a proxy passes on; see hostFits
-	})
-	// The SDK hands a caller to its handlers only as what its own middleware
-	// found; ours has found it before, and wants other words in its refusals.
-	d.transport = auth.RequireBearerToken(func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
+			DisableLocalhostProtection: true, // it would refuse whatever a proxy forwards; see hostFits
+		})
+	// The SDK hands its handlers only the caller that its own middleware found.
+	// Ours has already found it, and words its refusals differently.
+	d.transport = auth.RequireBearerToken(func(ctx context.Context, _ string,
+		_ *http.Request) (*auth.TokenInfo, error) {
 		l := ctx.Value(loginKey{}).(*grant.Login)
-		return &auth.TokenInfo{UserID: string(l.Grant), Scopes: []string{grant.Transport}, Expiration: time.Now().Add(time.Hour), Extra: map[string]any{loginExtra: l}}, nil
+		return &auth.TokenInfo{UserID: string(l.Grant), Scopes: []string{grant.Transport},
+			Expiration: time.Now().Add(time.Hour), Extra: map[string]any{loginExtra: l}}, nil
 	}, nil)(handler)
 	path := "/mcp"
 	if u, err := url.Parse(d.URL); err == nil {
@@ -126,19 +129,23 @@ const loginExtra = "login"
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	// Access goes by a token that a page must have, never by a cookie, so
+	// Access depends on a token that a page must have, never on a cookie, so
 	// pages of every origin may try.
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "POST, DELETE")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
+		h.Set("Access-Control-Allow-Headers",
+			"Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, "+
+				"Last-Event-ID")
 		h.Set("Access-Control-Max-Age", "86400")
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	if !d.hostFits(r) {
-		answer(w, http.StatusForbidden, map[string]string{"error": "invalid_request", "error_description": "The Host header does not name this server."})
+		answer(w, http.StatusForbidden,
+			map[string]string{"error": "invalid_request",
+				"error_description": "The Host header does not name this server."})
 		return
 	}
 	session := r.Header.Get(sessionHeader)
@@ -153,8 +160,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if session != "" && !login.Session {
-		// The protocol's way to say: begin anew. Nobody learns whether the
-		// session is another agent's or nobody's.
+		// This is the protocol's way to say: start again. Nobody learns whether
+		// the session is another agent's or does not exist.
 		answer(w, http.StatusNotFound, failure(nil, codeInvalid, "Session not found. Initialize a new one.", nil))
 		return
 	}
@@ -175,24 +182,15 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hostFits refuses requests that reached this machine by a name that is not
-// ours: a page whose name was made to point here (DNS rebinding).
+// hostFits refuses requests that reached this machine under a name that is not
+// ours, such as from a page whose name was pointed here (DNS rebinding).
 func (d *Door) hostFits(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok || !loopback(local.String()) {
+	if !ok || !peer.IsLoopback(local.String()) {
 		return true
 	}
 	u, err := url.Parse(d.URL)
-	return loopback(r.Host) || err == nil && strings.EqualFold(u.Host, r.Host)
-}
-
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		host = strings.Trim(address, "[]")
-	}
-	a, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
+	return peer.IsLoopback(r.Host) || err == nil && strings.EqualFold(u.Host, r.Host)
 }
 
 func (d *Door) login(r *http.Request, session string) (*grant.Login, error) {
@@ -213,15 +211,18 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 			status, code = http.StatusServiceUnavailable, "temporarily_unavailable"
 		}
 		d.Log.ErrorContext(r.Context(), "an access token could not be looked up", "err", err)
-		answer(w, status, map[string]string{"error": code, "error_description": "Something went wrong on our side. Retry in a moment."})
+		answer(w, status, map[string]string{"error": code,
+			"error_description": "Something went wrong on our side. Retry in a moment."})
 		return
 	}
 	d.metrics.refused.WithLabelValues("token").Inc()
 	challenge := ""
-	if r.Header.Get("Authorization") != "" { // RFC 6750 §3: only to whoever tried
+	if r.Header.Get("Authorization") != "" { // RFC 6750 §3: only for whoever sent a token
 		challenge = fmt.Sprintf("error=%q, error_description=%q, ", e.Code, e.Description)
 	}
-	w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %sresource_metadata=%q, scope=%q", challenge, d.MetadataURL, strings.Join(grant.Scopes, " ")))
+	w.Header().Set("WWW-Authenticate",
+		fmt.Sprintf("Bearer %sresource_metadata=%q, scope=%q", challenge, d.MetadataURL,
+			strings.Join(grant.Scopes, " ")))
 	answer(w, http.StatusUnauthorized, map[string]string{"error": e.Code, "error_description": e.Description})
 }
 
@@ -238,10 +239,11 @@ func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Durati
 
 func throttled(ref jsontext.Value, retry time.Duration) response {
 	n := limit.Seconds(retry)
-	return failure(ref, codeThrottled, fmt.Sprintf("Too many requests. Wait %d seconds.", n), map[string]int{"retryAfter": n})
+	return failure(ref, codeThrottled, fmt.Sprintf("Too many requests. Wait %d seconds.", n),
+		map[string]int{"retryAfter": n})
 }
 
-// gate is why an account may not act although its token is good.
+// gate is why an account may not act although its token is valid.
 type gate struct {
 	name, text string
 	code       int
@@ -253,13 +255,15 @@ func (d *Door) gate(l *grant.Login) *gate {
 	case l.Disabled:
 		return &gate{name: "account_disabled", text: "This account is disabled.", code: codeAccountDisabled}
 	case !l.Agreed:
-		return &gate{name: "business_agreement_required", text: "Business agreement not accepted. An owner or admin must accept it first.", code: codeAgreement, url: l.Caller.AgreementURL}
+		return &gate{name: "business_agreement_required",
+			text: "Business agreement not accepted. An owner or admin must accept it first.", code: codeAgreement,
+			url: l.Caller.AgreementURL}
 	}
 	return nil
 }
 
-// body is the refusal of a new connection. Authorizing again would not help,
-// so nothing asks for it.
+// body is the refusal of a new connection. Authorizing again would not help, so
+// nothing asks for it.
 func (g *gate) body() map[string]string {
 	out := map[string]string{"error": g.name, "error_description": g.text}
 	if g.url != "" {
@@ -290,8 +294,10 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 	}
 	messages, batch, err := parse(text)
 	if err != nil {
-		// Whatever the SDK might make of it, nothing goes on that was not understood here.
-		answer(w, http.StatusBadRequest, failure(nil, codeParse, "The body is not a JSON-RPC message: "+err.Error(), nil))
+		// Whatever the SDK might make of it, nothing continues that was not
+		// understood here.
+		answer(w, http.StatusBadRequest,
+			failure(nil, codeParse, "The body is not a JSON-RPC message: "+err.Error(), nil))
 		return
 	}
 	if gate != nil && (len(messages) != 1 || messages[0].method != "ping") {
@@ -305,8 +311,8 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		case "initialize":
 			initializes = true
 		case "subscriptions/listen":
-			// It would be a stream that says nothing: the list of tools changes
-			// with permissions, which every request reads anew.
+			// It would be a stream without events: the list of tools changes
+			// with permissions, which every request reads again.
 			answer(w, http.StatusNotFound, failure(m.id, codeNoMethod, "There is no method subscriptions/listen.", nil))
 			return
 		}
@@ -326,12 +332,13 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 	e.end(messages)
 }
 
-// gated refuses every call but ping inside the envelope, whatever its method.
+// gated refuses every call except ping inside the envelope, whatever its
+// method.
 func (d *Door) gated(w http.ResponseWriter, g *gate, messages []message, batch bool) {
 	var out []any
 	for _, m := range messages {
 		switch {
-		case m.id == nil || m.method == "": // a notification, or an answer to nothing we asked
+		case m.id == nil || m.method == "": // a notification, or an answer that we never asked for
 		case m.method == "ping":
 			out = append(out, response{Version: "2.0", ID: m.id, Result: jsontext.Value("{}")})
 		default:
@@ -350,7 +357,8 @@ func (d *Door) gated(w http.ResponseWriter, g *gate, messages []message, batch b
 
 func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.Login, session string) {
 	if session == "" {
-		answer(w, http.StatusBadRequest, failure(nil, codeInvalid, "DELETE ends the session that Mcp-Session-Id names.", nil))
+		answer(w, http.StatusBadRequest,
+			failure(nil, codeInvalid, "DELETE ends the session that Mcp-Session-Id names.", nil))
 		return
 	}
 	if err := d.Grants.EndSession(r.Context(), login, session); err != nil {

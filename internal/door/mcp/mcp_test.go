@@ -21,20 +21,23 @@ const (
 )
 
 func call(tool, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`, tool, arguments)
+	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`,
+		tool, arguments)
 }
 
-// failed insists on a JSON-RPC error with HTTP success, and returns its data.
+// failed asserts a JSON-RPC error with HTTP success, and returns its data.
 func failed(t *testing.T, what string, r apptest.Result, code int) apptest.Value {
 	t.Helper()
 	v := r.Parse(t)
-	if r.Status != 200 || v.Number("error.code") != float64(code) || v.Number("id") != 7 || v.Text("jsonrpc") != "2.0" || v.Text("error.message") == "" {
+	if r.Status != 200 || v.Number("error.code") != float64(code) || v.Number("id") != 7 ||
+		v.Text("jsonrpc") != "2.0" ||
+		v.Text("error.message") == "" {
 		t.Errorf("%s: %d %s, want %d", what, r.Status, r.Body, code)
 	}
 	return v.At("error.data")
 }
 
-// fine insists on a result.
+// fine asserts a result.
 func fine(t *testing.T, what string, r apptest.Result) apptest.Value {
 	t.Helper()
 	v := r.Parse(t)
@@ -44,7 +47,7 @@ func fine(t *testing.T, what string, r apptest.Result) apptest.Value {
 	return v.At("result")
 }
 
-// names are the tools of a list, between spaces.
+// names are the tools of a list, separated by spaces.
 func names(v apptest.Value) string {
 	var out []string
 	for i := range v.At("tools").Len() {
@@ -57,7 +60,8 @@ func TestUnauthorized(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		_, access, refresh := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 		metadata := a.Settings.MCPURL + "/.well-known/oauth-protected-resource/mcp"
-		for what, header := range map[string]string{"none": "", "basic": "Basic " + access, "empty": "Bearer ", "typo": "Bearer " + access[:len(access)-1] + "!", "unknown": "Bearer " + secret.NewToken("fda_"),
+		for what, header := range map[string]string{"none": "", "basic": "Basic " + access, "empty": "Bearer ",
+			"typo": "Bearer " + access[:len(access)-1] + "!", "unknown": "Bearer " + secret.NewToken("fda_"),
 			"a refresh token": "Bearer " + refresh, "an API key": "Bearer " + a.Key} {
 			headers := []string{"Content-Type", "application/json"}
 			if header != "" {
@@ -66,20 +70,23 @@ func TestUnauthorized(t *testing.T) {
 			r := a.Agents(t, http.MethodPost, "/mcp", ping, headers...)
 			v := r.Parse(t)
 			w := r.Header.Get("WWW-Authenticate")
-			if r.Status != 401 || v.Text("error") != "invalid_token" || v.Text("error_description") == "" || r.Header.Get("Content-Type") != "application/json" ||
-				!strings.HasPrefix(w, "Bearer ") || !strings.Contains(w, `resource_metadata="`+metadata+`"`) || !strings.Contains(w, `scope="mcp offline_access"`) {
+			if r.Status != 401 || v.Text("error") != "invalid_token" || v.Text("error_description") == "" ||
+				r.Header.Get("Content-Type") != "application/json" ||
+				!strings.HasPrefix(w, "Bearer ") || !strings.Contains(w, `resource_metadata="`+metadata+`"`) ||
+				!strings.Contains(w, `scope="mcp offline_access"`) {
 				t.Errorf("%s: %d %s %s", what, r.Status, w, r.Body)
 			}
 		}
-		if r := a.Agents(t, http.MethodPost, "/mcp", ping, "Authorization", "bearer "+access, "Content-Type", "application/json", "Accept", "*/*"); r.Status != 200 {
+		if r := a.Agents(t, http.MethodPost, "/mcp", ping, "Authorization", "bearer "+access, "Content-Type",
+			"application/json", "Accept", "*/*"); r.Status != 200 {
 			t.Errorf("%d %s", r.Status, r.Body)
 		}
-		// An access token is no API key.
+		// An access token is not an API key.
 		a.Send(t, access, http.MethodGet, "/v1/contacts", "").Refused(t, 401, "UNAUTHORIZED")
 	})
 }
 
-// An hour later a token has expired, and the connection goes on by a refresh.
+// An hour later the token has expired, and a refresh continues the connection.
 func TestExpiry(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		client, access, refresh := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
@@ -111,14 +118,15 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// Permissions count at the next request, also inside an open session.
+// Permissions apply from the next request on, even inside an open session.
 func TestPermissions(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "read")
 		_, access, _ := a.Connect(t, a.Tenant, agent)
 		session := a.Initialize(t, access)
 		set := func(cell, level string) {
-			a.Operate(t, "agents.set_permissions", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {%q: %q}}`, agent, cell, level))
+			a.Operate(t, "agents.set_permissions", "agent", agent,
+				fmt.Sprintf(`{"id": %q, "permissions": {%q: %q}}`, agent, cell, level))
 		}
 		has := func(tool string) bool {
 			t.Helper()
@@ -145,7 +153,7 @@ func TestPermissions(t *testing.T) {
 			}
 			failed(t, level, a.RPC(t, access, call("contacts_create", `{"firstName": "B"}`), session...), -32602)
 		}
-		// What needs the right to see as well is listed only with both.
+		// A tool that also needs the right to read is listed only with both.
 		set("domains.create", "allow")
 		if !has("domains_register") {
 			t.Error("an allowed order is not listed")
@@ -154,20 +162,25 @@ func TestPermissions(t *testing.T) {
 		if has("domains_register") || has("domains_search") {
 			t.Error("tools are listed that every call of refuses")
 		}
-		failed(t, "an order without seeing", a.RPC(t, access, call("domains_register", `{"domain": "a.com"}`), session...), -32602)
+		failed(t, "an order without seeing",
+			a.RPC(t, access, call("domains_register", `{"domain": "a.com"}`), session...),
+			-32602)
 		set("contacts.read", "deny")
 		failed(t, "reading", a.RPC(t, access, call("contacts_list", `{}`), session...), -32602)
 		if n := a.Send(t, a.Key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d contacts", n)
 		}
-		for _, tool := range []string{"api_keys_create", "agents_create", "agreements_accept", "payment_methods_create_test", "organizations_update"} {
+		for _, tool := range []string{"api_keys_create", "agents_create", "agreements_accept",
+			"payment_methods_create_test",
+			"organizations_update"} {
 			failed(t, tool, a.RPC(t, access, call(tool, `{}`), session...), -32602)
 		}
 	})
 }
 
 // A disabled account and a missing agreement: 403 for a new connection, the
-// envelope inside an open one, ping always, and all is well again after.
+// envelope inside an open one, ping always, and afterwards everything works
+// again.
 func TestGates(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -199,25 +212,33 @@ func TestGates(t *testing.T) {
 			{"organization", func() { org("disabled") }, func() { org("active") }, -32010, "account_disabled", ""},
 			{"user", func() { user("disable") }, func() { user("enable") }, -32010, "account_disabled", ""},
 			{"membership", func() { write("UPDATE memberships SET deleted_at = 1 WHERE organization_id = $1", a.Org) },
-				func() { write("UPDATE memberships SET deleted_at = NULL WHERE organization_id = $1", a.Org) }, -32010, "account_disabled", ""},
+				func() { write("UPDATE memberships SET deleted_at = NULL WHERE organization_id = $1", a.Org) },
+				-32010, "account_disabled", ""},
 			{"agreement", func() { write("UPDATE agreements SET version = 'old' WHERE organization_id = $1", a.Org) },
 				func() {
-					a.Operate(t, "agreements.accept", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, a.Business, a.Owner))
+					a.Operate(t, "agreements.accept", "business", a.Business,
+						fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, a.Business, a.Owner))
 				}, -32011, "business_agreement_required", a.Settings.BaseURL + "/agreements"},
 		} {
 			c.shut()
-			for what, message := range map[string]string{"list": list, "call": call("contacts_list", `{}`), "unknown method": `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`,
-				"malformed params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": 5}}`, "initialize": `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}`,
-				"a disguise": `{"jsonrpc": "2.0", "id": 7, "Method": "ping", "method": "tools/list"}`, "another": `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "METHOD": "ping"}`} {
+			for what, message := range map[string]string{"list": list, "call": call("contacts_list", `{}`),
+				"unknown method":   `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`,
+				"malformed params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": 5}}`,
+				"initialize":       `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}`,
+				"a disguise":       `{"jsonrpc": "2.0", "id": 7, "Method": "ping", "method": "tools/list"}`,
+				"another":          `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "METHOD": "ping"}`} {
 				data := failed(t, c.what+": "+what, a.RPC(t, access, message, session...), c.code)
 				if data.Text("url") != c.url {
 					t.Errorf("%s: %s: data %s", c.what, what, data)
 				}
 			}
-			if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "method": "ping"}`, session...); r.Status != 400 {
+			if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "method": "ping"}`,
+				session...); r.Status != 400 {
 				t.Errorf("%s: a member twice: %d %s", c.what, r.Status, r.Body)
 			}
-			if r := a.RPC(t, access, `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}`, session...); r.Status != 202 {
+			if r := a.RPC(t, access,
+				`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}`,
+				session...); r.Status != 202 {
 				t.Errorf("%s: a notification: %d %s", c.what, r.Status, r.Body)
 			}
 			fine(t, c.what+": ping", a.RPC(t, access, ping, session...))
@@ -225,14 +246,16 @@ func TestGates(t *testing.T) {
 			if batch.Len() != 2 || batch.Number("1.error.code") != float64(c.code) || batch.At("0.result").Null() {
 				t.Errorf("%s: batch: %s", c.what, batch)
 			}
-			for _, message := range []string{ping, list, `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}`} {
+			for _, message := range []string{ping, list,
+				`{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}`} {
 				r := a.RPC(t, access, message)
 				v := r.Parse(t)
-				if r.Status != 403 || r.Header.Get("WWW-Authenticate") != "" || v.Text("error") != c.name || v.Text("error_description") == "" || v.Text("url") != c.url {
+				if r.Status != 403 || r.Header.Get("WWW-Authenticate") != "" || v.Text("error") != c.name ||
+					v.Text("error_description") == "" || v.Text("url") != c.url {
 					t.Errorf("%s: a new connection: %d %v %s", c.what, r.Status, r.Header, r.Body)
 				}
 			}
-			// Refreshing works meanwhile.
+			// Refreshing works in the meantime.
 			v := a.Redeem(t, client, "refresh_token", refresh).Parse(t)
 			access, refresh = v.Text("access_token"), v.Text("refresh_token")
 			c.open()
@@ -252,7 +275,8 @@ func TestAllowance(t *testing.T) {
 			fine(t, "list", a.RPC(t, access, list, session...))
 		}
 		for i := range 10 {
-			fine(t, "call", a.RPC(t, []string{access, second}[i%2], call("me_get", `{}`))) // one allowance per organization
+			// one allowance per organization
+			fine(t, "call", a.RPC(t, []string{access, second}[i%2], call("me_get", `{}`)))
 		}
 		r := a.RPC(t, access, call("me_get", `{}`), session...)
 		data := failed(t, "throttled", r, -32004)
@@ -264,9 +288,14 @@ func TestAllowance(t *testing.T) {
 				t.Errorf("the header %s", name)
 			}
 		}
-		meta := `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}`
-		failed(t, "without sessions", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "me_get", "arguments": {}, `+meta+`}}`,
-			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "me_get"), -32004)
+		meta := `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", ` +
+			`"io.modelcontextprotocol/clientInfo": ` +
+			`{"name": "c", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}`
+		failed(t, "without sessions",
+			a.RPC(t, access,
+				`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "me_get", "arguments": {}, `+
+					meta+`}}`,
+				"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "me_get"), -32004)
 		fine(t, "ping", a.RPC(t, access, ping, session...))
 		a.Send(t, v.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // another allowance
 	})
@@ -284,7 +313,8 @@ func TestBackstop(t *testing.T) {
 	}
 	r := a.RPC(t, access, ping)
 	v := r.Parse(t)
-	if r.Status != 429 || r.Header.Get("Retry-After") != "12" || v.Number("error.code") != -32004 || v.Number("error.data.retryAfter") != 12 || v.Number("id") != 7 || v.Text("jsonrpc") != "2.0" {
+	if r.Status != 429 || r.Header.Get("Retry-After") != "12" || v.Number("error.code") != -32004 ||
+		v.Number("error.data.retryAfter") != 12 || v.Number("id") != 7 || v.Text("jsonrpc") != "2.0" {
 		t.Errorf("%d %v %s", r.Status, r.Header, r.Body)
 	}
 	if r := a.Agents(t, http.MethodGet, "/mcp", "", "Authorization", "Bearer "+access); r.Status != 429 {
@@ -293,109 +323,8 @@ func TestBackstop(t *testing.T) {
 	fine(t, "another client", a.RPC(t, other, ping))
 }
 
-// Sessions belong to a grant and to no process.
-func TestSessions(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		agent := a.NewAgent(t, a.Tenant, "all")
-		client, access, refresh := a.Connect(t, a.Tenant, agent)
-		_, other, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
-		for what, c := range map[string]struct{ token, session string }{"unknown": {access, secret.NewToken("fds_")}, "another client's": {other, session[1]}, "nonsense": {access, "x"}} {
-			if r := a.RPC(t, c.token, list, "Mcp-Session-Id", c.session); r.Status != 404 {
-				t.Errorf("%s session: %d %s", what, r.Status, r.Body)
-			}
-		}
-		// It outlives an access token.
-		access = a.Redeem(t, client, "refresh_token", refresh).Parse(t).Text("access_token")
-		fine(t, "after a refresh", a.RPC(t, access, list, session...))
-		if r := a.Agents(t, http.MethodGet, "/mcp", "", append([]string{"Authorization", "Bearer " + access, "Accept", "text/event-stream"}, session...)...); r.Status != 405 || r.Header.Get("Allow") != "POST, DELETE" {
-			t.Errorf("GET: %d %v", r.Status, r.Header)
-		}
-		drop := func(headers ...string) apptest.Result {
-			return a.Agents(t, http.MethodDelete, "/mcp", "", append([]string{"Authorization", "Bearer " + access}, headers...)...)
-		}
-		if r := drop(); r.Status != 400 {
-			t.Errorf("DELETE without a session: %d", r.Status)
-		}
-		if r := drop(session...); r.Status != 204 {
-			t.Errorf("DELETE: %d %s", r.Status, r.Body)
-		}
-		if r := a.RPC(t, access, list, session...); r.Status != 404 {
-			t.Errorf("an ended session: %d", r.Status)
-		}
-		// There is a bound, and the oldest go.
-		first := a.Initialize(t, access)
-		for range 100 {
-			session = a.Initialize(t, access)
-		}
-		if r := a.RPC(t, access, list, first...); r.Status != 404 {
-			t.Errorf("the first of 101 sessions: %d", r.Status)
-		}
-		fine(t, "the newest", a.RPC(t, access, list, session...))
-	})
-}
-
-// A server that stops and starts again serves the sessions of the one before.
-func TestRestart(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		s := apptest.Settings(t, e)
-		s.MCPURL = "http://agents.example.com"
-		var access string
-		var session []string
-		var key string
-		t.Run("before", func(t *testing.T) {
-			a := apptest.StartWith(t, s)
-			_, access, _ = a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-			session, key = a.Initialize(t, access), a.Key
-			fine(t, "before", a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "idempotencyKey": "k"}`), session...))
-		})
-		t.Run("after", func(t *testing.T) {
-			a := apptest.StartWith(t, s)
-			v := fine(t, "after", a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "idempotencyKey": "k"}`), session...))
-			v.Same("_meta.idempotencyReplay", true)
-			if n := a.Send(t, key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
-				t.Errorf("%d contacts", n)
-			}
-		})
-	})
-}
-
-// Two processes over one database serve the sessions of each other.
-func TestTwoProcesses(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		if e == db.SQLite {
-			t.Skip("one process owns the file")
-		}
-		s := apptest.Settings(t, e)
-		s.MCPURL = "http://agents.example.com"
-		one, two := apptest.StartWith(t, s), apptest.StartWith(t, s)
-		agent := one.NewAgent(t, one.Tenant, "read")
-		client, access, refresh := one.Connect(t, one.Tenant, agent)
-		session := one.Initialize(t, access)
-		for range 3 {
-			fine(t, "one", one.RPC(t, access, list, session...))
-			fine(t, "two", two.RPC(t, access, list, session...))
-		}
-		two.Operate(t, "agents.set_permissions", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {"contacts.create": "allow"}}`, agent))
-		fine(t, "allowed by the other", one.RPC(t, access, call("contacts_create", `{"firstName": "Ada"}`), session...))
-		answers := make([]apptest.Result, 20)
-		apptest.AtOnce(len(answers), func(i int) { answers[i] = []*apptest.App{one, two}[i%2].Redeem(t, client, "refresh_token", refresh) })
-		won := 0
-		for _, r := range answers {
-			if r.Status == 200 {
-				won++
-			}
-		}
-		if won > 1 {
-			t.Errorf("%d refreshes of one token succeeded", won)
-		}
-		if r := two.RPC(t, access, list, session...); r.Status != 401 {
-			t.Errorf("after the reuse: %d %s", r.Status, r.Body)
-		}
-	})
-}
-
-// A token is for one audience: whoever moves the service asks for consent again.
+// A token is for one audience: after the service moves, agents need consent
+// again.
 func TestAudience(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	s.MCPURL = "http://agents.example.com"
@@ -420,31 +349,41 @@ func TestAudience(t *testing.T) {
 func TestProtocolVersions(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-	for asked, want := range map[string]string{"2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25", "2025-03-26": "2025-03-26", "2024-11-05": "2024-11-05", "1999-01-01": "2025-11-25"} {
-		r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "`+asked+`", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}}`)
+	for asked, want := range map[string]string{"2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
+		"2025-03-26": "2025-03-26", "2024-11-05": "2024-11-05", "1999-01-01": "2025-11-25"} {
+		r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "`+
+			asked+
+			`", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}}`)
 		v := fine(t, asked, r)
 		v.Same("protocolVersion", want)
 		v.Same("serverInfo.name", "frontdesk")
-		if !strings.Contains(v.Text("instructions"), "idempotencyKey") || r.Header.Get("Mcp-Session-Id") == "" || r.Header.Get("Content-Type") != "application/json" {
+		if !strings.Contains(v.Text("instructions"), "idempotencyKey") || r.Header.Get("Mcp-Session-Id") == "" ||
+			r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %v %s", asked, r.Header, r.Body)
 		}
-		fine(t, asked, a.RPC(t, access, list, "Mcp-Session-Id", r.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", want))
+		fine(t, asked, a.RPC(t, access, list, "Mcp-Session-Id", r.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version",
+			want))
 	}
-	meta := `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}`
+	meta := `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", ` +
+		`"io.modelcontextprotocol/clientInfo": ` +
+		`{"name": "c", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}`
 	now := func(method, params string, more ...string) apptest.Result {
-		return a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "`+method+`", "params": {`+params+meta+`}}`, append([]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}, more...)...)
+		return a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "`+method+`", "params": {`+params+meta+`}}`,
+			append([]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}, more...)...)
 	}
 	r := now("tools/list", "")
 	fine(t, "2026-07-28", r).Same("cacheScope", "private")
 	if r.Header.Get("Mcp-Session-Id") != "" {
 		t.Error("a session where there are none")
 	}
-	fine(t, "call", now("tools/call", `"name": "me_get", "arguments": {}, `, "Mcp-Name", "me_get")).Same("structuredContent.data.actorKind", "agent")
+	fine(t, "call", now("tools/call", `"name": "me_get", "arguments": {}, `, "Mcp-Name",
+		"me_get")).Same("structuredContent.data.actorKind", "agent")
 	fine(t, "discover", now("server/discover", ""))
 	if r := now("subscriptions/listen", ""); r.Status != 404 || r.Parse(t).Number("error.code") != -32601 {
 		t.Errorf("listen: %d %s", r.Status, r.Body)
 	}
-	for _, body := range []string{"", "{", "[]", "1", `{"jsonrpc": "2.0"}x`, "[" + strings.Repeat(ping+",", 20) + ping + "]", `{"id": {}, "method": "ping"}`, `{"id": 1, "method": 5}`} {
+	for _, body := range []string{"", "{", "[]", "1", `{"jsonrpc": "2.0"}x`,
+		"[" + strings.Repeat(ping+",", 20) + ping + "]", `{"id": {}, "method": "ping"}`, `{"id": 1, "method": 5}`} {
 		if r := a.RPC(t, access, body); r.Status != 400 {
 			t.Errorf("%.40s: %d %s", body, r.Status, r.Body)
 		}
@@ -452,7 +391,7 @@ func TestProtocolVersions(t *testing.T) {
 	if r := a.RPC(t, access, `"`+strings.Repeat("x", 2<<20)+`"`); r.Status != 413 {
 		t.Errorf("two megabytes: %d", r.Status)
 	}
-	// A page whose name was made to point at this machine.
+	// A page whose name was pointed at this machine.
 	if r := a.RPC(t, access, ping, "Host", "evil.example.com"); r.Status != 403 {
 		t.Errorf("a foreign host: %d %s", r.Status, r.Body)
 	}
@@ -462,7 +401,7 @@ func TestProtocolVersions(t *testing.T) {
 	}
 }
 
-// What an agent does says so, and the key's rules are REST's.
+// Events name the agent that acted, and the key's rules are REST's.
 func TestCalls(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
@@ -473,15 +412,19 @@ func TestCalls(t *testing.T) {
 			return fine(t, tool, a.RPC(t, access, call(tool, arguments), session...))
 		}
 		made := do("contacts_create", `{"firstName": "Ada", "idempotencyKey": "one"}`)
-		if again := do("contacts_create", `{"idempotencyKey": "one", "firstName": "Ada"}`); again.Text("structuredContent.data.id") != made.Text("structuredContent.data.id") {
-			t.Errorf("a retry: %s", again)
-		} else {
-			again.Same("_meta.idempotencyReplay", true)
-		}
-		for arguments, code := range map[string]string{`{"firstName": "Bob", "idempotencyKey": "one"}`: "IDEMPOTENCY_KEY_REUSED", `{"firstName": "Bob", "idempotencyKey": ""}`: "INVALID_INPUT",
-			`{"firstName": "Bob", "idempotencyKey": "` + strings.Repeat("x", 256) + `"}`: "INVALID_INPUT", `{"firstName": "Bob", "idempotencyKey": 5}`: "VALIDATION_ERROR",
-			`{"firstName": "Bob", "idempotencyKey": "a", "idempotencyKey": "b"}`: "VALIDATION_ERROR", `{"firstName": 5}`: "VALIDATION_ERROR", `{"firstName": "A", "firstName": "B"}`: "VALIDATION_ERROR",
-			`{"nope": 1}`: "VALIDATION_ERROR", `[]`: "VALIDATION_ERROR", `"x"`: "VALIDATION_ERROR", `null`: "VALIDATION_ERROR"} {
+		again := do("contacts_create", `{"idempotencyKey": "one", "firstName": "Ada"}`)
+		again.Same("structuredContent.data.id", made.Text("structuredContent.data.id"))
+		again.Same("_meta.idempotencyReplay", true)
+		for arguments, code := range map[string]string{
+			`{"firstName": "Bob", "idempotencyKey": "one"}`:                              "IDEMPOTENCY_KEY_REUSED",
+			`{"firstName": "Bob", "idempotencyKey": ""}`:                                 "INVALID_INPUT",
+			`{"firstName": "Bob", "idempotencyKey": "` + strings.Repeat("x", 256) + `"}`: "INVALID_INPUT",
+			`{"firstName": "Bob", "idempotencyKey": 5}`:                                  "VALIDATION_ERROR",
+			`{"firstName": "Bob", "idempotencyKey": "a", "idempotencyKey": "b"}`:         "VALIDATION_ERROR",
+			`{"firstName": 5}`: "VALIDATION_ERROR", `{"firstName": "A", "firstName": "B"}`: "VALIDATION_ERROR",
+			`{"nope": 1}`: "VALIDATION_ERROR", `[]`: "VALIDATION_ERROR", `"x"`: "VALIDATION_ERROR",
+			`null`: "VALIDATION_ERROR",
+		} {
 			v := do("contacts_create", arguments)
 			v.Same("isError", true)
 			v.Same("structuredContent.error.code", code)
@@ -490,8 +433,9 @@ func TestCalls(t *testing.T) {
 				t.Errorf("%s: %s", arguments, v)
 			}
 		}
-		do("contacts_list", `{"idempotencyKey": "x"}`).Same("isError", true) // not where no key is taken
-		do("contacts_create", `{"firstName": "Eve", "idempotencyKey": null}`).Same("structuredContent.data.firstName", "Eve")
+		do("contacts_list", `{"idempotencyKey": "x"}`).Same("isError", true) // refused where no key is accepted
+		do("contacts_create", `{"firstName": "Eve", "idempotencyKey": null}`).Same("structuredContent.data.firstName",
+			"Eve")
 		do("contacts_get", fmt.Sprintf(`{"id": %q}`, id.New())).Same("structuredContent.error.code", "NOT_FOUND")
 		// The same key through REST is the same request.
 		r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Bob"}`, "Idempotency-Key", "one")
@@ -504,7 +448,10 @@ func TestCalls(t *testing.T) {
 		}
 		var events []row
 		err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-			events, err = db.All[row](ctx, tx, "SELECT actor_kind, actor_id, door FROM events WHERE organization_id = $1 AND type = 'contact.created'", a.Org)
+			events, err = db.All[row](ctx, tx, `
+				SELECT actor_kind, actor_id, door
+				FROM events
+				WHERE organization_id = $1 AND type = 'contact.created'`, a.Org)
 			return err
 		})
 		if err != nil || len(events) != 2 || events[0] != (row{"agent", agent, "agent"}) {
@@ -513,15 +460,18 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// A refusal that stays with its idempotency key is an error like any other,
-// also when the key brings it back.
+// A refusal that is bound to its idempotency key is an error like any other,
+// even when the key brings it back.
 func TestBoundRefusal(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		a.Operate(t, "agreements.accept", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
+		a.Operate(t, "agreements.accept", "business", a.Business,
+			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 		a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "declined"}`)
 		_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-		const register = `{"domain": "bound.com", "maxAmountCents": 5000, "idempotencyKey": "k", "contact": {"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
-			"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460000"}}`
+		const register = `{"domain": "bound.com", "maxAmountCents": 5000, "idempotencyKey": "k",
+			"contact": {"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
+			"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB",
+				"email": "ada@example.com", "phone": "+442079460000"}}`
 		for _, what := range []string{"first", "replay"} {
 			v := fine(t, what, a.RPC(t, access, call("domains_register", register)))
 			if v.At("isError").String() != "true" || v.Text("structuredContent.error.code") != "PAYMENT_FAILED" {
@@ -531,14 +481,15 @@ func TestBoundRefusal(t *testing.T) {
 	})
 }
 
-// An agent whose table has a row that only a newer release knows, which may
-// run beside this one, works with the others.
+// An agent works even when one of its permissions is known only to a newer
+// release, which may run beside this one.
 func TestUnknownPermission(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "none")
 		_, access, _ := a.Connect(t, a.Tenant, agent)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE agents SET permissions = $2 WHERE id = $1", agent, db.JSON(`{"contacts.read": "allow", "rockets.create": "allow", "account.delete": "allow"}`))
+			_, err := db.Exec(ctx, tx, "UPDATE agents SET permissions = $2 WHERE id = $1", agent,
+				db.JSON(`{"contacts.read": "allow", "rockets.create": "allow", "account.delete": "allow"}`))
 			return err
 		})
 		if err != nil {
@@ -551,19 +502,25 @@ func TestUnknownPermission(t *testing.T) {
 	})
 }
 
-// Every refusal is a JSON-RPC error, also what the SDK would say in plain text.
+// Every refusal is a JSON-RPC error, including those that the SDK writes in
+// plain text.
 func TestRefusalsAreJSON(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	session := a.Initialize(t, access)
-	failed(t, "unknown method", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...), -32601)
-	if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}`, session...); r.Status != 400 || r.Parse(t).Number("error.code") != -32700 {
+	failed(t, "unknown method", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...),
+		-32601)
+	if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}`, session...); r.Status != 400 ||
+		r.Parse(t).Number("error.code") != -32700 {
 		t.Errorf("half an id: %d %s", r.Status, r.Body)
 	}
-	for what, message := range map[string]string{"version": `{"jsonrpc": "1.0", "id": 7, "method": "ping"}`, "no params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call"}`,
-		"no id": `{"jsonrpc": "2.0", "method": "tools/list"}`, "a batch": `[` + ping + `, {"jsonrpc": "2.0", "id": 8, "method": "nope"}]`} {
+	for what, message := range map[string]string{"version": `{"jsonrpc": "1.0", "id": 7, "method": "ping"}`,
+		"no params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call"}`,
+		"no id":     `{"jsonrpc": "2.0", "method": "tools/list"}`,
+		"a batch":   `[` + ping + `, {"jsonrpc": "2.0", "id": 8, "method": "nope"}]`} {
 		r := a.RPC(t, access, message, session...)
-		if r.Status != 400 || r.Header.Get("Content-Type") != "application/json" || r.Parse(t).Number("error.code") != -32600 || r.Parse(t).Text("error.message") == "" {
+		if r.Status != 400 || r.Header.Get("Content-Type") != "application/json" ||
+			r.Parse(t).Number("error.code") != -32600 || r.Parse(t).Text("error.message") == "" {
 			t.Errorf("%s: %d %s", what, r.Status, r.Body)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// message is what must be known of a JSON-RPC message before it goes on.
+// message is what must be known about a JSON-RPC message before it continues.
 type message struct {
-	id     jsontext.Value // nil for a notification
-	method string         // empty for an answer
+	id     jsontext.Value // nil in a notification
+	method string         // empty in an answer
 }
 
 // response is an answer of our own.
@@ -37,8 +37,8 @@ func failure(ref jsontext.Value, code int, text string, data any) response {
 	return response{Version: "2.0", ID: ref, Error: &rpcError{code, text, data}}
 }
 
-// lenient reads what is inside params as it comes: the operation refuses it
-// with better words.
+// lenient accepts anything inside params: the operation refuses it with better
+// words.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
 // parse reads the envelope of one message, or of a batch.
@@ -79,7 +79,7 @@ func end(d *jsontext.Decoder) error {
 	return nil
 }
 
-// parseOne reads the members of one message. None may come twice: two readers
+// parseOne reads the members of one message. None may appear twice: two parsers
 // would not agree on which one counts.
 func parseOne(d *jsontext.Decoder) (m message, err error) {
 	if d.PeekKind() != '{' {
@@ -127,9 +127,9 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 	return m, err
 }
 
-// takeKey takes the idempotency key out of a tool's arguments. ok is false
-// when it is not a string. Everything else stays as it was written, because
-// what is compared with a retry is the text.
+// takeKey takes the idempotency key out of a tool's arguments. ok is false when
+// it is not a string. Everything else stays as written, because a retry is
+// compared by its text.
 func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 	if !bytes.Contains(arguments, []byte(keyArgument)) {
 		return arguments, "", false, true
@@ -154,7 +154,7 @@ func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 		}
 		if text, err := jsontext.AppendUnquote(nil, name); err == nil && string(text) == keyArgument {
 			switch value.Kind() {
-			case 'n': // as good as absent
+			case 'n': // null counts as absent
 				continue
 			case '"':
 			default:
@@ -175,14 +175,15 @@ func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 	return append(out, '}'), key, has, true
 }
 
-// enveloped writes the SDK's refusals, which are plain text, as JSON-RPC errors.
+// enveloped writes the SDK's refusals, which are plain text, as JSON-RPC
+// errors.
 type enveloped struct {
 	http.ResponseWriter
-	refused int // the status, once there is a refusal
+	refused int // the status of a refusal, or 0
 	text    []byte
 }
 
-// WriteHeader keeps a refusal back until its text is known.
+// WriteHeader holds a refusal back until its text is known.
 func (e *enveloped) WriteHeader(status int) {
 	if status >= http.StatusBadRequest && strings.HasPrefix(e.Header().Get("Content-Type"), "text/plain") {
 		e.refused = status
@@ -202,9 +203,9 @@ func (e *enveloped) Write(b []byte) (int, error) {
 // Unwrap lets the SDK flush.
 func (e *enveloped) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
-// end answers with the refusal, if there was one. A call of a method that does
-// not exist is answered like any other call; whatever else the SDK refuses is
-// no proper message, and has its status.
+// end answers with the refusal, if there was one. A call of an unknown method
+// is answered like any other call. Whatever else the SDK refuses is not a
+// proper message, and keeps its status.
 func (e *enveloped) end(messages []message) {
 	if e.refused == 0 {
 		return
@@ -215,7 +216,8 @@ func (e *enveloped) end(messages []message) {
 	}
 	text, status, code := strings.TrimSpace(string(e.text)), e.refused, codeInvalid
 	if method, ok := strings.CutPrefix(text, "JSON RPC not handled: "); ok && ref != nil {
-		text, status, code = "There is no method "+strings.TrimSuffix(method, " unsupported")+".", http.StatusOK, codeNoMethod
+		text, status, code = "There is no method "+strings.TrimSuffix(method, " unsupported")+".", http.StatusOK,
+			codeNoMethod
 	}
 	answer(e.ResponseWriter, status, failure(ref, code, text, nil))
 }

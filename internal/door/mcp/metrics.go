@@ -8,7 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts tool calls by operation and outcome, and how long they took.
+// metrics counts tool calls by operation and outcome, and measures how long
+// they took.
 type metrics struct {
 	calls   *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
@@ -17,21 +18,26 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	return &metrics{
-		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_agent_calls_total", Help: "Tool calls of agents, by operation and outcome."}, []string{"operation", "outcome"}),
-		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "frontdesk_agent_call_seconds", Help: "How long tool calls took, by operation.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}}, []string{"operation"}),
-		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_agent_refused_total", Help: "Agent requests that reached no tool, by reason."}, []string{"reason"}),
+		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_agent_calls_total",
+			Help: "Tool calls of agents, by operation and outcome."}, []string{"operation", "outcome"}),
+		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "frontdesk_agent_call_seconds",
+			Help: "How long tool calls took, by operation.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5,
+				10}}, []string{"operation"}),
+		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_agent_refused_total",
+			Help: "Agent requests that reached no tool, by reason."}, []string{"reason"}),
 	}
 }
 
-// outcomes are one tool's figures, looked up once.
+// outcomes are one tool's metrics, looked up once.
 type outcomes struct {
 	seconds             prometheus.Observer
 	ok, refused, failed prometheus.Counter
 }
 
 func (m *metrics) outcomes(name string) *outcomes {
-	return &outcomes{m.seconds.WithLabelValues(name), m.calls.WithLabelValues(name, "ok"), m.calls.WithLabelValues(name, "refused"), m.calls.WithLabelValues(name, "failed")}
+	return &outcomes{m.seconds.WithLabelValues(name), m.calls.WithLabelValues(name, "ok"),
+		m.calls.WithLabelValues(name, "refused"), m.calls.WithLabelValues(name, "failed")}
 }
 
 func (o *outcomes) observe(err error, took time.Duration) {

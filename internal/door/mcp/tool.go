@@ -13,19 +13,20 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// keyArgument is the argument of tools that create; it never reaches the operation.
+// keyArgument is an argument of tools that create. It never reaches the
+// operation.
 const keyArgument = "idempotencyKey"
 
 // tool is an operation as agents see it.
 type tool struct {
 	op    *op.Op
 	sdk   *sdk.Tool
-	text  []byte // as it stands in the list
+	text  []byte // as it appears in the list
 	calls *outcomes
 }
 
-// collect makes a tool of every operation that agents may enter. Bytes do not
-// travel here.
+// collect turns every operation that agents may enter into a tool. Uploads and
+// downloads are left out.
 func (d *Door) collect(c *op.Catalog) {
 	d.byName = map[string]*tool{}
 	for _, o := range c.All() {
@@ -40,13 +41,13 @@ func (d *Door) collect(c *op.Catalog) {
 	}
 }
 
-// describe writes a tool. A client pays for every byte of the list, so it says
-// what a model needs to choose and to call, and no more; what holds for all
+// describe builds a tool. A client pays for every byte of the list, so it says
+// what a model needs to choose and call it, and no more. What applies to all
 // tools is in the server's instructions.
 func describe(o *op.Op) *sdk.Tool {
-	schema := slim(o.InputSchema(), o.Method == http.MethodPatch || o.Method == http.MethodPut)
+	schema := slim(o.InputSchema(), o.Changes())
 	for _, name := range append([]string{"limit", "offset", "sortOrder"}, o.PathFields()...) {
-		if p := schema.Properties[name]; p != nil { // the instructions and the tool's name tell
+		if p := schema.Properties[name]; p != nil { // the instructions and the tool's name say it
 			p.Description, p.Default, p.Maximum = "", nil, nil
 		}
 	}
@@ -76,7 +77,8 @@ func describe(o *op.Op) *sdk.Tool {
 	if answer := answerSchema(o); answer != nil {
 		output = answer
 	}
-	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw), OutputSchema: output}
+	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw),
+		OutputSchema: output}
 }
 
 // hints say what a call does. What equals the protocol's default is left out,
@@ -88,9 +90,9 @@ type hints struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// annotate hints at what a client should ask a person about: what overwrites or
-// deletes, as the protocol has it, and what charges, sends or publishes, which
-// cannot be taken back either.
+// annotate marks what a client should ask a person about: what overwrites or
+// deletes, as the protocol defines it, and what charges, sends or publishes,
+// which cannot be undone either.
 func annotate(o *op.Op) *hints {
 	h := &hints{}
 	if !o.ReachesOut() {
@@ -100,12 +102,12 @@ func annotate(o *op.Op) *hints {
 		h.ReadOnly = true
 		return h
 	}
-	destroys := o.Outward || o.Action != op.Create
+	destroys := o.Outward || o.Action != op.ActionCreate
 	h.Destructive, h.Idempotent = &destroys, o.Method != http.MethodPost
 	return h
 }
 
-// encode writes the tool as clients get it.
+// encode writes the tool as clients receive it.
 func (t *tool) encode() []byte {
 	text, err := json.Marshal(struct {
 		Name         string `json:"name"`
@@ -120,17 +122,18 @@ func (t *tool) encode() []byte {
 	return text
 }
 
-// Bounds that a model hardly meets; a refusal tells them.
+// Bounds that a model hardly reaches; a refusal states them.
 const (
 	commonLength = 100
 	commonItems  = 100
 )
 
-// shortQueries ends the description of many a query; the instructions say it once.
-const shortQueries = "; one or two characters match word beginnings"
+// shortQueries ends the description of many query fields. The instructions say
+// it once for all of them.
+const shortQueries = "; 1-2 letters match word starts"
 
-// slim leaves out of a schema what a model does not need: common bounds, that
-// other keys and spaces alone are refused, the form of ids, and null where it
+// slim removes from a schema what a model does not need: common bounds, the
+// refusal of other keys and of blank text, the format of ids, and null where it
 // means absent.
 func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	if s == nil {
@@ -159,7 +162,7 @@ func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 		c.Pattern = ""
 	}
 	switch c.Format {
-	case "uuid", "email", "uri": // the field's name tells
+	case "uuid", "email", "uri": // the field's name says it
 		c.Format = ""
 	}
 	c.Description = strings.TrimSuffix(c.Description, shortQueries)

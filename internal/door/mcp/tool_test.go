@@ -19,8 +19,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Every operation for agents is a tool that says what it does, takes the
-// operation's own example, and refuses what no operation takes.
+// Every operation for agents is a tool that says what it does, accepts the
+// operation's own example, and refuses what no operation accepts.
 func TestTools(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
@@ -55,7 +55,8 @@ func TestTools(t *testing.T) {
 		}
 		if v.OutputSchema != nil {
 			told = append(told, v.Name)
-			if text := string(v.OutputSchema); !strings.Contains(text, `"createdAt":{"type":"string"}`) || strings.Contains(text, ":true") {
+			if text := string(v.OutputSchema); !strings.Contains(text, `"createdAt":{"type":"string"}`) ||
+				strings.Contains(text, ":true") {
 				t.Errorf("%s: answers as %s", o.Name, text)
 			}
 		}
@@ -63,7 +64,7 @@ func TestTools(t *testing.T) {
 		schema := compiled(t, o.Name, v.InputSchema)
 		example := parsed(t, []byte(o.Example)).(map[string]any)
 		if o.KeyRequired {
-			example["idempotencyKey"] = "a key" // which REST has in a header
+			example["idempotencyKey"] = "a key" // REST has it in a header
 		}
 		if err := schema.Validate(example); err != nil {
 			t.Errorf("%s: the example: %v", o.Name, err)
@@ -78,19 +79,23 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
-	if want := "[businesses_get contacts_get customers_get domains_get invoices_get messages_get tasks_get]"; fmt.Sprint(slices.Sorted(slices.Values(told))) != want {
+	want := "[businesses_get contacts_get customers_get domains_get invoices_get messages_get tasks_get]"
+	if fmt.Sprint(slices.Sorted(slices.Values(told))) != want {
 		t.Errorf("%v tell their answers, want %s", told, want)
 	}
 	session := a.Initialize(t, access)
 	answers := func(name, arguments string) apptest.Value {
 		t.Helper()
 		got := fine(t, name, a.RPC(t, access, call(name, arguments), session...)).At("structuredContent")
-		if err := compiled(t, name+"/answers", found[name].OutputSchema).Validate(parsed(t, []byte(got.String()))); err != nil {
+		if err := compiled(t, name+"/answers",
+			found[name].OutputSchema).Validate(parsed(t, []byte(got.String()))); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 		return got
 	}
-	ada := fine(t, "contacts_create", a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`), session...)).Text("structuredContent.data.id")
+	ada := fine(t, "contacts_create",
+		a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`),
+			session...)).Text("structuredContent.data.id")
 	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, ada)).Same("data.firstName", "Ada")
 	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, id.New())).Same("error.code", "NOT_FOUND")
 	answers("businesses_get", fmt.Sprintf(`{"id": %q}`, a.Business))
@@ -99,19 +104,21 @@ func TestTools(t *testing.T) {
 	reads := strings.Count(string(some.Body), `"inputSchema"`)
 	const coming = 180
 	t.Logf("tools/list: %d tools in %d bytes, at %d tools %d KB; read-only: %d tools in %d bytes, at %d tools %d KB",
-		agents, len(full.Body), coming, len(full.Body)*coming/agents/1000, reads, len(some.Body), coming*reads/agents, len(some.Body)*coming/agents/1000)
+		agents, len(full.Body), coming, len(full.Body)*coming/agents/1000, reads, len(some.Body), coming*reads/agents,
+		len(some.Body)*coming/agents/1000)
 }
 
-// checkHints wants every tool to say what it is: one that changes something, whether
-// it destroys; one that stays inside, that it does. MCP's defaults are that a
-// tool destroys and reaches outside.
+// checkHints requires every tool to say what it is: one that changes something,
+// whether it destroys; one that stays inside, that it does. By default, MCP
+// assumes that a tool destroys and reaches outside.
 func checkHints(t *testing.T, o *op.Op, hints map[string]bool) {
 	t.Helper()
 	destroys, says := hints["destructiveHint"]
 	outside, saysWorld := hints["openWorldHint"]
 	reads := o.Method == http.MethodGet || o.ReadOnly()
-	harmless := o.Action == op.Create && !slices.Contains(outward, o.Name)
-	if len(hints) == 0 && !o.ReachesOut() || hints["readOnlyHint"] != reads || says == reads || says && destroys == harmless || saysWorld && outside {
+	harmless := o.Action == op.ActionCreate && !slices.Contains(outward, o.Name)
+	if len(hints) == 0 && !o.ReachesOut() || hints["readOnlyHint"] != reads || says == reads || says &&
+		destroys == harmless || saysWorld && outside {
 		t.Errorf("%s: %v", o.Name, hints)
 	}
 	if slices.Contains(outward, o.Name) && saysWorld {
@@ -120,8 +127,10 @@ func checkHints(t *testing.T, o *op.Op, hints map[string]bool) {
 }
 
 // outward are the tools that charge, send or publish although they only add.
-var outward = []string{"messages.create", "messages.send", "invoices.send", "domains.register", "domains.renew", "domains.dns_records.create",
-	"domains.email.enable", "domains.subdomains.create", "files.access_links.create", "webhooks.create", "webhooks.test",
+var outward = []string{"messages.create", "messages.send", "invoices.send", "domains.register", "domains.renew",
+	"domains.dns_records.create",
+	"domains.email.enable", "domains.subdomains.create", "files.access_links.create", "webhooks.create",
+	"webhooks.test",
 	"webhooks.deliveries.redeliver", "automations.create", "automations.run"}
 
 func parsed(t *testing.T, text []byte) any {
@@ -147,13 +156,14 @@ func compiled(t *testing.T, name string, text []byte) *jsonschema.Schema {
 	return s
 }
 
-// Server time of the two methods that clients use most. Nothing but the
-// handler runs, so that the CPU is the server's.
+// Server time of the two methods that clients use most. Only the handler runs,
+// so the CPU time is the server's.
 func BenchmarkAgent(b *testing.B) {
 	a := apptest.Start(b, db.SQLite)
 	_, access, _ := a.Connect(b, a.Tenant, a.NewAgent(b, a.Tenant, "all"))
 	session := a.Initialize(b, access)
-	contact := a.Send(b, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(b, 201).Text("id")
+	contact := a.Send(b, a.Key, http.MethodPost, "/v1/contacts",
+		`{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(b, 201).Text("id")
 	handler := a.AgentHandler()
 	for _, c := range []struct{ name, message string }{
 		{"list", list}, {"get", call("contacts_get", fmt.Sprintf(`{"id": %q}`, contact))}, {"ping", ping},

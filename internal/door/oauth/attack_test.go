@@ -12,29 +12,36 @@ import (
 )
 
 // Somebody registers a client whose redirect URI is a phishing page, and sends
-// people links to /oauth/authorize that are wrong on purpose (RFC 9700
-// §4.11.2). A browser is not sent on by itself; a person who wants to go there
-// reads where the link leads.
+// people deliberately wrong links to /oauth/authorize (RFC 9700 §4.11.2). A
+// browser is not redirected automatically; a person who wants to go there sees
+// where the link leads.
 func TestAttackOpenRedirect(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		const evil = "https://frontdesk-login.evil.example/callback?campaign=1"
-		registered := a.Agents(t, http.MethodPost, "/oauth/register", `{"client_name": "Frontdesk", "redirect_uris": ["`+evil+`", "evil.app://x/cb"]}`,
+		registered := a.Agents(t, http.MethodPost, "/oauth/register",
+			`{"client_name": "Frontdesk", "redirect_uris": ["`+evil+`", "evil.app://x/cb"]}`,
 			"Content-Type", "application/json").Parse(t)
 		client := registered.Text("client_id")
-		browser := []string{"Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Sec-Fetch-Mode", "navigate"}
+		browser := []string{"Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+			"Sec-Fetch-Mode",
+			"navigate"}
 		for _, wrong := range [][]string{
-			{"resource", "https://elsewhere.example"}, {"resource", ""}, {"scope", "everything"}, {"code_challenge_method", "plain"},
+			{"resource", "https://elsewhere.example"}, {"resource", ""}, {"scope", "everything"},
+			{"code_challenge_method", "plain"},
 			{"response_type", "token"}, {"state", "a\x00b"},
 		} {
-			for redirect, host := range map[string]string{evil: "frontdesk-login.evil.example", "evil.app://x/cb": "evil.app://x"} {
+			for redirect, host := range map[string]string{evil: "frontdesk-login.evil.example",
+				"evil.app://x/cb": "evil.app://x"} {
 				ask := a.AskURL(client, append([]string{"redirect_uri", redirect}, wrong...)...)
 				for _, headers := range [][]string{browser, {"Accept", "text/html"}, {"Sec-Fetch-Mode", "navigate"}} {
 					r := a.Agents(t, http.MethodGet, ask, "", headers...)
-					if r.Status != 400 || r.Header.Get("Location") != "" || r.Header.Get("Refresh") != "" || !strings.Contains(string(r.Body), host) {
+					if r.Status != 400 || r.Header.Get("Location") != "" || r.Header.Get("Refresh") != "" ||
+						!strings.Contains(string(r.Body), host) {
 						t.Errorf("%v to %s with %v: %d %v %s", wrong, redirect, headers, r.Status, r.Header, r.Body)
 						continue
 					}
-					// The page has no script and no form: only the link leads on.
+					// The page has no script and no form: only the link leads
+					// on.
 					if !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 						t.Errorf("policy: %v", r.Header)
 					}
@@ -52,14 +59,18 @@ func TestAttackOpenRedirect(t *testing.T) {
 			}
 		}
 		// A program that reads the answer itself is redirected with the refusal
-		// and its state, as it always was: it shows nobody anything.
-		r := a.Agents(t, http.MethodGet, a.AskURL(client, "redirect_uri", evil, "resource", "https://elsewhere.example"), "", "Accept", "*/*")
+		// and its state: it shows nothing to anybody.
+		r := a.Agents(t, http.MethodGet, a.AskURL(client, "redirect_uri", evil, "resource",
+			"https://elsewhere.example"), "",
+			"Accept", "*/*")
 		to, err := url.Parse(r.Header.Get("Location"))
-		if err != nil || r.Status != 302 || to.Query().Get("error") != "invalid_target" || to.Query().Get("state") != "a state" || to.Query().Get("campaign") != "1" {
+		if err != nil || r.Status != 302 || to.Query().Get("error") != "invalid_target" ||
+			to.Query().Get("state") != "a state" || to.Query().Get("campaign") != "1" {
 			t.Errorf("%d %v", r.Status, r.Header)
 		}
-		// And so is a browser, to the person's own machine.
-		local := a.Agents(t, http.MethodGet, a.AskURL(a.NewClient(t), "resource", "https://elsewhere.example"), "", browser...)
+		// So is a browser, if the target is the person's own machine.
+		local := a.Agents(t, http.MethodGet, a.AskURL(a.NewClient(t), "resource", "https://elsewhere.example"), "",
+			browser...)
 		sentBack(t, a, "a browser, to this machine", local, "invalid_target")
 	})
 }

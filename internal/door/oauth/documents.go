@@ -26,10 +26,12 @@ type documents struct{ client *outbound.Client }
 
 var _ grant.Documents = (*documents)(nil)
 
-// Documents fetches client metadata documents from public addresses; insecure
+// Documents fetches client metadata documents from public addresses. insecure
 // permits http and this machine.
 func Documents(insecure bool) grant.Documents {
-	return &documents{outbound.New(outbound.Options{Timeout: documentTime, MaxBytes: documentBytes, AtOnce: documentsOnce, Insecure: insecure})}
+	return &documents{outbound.New(outbound.Options{Timeout: documentTime, MaxBytes: documentBytes,
+		AtOnce:   documentsOnce,
+		Insecure: insecure})}
 }
 
 // Fetch reads one document.
@@ -49,13 +51,14 @@ func (d *documents) Fetch(ctx context.Context, address string) ([]byte, time.Dur
 	return a.Body, keep(a.Header, time.Now()), nil
 }
 
-// keep is how long an answer may be kept by its headers (RFC 9111 §5.2.2 and §5.3).
+// keep is how long an answer may be cached according to its headers (RFC 9111
+// §5.2.2 and §5.3).
 func keep(h http.Header, now time.Time) time.Duration {
 	age := time.Duration(-1)
 	for word := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(word)), "=")
 		switch name {
-		case "no-store", "no-cache": // wherever it stands
+		case "no-store", "no-cache": // in any position
 			return 0
 		case "max-age":
 			n, err := strconv.Atoi(strings.Trim(value, `"`))

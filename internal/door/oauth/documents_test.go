@@ -19,7 +19,8 @@ func TestClientMetadataDocuments(t *testing.T) {
 	hold := make(chan struct{})
 	var site *httptest.Server
 	document := func(path, more string) string {
-		return fmt.Sprintf(`{"client_id": %q, "client_name": "Documented", "client_uri": "https://example.com", "redirect_uris": [%q], "unknown": {"x": 1}%s}`, site.URL+path, apptest.Callback, more)
+		return fmt.Sprintf(`{"client_id": %q, "client_name": "Documented", "client_uri": "https://example.com", `+
+			`"redirect_uris": [%q], "unknown": {"x": 1}%s}`, site.URL+path, apptest.Callback, more)
 	}
 	site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fetched.Add(1)
@@ -66,7 +67,7 @@ func TestClientMetadataDocuments(t *testing.T) {
 	ask := func(client string) apptest.Result { return a.Agents(t, http.MethodGet, a.AskURL(client), "") }
 	agent := a.NewAgent(t, a.Tenant, "all")
 
-	// A good one works to the end, without the document being fetched again.
+	// A good one works to the end, without being fetched again.
 	client := site.URL + "/kept"
 	v := a.Redeem(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).Parse(t)
 	a.Redeem(t, client, "refresh_token", v.Text("refresh_token")).Parse(t).Same("token_type", "Bearer")
@@ -74,7 +75,8 @@ func TestClientMetadataDocuments(t *testing.T) {
 	if n := fetched.Load(); n != 1 {
 		t.Errorf("fetched %d times", n)
 	}
-	if list, err := a.Grants.Connections(t.Context(), a.Org); err != nil || len(list) != 1 || list[0].ClientName != "Documented" || list[0].ClientID != client {
+	if list, err := a.Grants.Connections(t.Context(), a.Org); err != nil || len(list) != 1 ||
+		list[0].ClientName != "Documented" || list[0].ClientID != client {
 		t.Errorf("%+v %v", list, err)
 	}
 	before := fetched.Load()
@@ -84,8 +86,10 @@ func TestClientMetadataDocuments(t *testing.T) {
 		t.Errorf("one that must not be kept was fetched %d times", n)
 	}
 
-	for _, path := range []string{"/missing", "/accepted", "/away", "/other", "/large", "/nameless", "/secret", "/script", "/html", "/", "", "/a/../kept", "/a/%2e%2e/kept", "/kept#x"} {
-		for range 2 { // a failure is not kept
+	for _, path := range []string{"/missing", "/accepted", "/away", "/other", "/large", "/nameless", "/secret",
+		"/script",
+		"/html", "/", "", "/a/../kept", "/a/%2e%2e/kept", "/kept#x"} {
+		for range 2 { // a failure is not cached
 			r := ask(site.URL + path)
 			refused(t, path, r, 400, "invalid_client").Same("error_description", "Client metadata unavailable")
 		}
@@ -98,11 +102,13 @@ func TestClientMetadataDocuments(t *testing.T) {
 		t.Errorf("a slow document took %s", took)
 	}
 
-	// Without the setting, plain http and private addresses are out.
+	// Without the setting, plain http and private addresses are refused.
 	a = apptest.Start(t, db.SQLite)
 	before = fetched.Load()
-	for _, client := range []string{site.URL + "/kept", strings.Replace(site.URL, "http://", "https://", 1) + "/kept", "https://127.0.0.1/x", "https://localhost/x", "https://[::1]/x", "https://10.0.0.1/x",
-		"https://169.254.169.254/latest/meta-data", "https://[::ffff:192.168.0.1]/x", "https://0x7f000001/x", "https://2130706433/x"} {
+	for _, client := range []string{site.URL + "/kept", strings.Replace(site.URL, "http://", "https://", 1) + "/kept",
+		"https://127.0.0.1/x", "https://localhost/x", "https://[::1]/x", "https://10.0.0.1/x",
+		"https://169.254.169.254/latest/meta-data", "https://[::ffff:192.168.0.1]/x",
+		"https://0x7f000001/x", "https://2130706433/x"} {
 		refused(t, client, ask(client), 400, "invalid_client")
 	}
 	if fetched.Load() != before {

@@ -23,12 +23,18 @@ import (
 func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSession, error) {
 	t.Helper()
 	agent := a.NewAgent(t, a.Tenant, "all")
-	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: apptest.Callback, RequestRefreshToken: true,
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "The official client", RedirectURIs: []string{apptest.Callback}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: "The official client", RedirectURIs: []string{apptest.Callback},
+				GrantTypes: []string{"authorization_code", "refresh_token"}}},
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult,
+			error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, args.URL, nil)
 			if err != nil {
 				return nil, err
@@ -42,7 +48,8 @@ func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSessi
 			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			if until := time.Until(token.Expiry); until < 59*time.Minute || until > 61*time.Minute || token.RefreshToken == "" {
+			if until := time.Until(token.Expiry); until < 59*time.Minute || until > 61*time.Minute ||
+				token.RefreshToken == "" {
 				t.Errorf("token: expires in %s, refresh token %t", until, token.RefreshToken != "")
 			}
 			if refreshAtOnce {
@@ -54,13 +61,14 @@ func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSessi
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: a.Settings.MCPURL + "/mcp", OAuthHandler: handler}, nil)
+	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: a.Settings.MCPURL + "/mcp", OAuthHandler: handler}, nil)
 }
 
 func TestOfficialClient(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
-		s.OAuth.RefreshRequiresResource = false // it cannot send the resource on a refresh
+		s.OAuth.RefreshRequiresResource = false // the client cannot send the resource on a refresh
 		a := apptest.StartWith(t, s)
 		session, err := connect(t, a, true)
 		if err != nil {
@@ -72,11 +80,14 @@ func TestOfficialClient(t *testing.T) {
 		if err != nil || len(list.Tools) < 20 {
 			t.Fatalf("%v %v", list, err)
 		}
-		r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "contacts_create", Arguments: map[string]any{"firstName": "Ada", "idempotencyKey": "k"}})
+		r, err := session.CallTool(t.Context(),
+			&sdk.CallToolParams{Name: "contacts_create",
+				Arguments: map[string]any{"firstName": "Ada", "idempotencyKey": "k"}})
 		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"firstName":"Ada"`) {
 			t.Fatalf("%v %v", r, err)
 		}
-		if r, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "contacts_create", Arguments: map[string]any{}}); err != nil || !r.IsError {
+		if r, err = session.CallTool(t.Context(),
+			&sdk.CallToolParams{Name: "contacts_create", Arguments: map[string]any{}}); err != nil || !r.IsError {
 			t.Errorf("%v %v", r, err)
 		}
 		if got := a.Events(t, "agent.connected", "contact."); got != "agent.connected contact.created" {
@@ -85,7 +96,7 @@ func TestOfficialClient(t *testing.T) {
 	})
 }
 
-// As the specification has it, a refresh without the resource is refused.
+// As the specification says, a refresh without the resource is refused.
 func TestRefreshNeedsResource(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	if s, err := connect(t, a, true); err == nil {
@@ -102,7 +113,7 @@ func TestRefreshNeedsResource(t *testing.T) {
 	}
 }
 
-// A path in the address is where everything is found.
+// If the address has a path, everything is found below it.
 func TestBelowAPath(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	s.MCPURL = "https://example.com/agents"
@@ -114,5 +125,6 @@ func TestBelowAPath(t *testing.T) {
 	}
 	u, _ := url.Parse(want)
 	a.Agents(t, http.MethodGet, u.Path, "").Parse(t).Same("resource", "https://example.com/agents/mcp")
-	a.Agents(t, http.MethodGet, "/.well-known/oauth-authorization-server/agents", "").Parse(t).Same("authorization_endpoint", "https://example.com/agents/oauth/authorize")
+	a.Agents(t, http.MethodGet, "/.well-known/oauth-authorization-server/agents",
+		"").Parse(t).Same("authorization_endpoint", "https://example.com/agents/oauth/authorize")
 }

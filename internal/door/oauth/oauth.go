@@ -1,6 +1,6 @@
-// Package oauth is the HTTP of the authorization server, on the agent
+// Package oauth is the HTTP side of the authorization server, on the agent
 // listener: the metadata documents, registration, authorization, tokens and
-// revocation. Its rules are account/grant's; consent is given on the console's
+// revocation. account/grant holds its rules; consent is given on the console's
 // pages, to which /oauth/authorize sends the browser.
 //
 // Start reading at Door.Mount.
@@ -33,7 +33,8 @@ type Door struct {
 	Log     *slog.Logger
 	Issuer  string // {mcp_url}, from the configuration and never from a request
 	Proxies peer.Proxies
-	// RegisterLimit and TokenLimit are requests per address in any 60 seconds.
+	// RegisterLimit and TokenLimit are requests per IP address in any 60
+	// seconds.
 	RegisterLimit, TokenLimit int
 
 	registering, redeeming, revoking limit.Window[netip.Prefix]
@@ -42,7 +43,7 @@ type Door struct {
 
 const (
 	window   = time.Minute
-	askLimit = 60 // authorization requests per minute and address; a person makes a few
+	askLimit = 60 // authorization requests per minute and IP address; a person makes a few
 	maxBody  = 16 << 10
 )
 
@@ -71,8 +72,9 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		base = u.Path + "/"
 	}
 	resource, server := d.document(d.resourceMetadata()), d.document(d.serverMetadata())
-	// Host-level, and with the path of what they describe behind (RFC 9728 §3.1,
-	// RFC 8414 §3.1). Some clients look for the server under the resource's path.
+	// At the host level, and with the path of what they describe appended (RFC
+	// 9728 §3.1, RFC 8414 §3.1). Some clients look for the server under the
+	// resource's path.
 	for _, path := range paths(base) {
 		d.handle(mux, http.MethodGet, "/.well-known/oauth-protected-resource"+path, resource)
 		d.handle(mux, http.MethodGet, "/.well-known/oauth-authorization-server"+path, server)
@@ -91,8 +93,8 @@ func paths(base string) []string {
 	return []string{"", strings.TrimSuffix(base, "/"), base + "mcp"}
 }
 
-// handle adds an endpoint that scripts of any page may call: nothing here goes
-// by cookies, so there is nothing that a foreign page could borrow.
+// handle adds an endpoint that scripts of any page may call: nothing here
+// depends on cookies, so there is nothing for a foreign page to abuse.
 func (d *Door) handle(mux *http.ServeMux, method, path string, fn http.HandlerFunc) {
 	mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -151,14 +153,15 @@ func (d *Door) document(v any) http.HandlerFunc {
 	}
 }
 
-// spend takes a request from an address's allowance, or answers 429.
+// spend counts a request against an address's limit, or answers 429.
 func (d *Door) spend(w http.ResponseWriter, r *http.Request, l *limit.Window[netip.Prefix], n int) bool {
 	v := l.Spend(d.Proxies.Key(r), n, window, time.Now())
 	if v.OK {
 		return true
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(v.Retry)))
-	answer(w, http.StatusTooManyRequests, &refusal{"temporarily_unavailable", "Too many requests from this address. Wait for the time in Retry-After."})
+	answer(w, http.StatusTooManyRequests,
+		&refusal{"temporarily_unavailable", "Too many requests from this address. Wait for the time in Retry-After."})
 	return false
 }
 
@@ -167,7 +170,7 @@ type refusal struct {
 	Description string `json:"error_description"`
 }
 
-// answer writes JSON that nobody keeps (RFC 6749 §5.1).
+// answer writes JSON that must not be cached (RFC 6749 §5.1).
 func answer(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -181,8 +184,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Write(text) //nolint:errcheck // the client is gone
 }
 
-// explain turns an error into what a client may read. What is not a refusal
-// of ours is logged once, here.
+// explain turns an error into what a client may read. An error that is not a
+// refusal is logged once, here.
 func (d *Door) explain(r *http.Request, err error) (int, *refusal) {
 	var e *grant.Error
 	if errors.As(err, &e) {
@@ -194,7 +197,8 @@ func (d *Door) explain(r *http.Request, err error) (int, *refusal) {
 	}
 	if r.Context().Err() != nil || fault.Has(err, fault.Unavailable) {
 		d.Log.WarnContext(r.Context(), "authorization turned away", "path", r.URL.Path, "err", err)
-		return http.StatusServiceUnavailable, &refusal{"temporarily_unavailable", "The service is briefly unavailable. Retry in a moment."}
+		return http.StatusServiceUnavailable,
+			&refusal{"temporarily_unavailable", "The service is briefly unavailable. Retry in a moment."}
 	}
 	d.Log.ErrorContext(r.Context(), "authorization failed", "path", r.URL.Path, "err", err)
 	return http.StatusInternalServerError, &refusal{"server_error", "Something went wrong on our side."}
@@ -219,12 +223,14 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !isType(r, "application/json") {
-		answer(w, http.StatusBadRequest, &refusal{grant.InvalidClientMetadata, "Content-Type must be application/json."})
+		answer(w, http.StatusBadRequest,
+			&refusal{grant.InvalidClientMetadata, "Content-Type must be application/json."})
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		answer(w, http.StatusBadRequest, &refusal{grant.InvalidClientMetadata, "The body could not be read, or is larger than 16 KiB."})
+		answer(w, http.StatusBadRequest,
+			&refusal{grant.InvalidClientMetadata, "The body could not be read, or is larger than 16 KiB."})
 		return
 	}
 	c, err := d.Grants.Register(r.Context(), text)
@@ -232,7 +238,8 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err)
 		return
 	}
-	// RFC 7591 §3.2.1: all that was registered, also where it is not what was asked for.
+	// RFC 7591 §3.2.1: everything that was registered, even where it differs
+	// from the request.
 	out := map[string]any{
 		"client_id":                  c.ID,
 		"client_id_issued_at":        c.CreatedAt.Std().Unix(),
@@ -251,15 +258,16 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, out)
 }
 
-// authorize is RFC 6749 §4.1.1. It sends the browser on: to the consent page,
-// or back to the client with what is wrong.
+// authorize is RFC 6749 §4.1.1. It sends the browser to the consent page, or
+// back to the client with an error.
 func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	if v := d.asking.Spend(d.Proxies.Key(r), askLimit, window, time.Now()); !v.OK {
 		h.Set("Retry-After", strconv.Itoa(limit.Seconds(v.Retry)))
-		d.page(w, r, http.StatusTooManyRequests, &refusal{"temporarily_unavailable", "Too many requests from this address. Wait a moment and try again."})
+		d.page(w, r, http.StatusTooManyRequests,
+			&refusal{"temporarily_unavailable", "Too many requests from this address. Wait a moment and try again."})
 		return
 	}
 	q, err := url.ParseQuery(r.URL.RawQuery)
@@ -269,8 +277,8 @@ func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	to, err := d.Grants.Ask(r.Context(), q)
 	if err != nil {
-		// RFC 6749 §4.1.2.1: without a known client and a redirect URI of its
-		// own, the browser is sent nowhere.
+		// RFC 6749 §4.1.2.1: without a known client and one of its redirect
+		// URIs, the browser is sent nowhere.
 		status, e := d.explain(r, err)
 		if status == http.StatusUnauthorized {
 			status = http.StatusBadRequest
@@ -278,9 +286,9 @@ func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 		d.page(w, r, status, e)
 		return
 	}
-	// RFC 9700 §4.11.2: anyone may register a client, so a request that is wrong
-	// on purpose would send a person wherever its author likes. A browser asks
-	// the person first; a program, which shows nobody anything, reads the
+	// RFC 9700 §4.11.2: anyone may register a client, so a deliberately wrong
+	// request would send a person wherever its author likes. A browser asks the
+	// person first; a program, which shows nothing to anybody, gets the
 	// redirect. See docs/adr/0013.
 	if to.Refused != nil && !to.Own && fromBrowser(r) {
 		d.askToLeave(w, r, to)
@@ -291,22 +299,26 @@ func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// fromBrowser reports whether a person sees the answer. Browsers say so of
-// every page that they open, and no link can keep them from it.
+// fromBrowser reports whether a person sees the answer. Browsers say so for
+// every page they open, and no link can prevent it.
 func fromBrowser(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html") || r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 var pages = template.Must(template.New("").Parse(`{{define "head"}}<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.}}</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport"
+	content="width=device-width, initial-scale=1"><title>{{.}}</title></head>
 <body><main><h1>{{.}}</h1>{{end}}
 {{define "refusal"}}{{template "head" "This application cannot be connected"}}
-<p>{{.Description}}</p><p>Go back to the application and try again. If it happens again, its makers need to know: <code>{{.Code}}</code>.</p></main></body></html>
+<p>{{.Description}}</p><p>Go back to the application and try again. If it happens again,
+	its makers need to know: <code>{{.Code}}</code>.</p></main></body></html>
 {{end}}
 {{define "leave"}}{{template "head" "This application cannot be connected"}}
 <p>It asked in a way that cannot be answered: {{.Refused.Description}} (<code>{{.Refused.Code}}</code>)</p>
-<p>The answer goes to <strong>{{.Host}}</strong>, which is not part of this server. Go there only if you know it, and type no password there that you use here.</p>
-<p><a href="{{.Link}}" rel="noreferrer">Go on to {{.Host}}</a></p><p>Otherwise close this page. Nothing was connected.</p></main></body></html>
+<p>The answer goes to <strong>{{.Host}}</strong>,
+	which is not part of this server. Go there only if you know it, and type no password there that you use here.</p>
+<p><a href="{{.Link}}" rel="noreferrer">Go on to {{.Host}}</a></p><p>Otherwise close this page. Nothing was
+	connected.</p></main></body></html>
 {{end}}`))
 
 // page tells a person, or a program that asks for JSON, what is wrong.
@@ -318,8 +330,8 @@ func (d *Door) page(w http.ResponseWriter, r *http.Request, status int, e *refus
 	d.write(w, r, status, "refusal", e)
 }
 
-// askToLeave names the host that a refusal would be sent to, and leaves it to
-// the person to go there.
+// askToLeave names the host that a refusal would be sent to, and lets the
+// person decide whether to go there.
 func (d *Door) askToLeave(w http.ResponseWriter, r *http.Request, to *grant.Direction) {
 	d.write(w, r, http.StatusBadRequest, "leave", struct {
 		*grant.Direction
@@ -334,19 +346,20 @@ func (d *Door) write(w http.ResponseWriter, r *http.Request, status int, name st
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	if err := pages.ExecuteTemplate(w, name, data); err != nil {
-		d.Log.WarnContext(r.Context(), "a page was not written", "err", err)
+		d.Log.WarnContext(r.Context(), "a page could not be written", "err", err)
 	}
 }
 
-// form reads a request of the token endpoint and of revocation, and who makes it.
+// form reads a request to the token or revocation endpoint, and who makes it.
 func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, client string, ok bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if !isType(r, "application/x-www-form-urlencoded") || r.ParseForm() != nil {
-		answer(w, http.StatusBadRequest, &refusal{grant.InvalidRequest, "The body must be application/x-www-form-urlencoded."})
+		answer(w, http.StatusBadRequest,
+			&refusal{grant.InvalidRequest, "The body must be application/x-www-form-urlencoded."})
 		return nil, "", false
 	}
 	form, client = r.PostForm, r.PostForm.Get("client_id")
-	// Clients here are public (RFC 6749 §2.1). Some say their id as a user
+	// Clients here are public (RFC 6749 §2.1). Some send their id as a user
 	// name with an empty password (§2.3.1); one with a secret is not ours.
 	name, password, basic := r.BasicAuth()
 	if basic {
@@ -354,8 +367,10 @@ func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, cl
 			name = decoded
 		}
 	}
-	if form.Get("client_secret") != "" || password != "" || basic && client != "" && client != name || !basic && r.Header.Get("Authorization") != "" {
-		d.refuse(w, r, &grant.Error{Code: grant.InvalidClient, Description: "Clients have no secret here; send client_id only."})
+	if form.Get("client_secret") != "" || password != "" || basic && client != "" && client != name || !basic &&
+		r.Header.Get("Authorization") != "" {
+		d.refuse(w, r, &grant.Error{Code: grant.InvalidClient,
+			Description: "Clients have no secret here; send client_id only."})
 		return nil, "", false
 	}
 	if basic {
@@ -378,7 +393,8 @@ func (d *Door) token(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err)
 		return
 	}
-	out := map[string]any{"access_token": t.Access, "token_type": "Bearer", "expires_in": int(grant.AccessLifetime.Seconds()), "scope": strings.Join(t.Scopes, " ")}
+	out := map[string]any{"access_token": t.Access, "token_type": "Bearer",
+		"expires_in": int(grant.AccessLifetime.Seconds()), "scope": strings.Join(t.Scopes, " ")}
 	if t.Refresh != "" {
 		out["refresh_token"] = t.Refresh
 	}

@@ -7,8 +7,8 @@ import (
 	"frontdesk/internal/kernel/limit"
 )
 
-// headers tells what is left of the allowance. The names are written as the
-// specification writes them, not as Go would.
+// headers shows what is left of the allowance. The names are spelled as in the
+// specification, not as Go would spell them.
 func headers(v limit.Verdict, h http.Header) {
 	h["X-RateLimit-Limit"] = []string{strconv.Itoa(v.Limit)}
 	h["X-RateLimit-Remaining"] = []string{strconv.Itoa(v.Remaining)}

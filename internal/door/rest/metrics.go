@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests by operation and status, and how long they took.
+// metrics counts requests by operation and status, and measures how long they
+// took.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -15,13 +16,17 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	return &metrics{
-		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_http_requests_total", Help: "API requests, by operation and status."}, []string{"operation", "status"}),
-		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "frontdesk_http_request_seconds", Help: "How long API requests took, by operation.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}}, []string{"operation"}),
+		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_http_requests_total",
+			Help: "API requests, by operation and status."}, []string{"operation", "status"}),
+		prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "frontdesk_http_request_seconds",
+			Help: "How long API requests took, by operation.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5,
+				10}}, []string{"operation"}),
 	}
 }
 
-// figures are one operation's. The successes are looked up once.
+// figures are one operation's metrics. The counter of successes is looked up
+// once.
 type figures struct {
 	all     *metrics
 	name    string

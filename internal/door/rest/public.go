@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Public operations need no key: a token in the path tells whose they are.
-// They stand outside /v1, and each address has its own allowance.
+// Public operations need no key: a token in the path says whose they are. They
+// are outside /v1, and each IP address has its own allowance.
 type public struct {
 	routes  router
 	roots   map[string]bool // the first segments of their paths
@@ -34,11 +34,11 @@ func (d *Door) Owns(path string) bool {
 	return root == "v1" || d.public.roots[root]
 }
 
-// anyone is who calls a public operation.
+// anyone is the caller of a public operation.
 var anyone = &op.Caller{Kind: op.SystemActor}
 
-// admit finds a public operation, and spends the address's allowance first:
-// guessing tokens costs as much as knowing one.
+// admit finds a public operation, after counting against the address's
+// allowance: guessing tokens costs as much as knowing one.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*router, []string, error) {
 	v := d.public.limiter.Spend(d.Proxies.Key(r), d.PublicLimit, time.Minute, time.Now())
 	if !v.OK {
@@ -56,7 +56,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*router, []string,
 
 func noPath() error { return fault.NotFound.Say("There is no such path.") }
 
-// redacted is a path as it may be logged: a public one holds its token.
+// redacted is a path that may be logged: a public one holds its token.
 func redacted(path string) string {
 	if path == "/v1" || strings.HasPrefix(path, "/v1/") {
 		return path

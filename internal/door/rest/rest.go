@@ -1,6 +1,6 @@
-// Package rest is the door for programs: JSON over HTTP under /v1, with an
-// API key. It knows who calls, spends the rate limit, finds the route and
-// takes the request apart; everything after that is the Runner's.
+// Package rest is the door for programs: JSON over HTTP under /v1, with an API
+// key. It identifies the caller, applies the rate limit, finds the route and
+// takes the request apart. The Runner does everything after that.
 //
 // Start reading at Door.ServeHTTP, which follows the order of checks.
 package rest
@@ -38,10 +38,10 @@ type Door struct {
 	Log      *slog.Logger
 	// Limits are requests per minute by plan.
 	Limits map[string]int
-	// PublicLimit is requests per minute and address to what needs no key.
+	// PublicLimit is requests per minute and IP address to public operations.
 	PublicLimit int
 	Proxies     peer.Proxies
-	// Pace is how long 64 KiB of a stream may take; 60 seconds when zero.
+	// Pace is how long 64 KiB of a stream may take; 60 seconds if zero.
 	Pace time.Duration
 
 	routes  router
@@ -66,14 +66,15 @@ func (d *Door) Mount(c *op.Catalog) {
 	}
 }
 
-// ServeHTTP answers one request, in this order of checks: request id, key, rate limit, account, agreement, route, permission,
-// content type, and then the Runner.
+// ServeHTTP answers one request, in this order of checks: request id, key, rate
+// limit, account, agreement, route; and then the Runner's, which begin with the
+// permission.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	request := string(id.New())
 	h := w.Header()
 	h["X-Request-ID"] = []string{request}
-	defer d.recover(w, r, request)
+	defer d.answerPanic(w, r, request)
 	rt, status := d.serve(w, r, request)
 	if rt != nil {
 		rt.observe(status, time.Since(began))
@@ -81,15 +82,17 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.metrics.refused(status)
 	}
 	if d.Log.Enabled(r.Context(), slog.LevelDebug) {
-		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "status", status, "took", time.Since(began))
+		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path",
+			redacted(r.URL.Path),
+			"status", status, "took", time.Since(began))
 	}
 }
 
-// recover answers for a mistake of ours that no transaction caught.
-func (d *Door) recover(w http.ResponseWriter, r *http.Request, request string) {
+// answerPanic answers for a bug of ours that no transaction caught.
+func (d *Door) answerPanic(w http.ResponseWriter, r *http.Request, request string) {
 	switch v := recover(); v {
 	case nil:
-	case http.ErrAbortHandler: // an answer that must not look whole
+	case http.ErrAbortHandler: // an answer that must not look complete
 		panic(v)
 	default:
 		d.metrics.refused(d.refuse(w, r, request, &db.PanicError{Value: v, Stack: debug.Stack()}))
@@ -110,31 +113,21 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	rt := node.methods[method]
 	if rt == nil {
 		w.Header().Set("Allow", node.allow)
-		return refuse(nil, fault.MethodNotAllowed.Say("This path takes %s.", node.allow))
-	}
-	if err := rt.op.Permit(caller, op.REST); err != nil {
-		return refuse(rt, err)
-	}
-	if err := checkContentType(rt.op, r); err != nil {
-		return refuse(rt, err)
-	}
-	for i, s := range values {
-		if values[i], err = url.PathUnescape(s); err != nil {
-			return refuse(rt, fault.BadInput.Say("The path is not well formed."))
-		}
+		return refuse(nil, fault.MethodNotAllowed.Say("This path accepts %s.", node.allow))
 	}
 	q := op.Request{Caller: caller, Door: op.REST, ID: request, Path: values}
-	if r.URL.RawQuery != "" {
-		if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-			return refuse(rt, badQuery(err))
-		}
-		tellIgnored(w.Header(), rt.op, q.Query)
-	}
+	q.Malformed = d.takeApart(w, r, rt.op, &q)
 	if key, ok := r.Header["Idempotency-Key"]; ok {
 		q.Key, q.HasKey = key[0], true
 	}
+	q.Match = r.Header.Get("If-Match")
+	if method == http.MethodPost {
+		q.Spend = func(more int) error { return d.spend(w.Header(), caller, more) }
+	}
 	if rt.op.Streams() {
-		q.Stream = &op.Stream{Reader: d.pacedReader(w, r), ContentType: r.Header.Get("Content-Type"), Length: r.ContentLength, Head: r.Method == http.MethodHead}
+		q.Stream = &op.Stream{Reader: d.pacedReader(w, r), ContentType: r.Header.Get("Content-Type"),
+			Length: r.ContentLength,
+			Head:   r.Method == http.MethodHead}
 	} else if takesJSON(method) {
 		buf := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(buf)
@@ -144,15 +137,36 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	if err != nil {
 		return refuse(rt, err)
 	}
-	return rt, d.answer(w, r, request, answer)
+	return rt, d.answer(w, r, request, rt.op, answer)
+}
+
+// takeApart reads the path's values and the query, and says what is wrong with
+// the request before its body is read.
+func (d *Door) takeApart(w http.ResponseWriter, r *http.Request, o *op.Op, q *op.Request) (err error) {
+	if err := checkContentType(o, r); err != nil {
+		return err
+	}
+	for i, s := range q.Path {
+		if q.Path[i], err = url.PathUnescape(s); err != nil {
+			return fault.BadInput.Say("The path is not well formed.")
+		}
+	}
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		return badQuery(err)
+	}
+	nameIgnored(w.Header(), o, q.Query)
+	return nil
 }
 
 // maxIgnored bounds how many parameters are named.
 const maxIgnored = 20
 
-// tellIgnored names the parameters that mean nothing here: a misspelt filter
-// would otherwise look like one that finds everything.
-func tellIgnored(h http.Header, o *op.Op, query url.Values) {
+// nameIgnored names the unknown parameters in a header: a misspelt filter would
+// otherwise look like one that finds everything.
+func nameIgnored(h http.Header, o *op.Op, query url.Values) {
 	var names []string
 	for name := range query {
 		if !o.TakesQuery(name) {
@@ -165,26 +179,27 @@ func tellIgnored(h http.Header, o *op.Op, query url.Values) {
 	}
 }
 
-// badQuery says why a query string cannot be read.
+// badQuery says why a query string cannot be parsed.
 func badQuery(err error) error {
 	return (*fault.Tree)(nil).Add("The query is not well formed: " + err.Error()).Fault(fault.BadInput)
 }
 
-// NotFound answers a program that asks for a path which nobody serves.
+// NotFound answers a program that asks for a path that nobody serves.
 func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
 	request := string(id.New())
 	w.Header()["X-Request-ID"] = []string{request}
 	d.metrics.refused(d.refuse(w, r, request, noPath()))
 }
 
-// Allowance tells what is left of an organization's requests, as this process
+// Allowance tells how many requests an organization has left, as this process
 // counts them.
 func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
 	return d.limiter.Look(org, d.Limits[plan], time.Minute, time.Now())
 }
 
-// enter tells who calls and what is at the path: for a key, after its rate
-// limit and its account's state; for what is public, after its address's.
+// enter finds out who calls and what is at the path: with a key, after its rate
+// limit and the state of its account; for a public operation, after the
+// address's limit.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *router, []string, error) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1" {
 		node, values, err := d.admit(w, r)
@@ -194,12 +209,8 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	v := d.limiter.Spend(login.Caller.Organization, d.Limits[login.Caller.Plan], time.Minute, time.Now())
-	headers(v, w.Header())
-	if !v.OK {
-		f := fault.RateLimited.New()
-		f.RetryAfter = v.Retry
-		return nil, nil, nil, f
+	if err := d.spend(w.Header(), login.Caller, 1); err != nil {
+		return nil, nil, nil, err
 	}
 	if err := login.Refused(); err != nil {
 		return nil, nil, nil, err
@@ -209,6 +220,18 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*
 		return nil, nil, nil, noPath()
 	}
 	return login.Caller, node, values, nil
+}
+
+// spend takes requests from an organization's allowance.
+func (d *Door) spend(h http.Header, c *op.Caller, times int) error {
+	v := d.limiter.SpendMany(c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
+	headers(v, h)
+	if v.OK {
+		return nil
+	}
+	f := fault.RateLimited.New()
+	f.RetryAfter = v.Retry
+	return f
 }
 
 func (d *Door) login(r *http.Request) (*account.Login, error) {
@@ -223,8 +246,8 @@ func takesJSON(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// checkContentType wants application/json for a body, or multipart/form-data
-// for a form; an action that needs no input may come with neither.
+// checkContentType requires application/json for a body, or multipart/form-data
+// for a form. An action that needs no input may come without either.
 func checkContentType(o *op.Op, r *http.Request) error {
 	if !takesJSON(r.Method) || o.Streams() && !o.IsForm() {
 		return nil
@@ -277,23 +300,30 @@ func send(w http.ResponseWriter, status int, body []byte) int {
 	}
 	h["Cache-Control"] = noStore
 	w.WriteHeader(status)
-	w.Write(body) //nolint:errcheck // the client is gone; nothing is left to say
+	w.Write(body) //nolint:errcheck // the client is gone
 	return status
 }
 
 var noStore = []string{"no-store"}
 
-func (d *Door) answer(w http.ResponseWriter, r *http.Request, request string, a op.Answer) int {
+func (d *Door) answer(w http.ResponseWriter, r *http.Request, request string, o *op.Op, a op.Answer) int {
 	if a.Replay {
 		w.Header()["Idempotency-Replay"] = []string{"true"}
 	}
 	if a.Content != nil {
 		return d.serveContent(w, r, request, a.Content)
 	}
+	if version := o.Version(a.Body); version != "" {
+		tag := `"` + version + `"`
+		w.Header()["Etag"] = []string{tag}
+		if r.Method == http.MethodGet && r.Header.Get("If-None-Match") == tag {
+			return send(w, http.StatusNotModified, nil)
+		}
+	}
 	return send(w, a.Status, a.Body)
 }
 
-// refuse writes the error envelope. What is not a refusal of ours is logged
+// refuse writes the error envelope. An error that is not a refusal is logged
 // once, here, and the caller learns only the request id.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, err error) int {
 	f := fault.Of(err)
@@ -302,9 +332,11 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, er
 	}
 	switch f.Kind {
 	case fault.Internal:
-		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "err", err)
+		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path",
+			redacted(r.URL.Path), "err", err)
 	case fault.Unavailable, fault.OutcomeUnknown:
-		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path", redacted(r.URL.Path), "err", err)
+		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path",
+			redacted(r.URL.Path), "err", err)
 	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -313,7 +345,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, er
 	}
 	body, encodeErr := op.ErrorBody(f)
 	if encodeErr != nil {
-		d.Log.ErrorContext(r.Context(), "a refusal could not be written", "trace_id", request, "err", encodeErr)
+		d.Log.ErrorContext(r.Context(), "a refusal could not be encoded", "trace_id", request, "err", encodeErr)
 		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
 	}
 	return send(w, f.Status, body)

@@ -24,7 +24,8 @@ func TestOrderOfChecks(t *testing.T) {
 			return a.Send(t, key, http.MethodPost, path, body, headers...)
 		}
 		// The key comes before everything.
-		for name, key := range map[string]string{"none": "", "typo": a.Key[:len(a.Key)-1] + "-", "unknown": secret.NewToken("fd_"), "short": "fd_1"} {
+		for name, key := range map[string]string{"none": "", "typo": a.Key[:len(a.Key)-1] + "-",
+			"unknown": secret.NewToken("fd_"), "short": "fd_1"} {
 			r := post(key, "/v1/nowhere", `{`)
 			r.Refused(t, 401, "UNAUTHORIZED")
 			if r.Header.Get("X-Request-ID") == "" || r.Header.Get("X-RateLimit-Limit") != "" {
@@ -54,13 +55,15 @@ func TestOrderOfChecks(t *testing.T) {
 		}
 		readOnly, _ := a.NewKey(t, a.Tenant, "contacts:read", "tasks:write")
 		a.Send(t, readOnly, http.MethodGet, "/v1/contacts", "").OK(t, 200)
-		e := post(readOnly, "/v1/contacts", "x", "Content-Type", "text/plain").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		e := post(readOnly, "/v1/contacts", "x", "Content-Type", "text/plain").Refused(t, 403,
+			"INSUFFICIENT_PERMISSIONS")
 		e.Same("details.permission", "contacts:write")
 		a.Send(t, readOnly, http.MethodGet, "/v1/me", "").OK(t, 200).Same("permissions", "[contacts:read tasks:write]")
 
 		// Then content type, path, query, key, size, stored key, body.
 		post(a.Key, "/v1/contacts/xyz/emails", "{}", "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
-		post(a.Key, "/v1/contacts", "{}", "Content-Type", "application/json; charset=latin1").Refused(t, 400, "INVALID_INPUT")
+		post(a.Key, "/v1/contacts", "{}", "Content-Type",
+			"application/json; charset=latin1").Refused(t, 400, "INVALID_INPUT")
 		post(a.Key, "/v1/contacts", `{"firstName": "A"}`, "Content-Type", "application/json; charset=UTF-8").OK(t, 201)
 		post(a.Key, "/v1/contacts/xyz/emails", "{", "Idempotency-Key", "").Refused(t, 400, "INVALID_CONTACT_ID")
 		post(a.Key, "/v1/contacts", "{", "Idempotency-Key", strings.Repeat("x", 256)).Refused(t, 400, "INVALID_INPUT")
@@ -80,8 +83,10 @@ func TestAgreementGate(t *testing.T) {
 		key, _ := a.NewKey(t, v, "*")
 		r := a.Send(t, key, http.MethodGet, "/v1/nowhere", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
 		r.Same("details.url", s.BaseURL+"/agreements")
-		a.Operate(t, "users.create", "organization", v.Org, `{"email": "o@example.com", "name": "O", "role": "owner", "password": "long enough"}`)
-		a.Operate(t, "agreements.accept", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": "O@example.com"}`, v.Business))
+		a.Operate(t, "users.create", "organization", v.Org,
+			`{"email": "o@example.com", "name": "O", "role": "owner", "password": "long enough"}`)
+		a.Operate(t, "agreements.accept", "business", v.Business,
+			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": "O@example.com"}`, v.Business))
 		a.Send(t, key, http.MethodGet, "/v1/me", "").OK(t, 200)
 	})
 }
@@ -94,7 +99,8 @@ func TestKeysEnd(t *testing.T) {
 		a.Send(t, key, http.MethodGet, "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
 
 		soon := a.Clock.Now().Add(2 * time.Second)
-		k := a.Operate(t, "api_keys.create", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "name": "Short", "permissions": ["*"], "expiresAt": %q}`, a.Business, soon))
+		k := a.Operate(t, "api_keys.create", "business", a.Business,
+			fmt.Sprintf(`{"businessId": %q, "name": "Short", "permissions": ["*"], "expiresAt": %q}`, a.Business, soon))
 		a.Send(t, k.Text("key"), http.MethodGet, "/v1/me", "").OK(t, 200)
 		time.Sleep(2100 * time.Millisecond)
 		a.Send(t, k.Text("key"), http.MethodGet, "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
@@ -120,7 +126,8 @@ func TestRefusals(t *testing.T) {
 		c := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "A"}`).OK(t, 201).Text("id")
 		get("/v1/contacts/"+strings.ToUpper(c)).OK(t, 200)
 		get("/v1/contacts/"+c+"/emails/xyz").Refused(t, 400, "INVALID_INPUT")
-		for _, path := range []string{"/v1", "/v1/", "/v1/contacts/", "/v1//contacts", "/v1/../v1/contacts", "/v1/contacts/%2e%2e", "/v1/contacts//emails", "/v1/Contacts"} {
+		for _, path := range []string{"/v1", "/v1/", "/v1/contacts/", "/v1//contacts", "/v1/../v1/contacts",
+			"/v1/contacts/%2e%2e", "/v1/contacts//emails", "/v1/Contacts"} {
 			r := get(path)
 			if r.Status != 404 && r.Status != 400 {
 				t.Errorf("%s: %d %s", path, r.Status, r.Body)
@@ -130,8 +137,10 @@ func TestRefusals(t *testing.T) {
 		get("/v1/../v1/contacts").Refused(t, 404, "NOT_FOUND")
 		get("/v1/contacts/").Refused(t, 404, "NOT_FOUND")
 
-		for query, place := range map[string]string{"limit=0": "limit", "limit=101": "limit", "limit=x": "limit", "limit=1.5": "limit", "limit=": "limit", "offset=-1": "offset",
-			"sortOrder=up": "sortOrder", "offset=99999999999999999999": "offset", "query=%00": "query", "query=%ff": "query"} {
+		for query, place := range map[string]string{"limit=0": "limit", "limit=101": "limit", "limit=x": "limit",
+			"limit=1.5": "limit", "limit=": "limit", "offset=-1": "offset",
+			"sortOrder=up": "sortOrder", "offset=99999999999999999999": "offset",
+			"query=%00": "query", "query=%ff": "query"} {
 			e := get("/v1/contacts?"+query).Refused(t, 400, "INVALID_INPUT")
 			if e.At("details.properties."+place+".errors").Len() != 1 {
 				t.Errorf("%s: %s", query, e)
@@ -142,13 +151,26 @@ func TestRefusals(t *testing.T) {
 
 		post := func(body string) apptest.Result { return a.Send(t, a.Key, http.MethodPost, "/v1/contacts", body) }
 		for body, want := range map[string]string{
-			`[]`: "expected object, received array", `null`: "expected object, received null", `"x"`: "received string", `{"firstName": "A"`: "Invalid JSON",
-			`{"firstName": "A"} x`: "Invalid JSON", `{"firstName": "A", "firstName": "B"}`: "Duplicate key: \\\"firstName\\\"", "{\"firstName\": \"\xff\"}": "Invalid JSON",
-			`{"nope": 1, "firstName": "A"}`: `Unrecognized key: \"nope\"`, `{"FirstName": "A"}`: `Unrecognized key: \"FirstName\"`, `{"id": "x", "firstName": "A"}`: `Unrecognized key: \"id\"`,
-			`{}`: "At least one of", `{"firstName": " ", "lastName": "\t"}`: "At least one of", `{"firstName": 5}`: "expected string, received number", `{"firstName": "a\u0000b"}`: "U+0000", `{"firstName": "` + strings.Repeat("x", 256) + `"}`: "at most 255",
-			`{"firstName": "A", "birthday": "1815-13-01"}`: "Invalid date", `{"firstName": "A", "emails": {}}`: "expected array, received object",
-			`{"firstName": "A", "notes": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`:                             "64 levels",
-			`{"firstName": "A", "emails": [` + strings.Repeat(`{"email": "a@example.com"},`, 100) + `{"email": "a@example.com"}]}`: "at most 100",
+			`[]`: "expected object, received array", `null`: "expected object, received null", `"x"`: "received string",
+			`{"firstName": "A"`:                                 "Invalid JSON",
+			`{"firstName": "A"} x`:                              "Invalid JSON",
+			`{"firstName": "A", "firstName": "B"}`:              "Duplicate key: \\\"firstName\\\"",
+			"{\"firstName\": \"\xff\"}":                         "Invalid JSON",
+			`{"nope": 1, "firstName": "A"}`:                     `Unrecognized key: \"nope\"`,
+			`{"FirstName": "A"}`:                                `Unrecognized key: \"FirstName\"`,
+			`{"id": "x", "firstName": "A"}`:                     `Unrecognized key: \"id\"`,
+			`{}`:                                                "At least one of",
+			`{"firstName": " ", "lastName": "\t"}`:              "At least one of",
+			`{"firstName": 5}`:                                  "expected string, received number",
+			`{"firstName": "a\u0000b"}`:                         "U+0000",
+			`{"firstName": "` + strings.Repeat("x", 256) + `"}`: "at most 255",
+			`{"firstName": "A", "birthday": "1815-13-01"}`:      "Invalid date",
+			`{"firstName": "A", "emails": {}}`:                  "expected array, received object",
+
+			`{"firstName": "A", "notes": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`: "64 levels",
+
+			`{"firstName": "A", "emails": [` + strings.Repeat(`{"email": "a@example.com"},`, 100) +
+				`{"email": "a@example.com"}]}`: "at most 100",
 			`{"firstName": "A", "emails": [null]}`: "expected object, received null",
 		} {
 			r := post(body)
@@ -157,23 +179,29 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%.80s: %s, want %s", body, r.Body, want)
 			}
 		}
-		e := post(`{"firstName": "A", "emails": [{"email": "a@example.com"}, {"email": "b"}, {"email": "c@example.com", "x": 1}]}`).Refused(t, 400, "VALIDATION_ERROR")
+		e := post(`{"firstName": "A", "emails": [{"email": "a@example.com"}, {"email": "b"}, {"email": `+
+			`"c@example.com", `+
+			`"x": 1}]}`).Refused(t, 400, "VALIDATION_ERROR")
 		if e.At("details.properties.emails.items").Len() != 3 || !e.At("details.properties.emails.items.0").Null() ||
-			e.Text("details.properties.emails.items.2.errors.0") != `Unrecognized key: "x"` || e.At("details.properties.emails.items.1.properties.email.errors").Len() != 1 {
+			e.Text("details.properties.emails.items.2.errors.0") != `Unrecognized key: "x"` ||
+			e.At("details.properties.emails.items.1.properties.email.errors").Len() != 1 {
 			t.Errorf("items: %s", e)
 		}
 		post(`{"firstName": "`+strings.Repeat("é", 255)+`"}`).OK(t, 201)
 		post(`{"firstName": null, "lastName": "L"}`).OK(t, 201)
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{"emails": []}`).Refused(t, 400, "VALIDATION_ERROR")
-		// Nothing is not JSON: only an action may come without a body.
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR").At("details.errors.0")
-		a.Send(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type", "application/json").Refused(t, 400, "VALIDATION_ERROR")
+		// An empty body is not JSON: only an action may come without one.
+		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type",
+			"application/json").Refused(t, 400, "VALIDATION_ERROR").At("details.errors.0")
+		a.Send(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type",
+			"application/json").Refused(t, 400, "VALIDATION_ERROR")
 		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{}`).OK(t, 200)
 		a.Send(t, a.Key, http.MethodPost, "/v1/contacts", ``).Refused(t, 400, "INVALID_INPUT")
 		none := "/v1/invoices/" + string(id.New()) + "/"
 		a.Send(t, a.Key, http.MethodPost, none+"issue", ``).Refused(t, 404, "NOT_FOUND")
 		a.Send(t, a.Key, http.MethodPost, none+"send", ``).Refused(t, 404, "NOT_FOUND") // its input is optional
-		a.Send(t, a.Key, http.MethodPost, none+"send", ``, "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
+		a.Send(t, a.Key, http.MethodPost, none+"send", ``, "Content-Type",
+			"text/plain").Refused(t, 400, "INVALID_INPUT")
 
 		a.Send(t, a.Key, http.MethodPost, "/v1/openapi.json", `{}`).Refused(t, 404, "NOT_FOUND")
 		head := a.Send(t, a.Key, http.MethodHead, "/v1/contacts/"+c, "")
@@ -233,10 +261,11 @@ func TestRateLimit(t *testing.T) {
 		r := a.Send(t, v.Key, http.MethodGet, "/v1/nowhere", "")
 		r.Refused(t, 429, "RATE_LIMITED")
 		wait := r.Header.Get("Retry-After")
-		if wait != "10" && wait != "9" || r.Header.Get("X-RateLimit-Remaining") != "0" || r.Header.Get("X-RateLimit-Reset") == "" {
+		if wait != "10" && wait != "9" || r.Header.Get("X-RateLimit-Remaining") != "0" ||
+			r.Header.Get("X-RateLimit-Reset") == "" {
 			t.Errorf("headers %v", r.Header)
 		}
-		a.Send(t, a.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // others are not concerned
+		a.Send(t, a.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // others are not affected
 	})
 }
 
@@ -244,13 +273,20 @@ type brokenInput struct{}
 
 func (*brokenInput) Prepare(context.Context, *op.Call) error { panic("broken before the transaction") }
 
-// A mistake of ours is told like any other, wherever it happens.
+// A bug of ours is answered like any other error, wherever it happens.
 func TestPanic(t *testing.T) {
-	a := apptest.Start(t, db.SQLite, app.Extra{Operations: []*op.Op{op.Write(op.Spec{Name: "probe.broken.create", Route: "POST /v1/probe-broken", Summary: "Break.", Resource: "contacts",
-		Doors: op.REST, Example: `{}`}, func(context.Context, *op.Call, brokenInput) (*account.Me, error) { return nil, nil })}})
+	a := apptest.Start(t, db.SQLite, app.Extra{Operations: []*op.Op{op.Write(op.Spec{
+		Name:     "probe.broken.create",
+		Route:    "POST /v1/probe-broken",
+		Summary:  "Break.",
+		Resource: "contacts",
+		Doors:    op.REST,
+		Example:  `{}`,
+	}, func(context.Context, *op.Call, brokenInput) (*account.Me, error) { return nil, nil })}})
 	r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-broken", `{}`)
 	r.Refused(t, 500, "INTERNAL_ERROR")
-	if request := r.Header.Get("X-Request-ID"); request == "" || !strings.Contains(a.Logs.String(), request) || strings.Contains(string(r.Body), "broken") {
+	if request := r.Header.Get("X-Request-ID"); request == "" || !strings.Contains(a.Logs.String(), request) ||
+		strings.Contains(string(r.Body), "broken") {
 		t.Errorf("%s %s", request, r.Body)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// router finds an operation by the segments of a path. It takes paths as they
-// are: "//" and ".." are segments that no route has.
+// router finds an operation by the segments of a path. It takes paths
+// literally: "//" and ".." are segments that no route has.
 type router struct {
 	literal map[string]*router
 	param   *router
@@ -49,8 +49,8 @@ func (n *router) add(r *route) {
 	n.allow = strings.Join(names, ", ")
 }
 
-// find walks the path and collects the values of its parameters. Nil means
-// that there is no such path.
+// find walks the path and collects the values of its parameters. Nil means that
+// there is no such path.
 func (n *router) find(path string, values []string) (*router, []string) {
 	path = strings.TrimPrefix(path, "/")
 	for {
@@ -74,7 +74,7 @@ func (n *router) find(path string, values []string) (*router, []string) {
 	return n, values
 }
 
-// route is an operation with its figures.
+// route is an operation with its metrics.
 type route struct {
 	op *op.Op
 	*figures

@@ -11,9 +11,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// A stream may take as long as it likes while it moves: the connection's
-// deadline is set anew for every paceBytes. One that is slower than that, or
-// stands still, ends.
+// A stream may take as long as it likes while it makes progress: the
+// connection's deadline is renewed for every paceBytes. A stream that is
+// slower, or stalls, ends.
 const (
 	paceTime  = 60 * time.Second
 	paceBytes = 64 << 10
@@ -26,11 +26,11 @@ func (d *Door) paceTime() time.Duration {
 	return paceTime
 }
 
-// pace sets a deadline anew as bytes pass.
+// pace renews a deadline as bytes pass.
 type pace struct {
 	extend func(time.Time) error
 	time   time.Duration
-	since  int // bytes since it was set
+	since  int // bytes since then
 	begun  bool
 }
 
@@ -47,7 +47,7 @@ func (p *pace) passing() error {
 	return err
 }
 
-// pacedReader is a body that arrives.
+// pacedReader is a request body.
 type pacedReader struct {
 	io.Reader
 	pace
@@ -55,7 +55,8 @@ type pacedReader struct {
 
 func (d *Door) pacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
 	c := http.NewResponseController(w)
-	c.SetWriteDeadline(time.Time{}) //nolint:errcheck // a test without a connection; the server's would end a long upload before its answer
+	// The server's deadline would end a long upload before its answer.
+	c.SetWriteDeadline(time.Time{}) //nolint:errcheck // a test has no connection
 	return &pacedReader{r.Body, pace{extend: c.SetReadDeadline, time: d.paceTime()}}
 }
 
@@ -68,7 +69,7 @@ func (p *pacedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pacedWriter is an answer that leaves. It keeps the status for the figures.
+// pacedWriter is an answer. It keeps the status for the metrics.
 type pacedWriter struct {
 	http.ResponseWriter
 	pace
@@ -76,10 +77,12 @@ type pacedWriter struct {
 }
 
 func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
-	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceTime()}, http.StatusOK}
+	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceTime()},
+		http.StatusOK}
 }
 
-// WriteHeader holds back the refusal of a range: it is told as all others are.
+// WriteHeader holds back the refusal of a range, which is answered like any
+// other refusal.
 func (p *pacedWriter) WriteHeader(status int) {
 	p.status = status
 	if !p.refused() {
@@ -101,13 +104,13 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// end leaves no deadline to the next answer on the connection.
+// end clears the deadline for the next answer on the connection.
 func (p *pacedWriter) end() {
 	p.extend(time.Time{}) //nolint:errcheck // the connection is gone
 }
 
-// serveContent answers with bytes: in part when the client asks, and never as
-// something a browser would run.
+// serveContent answers with bytes: partially when the client asks for it, and
+// never as something a browser would run.
 func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request string, c *op.Content) int {
 	defer c.Close()
 	h := w.Header()
@@ -115,7 +118,7 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": c.Name}))
-	h.Set("Cache-Control", "private, no-cache") // kept, and asked about each time
+	h.Set("Cache-Control", "private, no-cache") // cached, but revalidated each time
 	if c.ETag != "" {
 		h.Set("ETag", c.ETag)
 	}
@@ -128,14 +131,16 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 		return d.refuse(w, r, request, fault.BadRange.New())
 	}
 	if from.err != nil && r.Context().Err() == nil {
-		d.Log.ErrorContext(r.Context(), "an answer broke off", "trace_id", request, "path", redacted(r.URL.Path), "err", from.err)
-		// The client must not take the part for the whole.
+		d.Log.ErrorContext(r.Context(), "an answer was cut off", "trace_id", request, "path", redacted(r.URL.Path),
+			"err",
+			from.err)
+		// The client must not mistake the part for the whole.
 		panic(http.ErrAbortHandler)
 	}
 	return out.status
 }
 
-// watched keeps the error that ServeContent does not tell.
+// watched keeps the error that ServeContent does not report.
 type watched struct {
 	io.ReadSeeker
 	err error

@@ -1,5 +1,5 @@
-// Package clock is the service's notion of now, and the one representation of
-// a moment: microseconds since 1970 in UTC, written with milliseconds.
+// Package clock is the service's clock, and the one representation of a moment:
+// microseconds since 1970 in UTC, written with milliseconds.
 package clock
 
 import (
@@ -33,8 +33,7 @@ func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
 // Add returns the moment d later.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 
-// Sub returns the time since u; of more than 292 years, which are the most that
-// a duration has, those.
+// Sub returns the time since u, at most 292 years, which is the longest Duration.
 func (t Time) Sub(u Time) time.Duration { return t.Std().Sub(u.Std()) }
 
 const layout = "2006-01-02T15:04:05.000Z"

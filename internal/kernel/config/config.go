@@ -17,16 +17,16 @@ import (
 	"frontdesk/internal/kernel/peer"
 )
 
-// Settings is what an operator can say. The tags are the command line's.
+// Settings is everything an operator can set. The tags define the command line.
 type Settings struct {
-	Data        string `help:"Folder of the database, files and keys. Default: ./data, and ./data/demo with --demo." type:"path" placeholder:"DIR"`
-	DatabaseURL string `help:"PostgreSQL to use in place of the embedded database." placeholder:"postgres://…" name:"database-url"`
+	Data        string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
+	DatabaseURL string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
 	Listen      string `help:"Address of the API and the console." default:"127.0.0.1:8080"`
-	BaseURL     string `help:"Where callers reach the API; by default http:// and --listen." name:"base-url" placeholder:"URL"`
-	MCPListen   string `help:"Address of the agent connection; empty to do without." default:"127.0.0.1:8081" name:"mcp-listen"`
-	MCPURL      string `help:"Where agents' clients reach it; by default http:// and --mcp-listen." name:"mcp-url" placeholder:"URL"`
+	BaseURL     string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
+	MCPListen   string `help:"Agent connection; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MCPURL      string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
 
-	TrustedProxies []string `help:"Addresses and networks of proxies whose X-Forwarded-For is believed." name:"trusted-proxies" placeholder:"NET,…"`
+	TrustedProxies []string `help:"Proxies with a trusted X-Forwarded-For." name:"trusted-proxies" placeholder:"NET,…"`
 
 	Files           Files           `embed:"" prefix:"files-"`
 	Mail            Mail            `embed:"" prefix:"mail-"`
@@ -36,7 +36,7 @@ type Settings struct {
 	AgentLimit      AgentLimit      `embed:"" prefix:"agent-limit-"`
 	AutomationLimit AutomationLimit `embed:"" prefix:"automation-limit-"`
 	StorageLimit    StorageLimit    `embed:"" prefix:"storage-limit-"`
-	StorageReserve  int             `help:"Part of the disk of --data, in percent, that no mail from outside fills." default:"5" name:"storage-reserve"`
+	StorageReserve  int             `help:"Percent of the disk that incoming mail must leave free." default:"5"`
 	OAuth           OAuth           `embed:"" prefix:"oauth-"`
 	Agreement       Agreement       `embed:"" prefix:"agreement-"`
 	Retention       Retention       `embed:"" prefix:"retention-"`
@@ -45,74 +45,77 @@ type Settings struct {
 	PowerDNS        PowerDNS        `embed:"" prefix:"powerdns-"`
 	Providers       `embed:""`
 
-	ClockOffset time.Duration `help:"Shift the service's clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
-	Workers     int           `help:"Background jobs at a time." default:"8"`
+	ClockOffset time.Duration `help:"Shift the clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
+	Workers     int           `help:"Background jobs that run at once." default:"8"`
 
-	AllowInsecureClientMetadata bool `help:"Fetch client metadata documents also over http and from this machine, for development and tests."`
-	AllowInsecureWebhooks       bool `help:"Send webhooks also to this machine, and there over http, for development and tests."`
+	AllowInsecureClientMetadata bool `help:"Development: fetch client metadata over http and from this machine too."`
+	AllowInsecureWebhooks       bool `help:"Development: send webhooks to this machine too, over http."`
 }
 
-// RateLimit is API requests per minute by plan.
+// RateLimit is the number of API requests per minute by plan.
 type RateLimit struct {
-	Free         int `help:"API requests per minute on the plan free." default:"60"`
+	Free         int `help:"API requests per minute on the free plan." default:"60"`
 	Starter      int `help:"… on starter." default:"300"`
 	Professional int `help:"… on professional." default:"1000"`
 	Enterprise   int `help:"… on enterprise." default:"6000"`
-	Public       int `help:"Requests per minute and address to what needs no key, like access links." default:"120"`
+	Public       int `help:"Requests per minute and address that need no key, like access links." default:"120"`
 }
 
 // ByPlan is the limits by the plan's name.
 func (r RateLimit) ByPlan() map[string]int {
-	return map[string]int{"free": r.Free, "starter": r.Starter, "professional": r.Professional, "enterprise": r.Enterprise}
+	return map[string]int{"free": r.Free, "starter": r.Starter, "professional": r.Professional,
+		"enterprise": r.Enterprise}
 }
 
-// Files is how large files may be, and where their bytes are: in a folder of
-// --data, or in a bucket of S3 or a store that speaks its language.
+// Files says how large files may be and where their bytes are stored: in a
+// folder of --data, or in a bucket of S3 or a compatible store.
 type Files struct {
 	MaxBytes int64 `help:"Largest file, in bytes." default:"104857600"`
 	S3       S3    `embed:"" prefix:"s3-"`
 }
 
-// S3 says which bucket. Without keys, those of the machine's environment or
-// role are used. The variables are named, because S3 would be read as S_3.
+// S3 names the bucket. Without keys, those of the machine's environment or role
+// are used. The variables are spelled out because S3 would become S_3.
 type S3 struct {
-	Bucket    string `help:"Bucket for the bytes of files, in place of the folder files of --data." env:"FRONTDESK_FILES_S3_BUCKET"`
-	Endpoint  string `help:"Address of an S3-compatible store; empty for Amazon S3." env:"FRONTDESK_FILES_S3_ENDPOINT" placeholder:"URL"`
+	Bucket    string `help:"Bucket for files, instead of the folder in --data." env:"FRONTDESK_FILES_S3_BUCKET"`
+	Endpoint  string `help:"S3-compatible store; else Amazon S3." env:"FRONTDESK_FILES_S3_ENDPOINT" placeholder:"URL"`
 	Region    string `help:"Region of the bucket." env:"FRONTDESK_FILES_S3_REGION" default:"us-east-1"`
 	AccessKey string `help:"Access key of the store." env:"FRONTDESK_FILES_S3_ACCESS_KEY"`
-	SecretKey string `help:"Secret key of the store; better given by the environment or the file." env:"FRONTDESK_FILES_S3_SECRET_KEY"`
+	SecretKey string `help:"Secret key; better set in the environment or file." env:"FRONTDESK_FILES_S3_SECRET_KEY"`
 }
 
-// Mail is how mail leaves.
+// Mail says how mail is sent.
 type Mail struct {
-	Domain   string `help:"The service's own domain: mail is sent from no-reply@ it unless a message says otherwise." default:"frontdesk.example"`
-	SPF      string `help:"Who sends the mail of hosted domains: the mechanisms of their SPF records, like include:relay.example; without it, the addresses of --mail-domain." name:"spf" env:"FRONTDESK_MAIL_SPF"`
-	Provider string `help:"mailbox keeps what would be sent in the console; smtp hands it to the relay of --smtp-host." default:"mailbox" enum:"mailbox,smtp"`
+	Domain   string `help:"The service's own domain; default sender: no-reply@DOMAIN." default:"frontdesk.example"`
+	SPF      string `help:"SPF of hosted domains, like include:relay.example; default: a:MAIL-DOMAIN."`
+	Provider string `help:"mailbox (kept in the console) or smtp (relayed)." default:"mailbox" enum:"mailbox,smtp"`
 }
 
-// SMTP is the relay that carries mail on.
+// SMTP is the relay for outgoing mail.
 type SMTP struct {
 	Host     string `help:"Relay for outgoing mail, with --mail-provider=smtp."`
 	Port     int    `help:"Port of the relay." default:"587"`
-	Username string `help:"User at the relay; empty for one that asks for none."`
-	Password string `help:"Password at the relay; better given by the environment or the file."`
-	TLS      string `help:"starttls, opportunistic (where it is offered), tls (from the first byte) or none." default:"starttls" enum:"starttls,opportunistic,tls,none" name:"tls" env:"FRONTDESK_SMTP_TLS"`
+	Username string `help:"User at the relay; empty if it asks for none."`
+	Password string `help:"Password at the relay; better set in the environment or the file."`
+	// TLS says how to encrypt: starttls insists on STARTTLS, opportunistic uses it
+	// where it is offered, and tls encrypts from the first byte.
+	TLS string `help:"Encryption to the relay: ${enum}." default:"starttls" enum:"starttls,opportunistic,tls,none"`
 }
 
-// MailServer is how mail comes in.
+// MailServer says how mail is received.
 type MailServer struct {
-	Listen      string `help:"Address of the server that takes mail; empty to do without." default:"127.0.0.1:8025"`
-	TLSCert     string `help:"File of the certificate, and of those that lead to it, for STARTTLS." name:"tls-cert" env:"FRONTDESK_SMTP_TLS_CERT" placeholder:"FILE"`
-	TLSKey      string `help:"File of the certificate's key." name:"tls-key" env:"FRONTDESK_SMTP_TLS_KEY" placeholder:"FILE"`
-	MaxBytes    int64  `help:"Largest mail that is taken, in bytes; never more than --files-max-bytes." default:"26214400"`
+	Listen      string `help:"Address of the mail server; empty for none." default:"127.0.0.1:8025"`
+	TLSCert     string `help:"File with the certificate chain for STARTTLS." placeholder:"FILE"`
+	TLSKey      string `help:"File with the certificate's key." placeholder:"FILE"`
+	MaxBytes    int64  `help:"Largest mail, in bytes; at most --files-max-bytes." default:"26214400"`
 	Limit       int    `help:"Mails per minute and address." default:"120"`
 	LimitBytes  int64  `help:"Bytes of mail per minute and address; at least --smtp-max-bytes." default:"268435456"`
-	Connections int    `help:"Connections of mail servers at a time; one address has at most a quarter of them." default:"200"`
+	Connections int    `help:"Connections at once; at most a quarter of them from one address." default:"200"`
 }
 
-// AgentLimit is tool calls of agents per minute by plan.
+// AgentLimit is the number of agents' tool calls per minute by plan.
 type AgentLimit struct {
-	Free         int `help:"Tool calls of agents per minute on the plan free." default:"10"`
+	Free         int `help:"Agents' tool calls per minute on the free plan." default:"10"`
 	Starter      int `help:"… on starter." default:"30"`
 	Professional int `help:"… on professional." default:"100"`
 	Enterprise   int `help:"… on enterprise." default:"300"`
@@ -121,12 +124,13 @@ type AgentLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (l AgentLimit) ByPlan() map[string]int {
-	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
+	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional,
+		"enterprise": l.Enterprise}
 }
 
-// AutomationLimit is executions of automations per minute by plan.
+// AutomationLimit is the number of automation executions per minute by plan.
 type AutomationLimit struct {
-	Free         int `help:"Executions of automations per minute on the plan free; more wait." default:"30"`
+	Free         int `help:"Automation executions per minute on the free plan; more wait." default:"30"`
 	Starter      int `help:"… on starter." default:"120"`
 	Professional int `help:"… on professional." default:"600"`
 	Enterprise   int `help:"… on enterprise." default:"3000"`
@@ -134,12 +138,13 @@ type AutomationLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (l AutomationLimit) ByPlan() map[string]int {
-	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
+	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional,
+		"enterprise": l.Enterprise}
 }
 
-// StorageLimit is bytes of files and mail per organization, by plan.
+// StorageLimit is the bytes of files and mail per organization, by plan.
 type StorageLimit struct {
-	Free         int64 `help:"Bytes of files and mail of an organization on the plan free." default:"1073741824"`
+	Free         int64 `help:"Bytes of files and mail per organization on the free plan." default:"1073741824"`
 	Starter      int64 `help:"… on starter." default:"10737418240"`
 	Professional int64 `help:"… on professional." default:"107374182400"`
 	Enterprise   int64 `help:"… on enterprise." default:"1073741824000"`
@@ -147,7 +152,8 @@ type StorageLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (l StorageLimit) ByPlan() map[string]int64 {
-	return map[string]int64{"free": l.Free, "starter": l.Starter, "professional": l.Professional, "enterprise": l.Enterprise}
+	return map[string]int64{"free": l.Free, "starter": l.Starter, "professional": l.Professional,
+		"enterprise": l.Enterprise}
 }
 
 // OAuth is the authorization server of the agent connection.
@@ -167,27 +173,27 @@ type Agreement struct {
 
 // Retention is how long things are kept.
 type Retention struct {
-	Idempotency time.Duration `help:"How long answers are kept for requests that are repeated with their key; at least 24h." default:"24h"`
+	Idempotency time.Duration `help:"How long answers are kept for repeated requests; at least 24h." default:"24h"`
 	Jobs        time.Duration `help:"How long finished jobs are kept; at least 1h." default:"168h"`
-	Deliveries  time.Duration `help:"How long deliveries of webhooks are kept; at least 96h." default:"720h"`
+	Deliveries  time.Duration `help:"How long webhook deliveries are kept; at least 96h." default:"720h"`
 	Deleted     time.Duration `help:"How long deleted rows are kept; at least 1h." default:"2160h"`
 	Events      time.Duration `help:"How long events are kept; at least 96h." default:"9600h"`
-	Executions  time.Duration `help:"How long executions of automations are kept; at least 1h." default:"2160h"`
+	Executions  time.Duration `help:"How long automation executions are kept; at least 1h." default:"2160h"`
 }
 
-// settle refuses what would end rows that are still worked with.
+// settle refuses times so short that rows would end while they are in use.
 func (r Retention) settle() error {
 	for _, v := range []struct {
 		name         string
 		given, least time.Duration
 		because      string
 	}{
-		{"idempotency", r.Idempotency, 24 * time.Hour, "which callers are promised"},
-		{"jobs", r.Jobs, time.Hour, "so that what failed can be seen"},
+		{"idempotency", r.Idempotency, 24 * time.Hour, "which is what callers are promised"},
+		{"jobs", r.Jobs, time.Hour, "so that failures can be seen"},
 		{"deliveries", r.Deliveries, 96 * time.Hour, "because a delivery is tried for three days"},
-		{"deleted", r.Deleted, time.Hour, "so that what is under way can end"},
-		{"events", r.Events, 96 * time.Hour, "because webhooks are told of them for three days"},
-		{"executions", r.Executions, time.Hour, "so that what failed can be seen"},
+		{"deleted", r.Deleted, time.Hour, "so that work in progress can finish"},
+		{"events", r.Events, 96 * time.Hour, "because webhooks deliver them for three days"},
+		{"executions", r.Executions, time.Hour, "so that failures can be seen"},
 	} {
 		if v.given < v.least {
 			return fmt.Errorf("--retention-%s: must be at least %dh, %s", v.name, int(v.least.Hours()), v.because)
@@ -196,13 +202,13 @@ func (r Retention) settle() error {
 	return nil
 }
 
-// Log is how the service tells what it does.
+// Log says how the service logs.
 type Log struct {
 	Level  string `help:"debug, info, warn or error." default:"info" enum:"debug,info,warn,error"`
 	Format string `help:"text or json." default:"text" enum:"text,json"`
 }
 
-// Settle fills in what depends on other settings and refuses what cannot be.
+// Settle fills in the settings that depend on others and refuses invalid ones.
 func (s *Settings) Settle(demo bool) error {
 	if s.Data == "" {
 		s.Data = "data"
@@ -215,7 +221,8 @@ func (s *Settings) Settle(demo bool) error {
 		return err
 	}
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Path != "" {
-		return fmt.Errorf("--base-url: %q has a path, and pages are at the root; give the service a host name of its own", s.BaseURL)
+		return fmt.Errorf("--base-url: %q has a path, but pages are at the root; give the service its own host name",
+			s.BaseURL)
 	}
 	if s.MCPListen != "" {
 		if s.MCPURL, err = address("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {
@@ -225,8 +232,11 @@ func (s *Settings) Settle(demo bool) error {
 	if _, err := peer.Parse(s.TrustedProxies); err != nil {
 		return fmt.Errorf("--trusted-proxies: %w", err)
 	}
-	for name, n := range map[string]int{"agent-limit-free": s.AgentLimit.Free, "agent-limit-starter": s.AgentLimit.Starter, "agent-limit-professional": s.AgentLimit.Professional,
-		"agent-limit-enterprise": s.AgentLimit.Enterprise, "agent-limit-transport": s.AgentLimit.Transport, "oauth-register-limit": s.OAuth.RegisterLimit, "oauth-token-limit": s.OAuth.TokenLimit} {
+	for name, n := range map[string]int{"agent-limit-free": s.AgentLimit.Free,
+		"agent-limit-starter":      s.AgentLimit.Starter,
+		"agent-limit-professional": s.AgentLimit.Professional,
+		"agent-limit-enterprise":   s.AgentLimit.Enterprise, "agent-limit-transport": s.AgentLimit.Transport,
+		"oauth-register-limit": s.OAuth.RegisterLimit, "oauth-token-limit": s.OAuth.TokenLimit} {
 		if n < 1 || n > 60_000_000 {
 			return fmt.Errorf("--%s: must be between 1 and 60000000", name)
 		}
@@ -288,7 +298,8 @@ func (s *Settings) settleMail() error {
 		s.Mail.SPF = "a:" + s.Mail.Domain
 	}
 	if !spfMechanisms.MatchString(s.Mail.SPF) || len(s.Mail.SPF) > 200 {
-		return fmt.Errorf("--mail-spf: %q is not a list of mechanisms like include:relay.example ip4:192.0.2.1", s.Mail.SPF)
+		return fmt.Errorf("--mail-spf: %q is not a list of mechanisms like include:relay.example ip4:192.0.2.1",
+			s.Mail.SPF)
 	}
 	if s.Mail.Provider == "smtp" {
 		switch {
@@ -300,7 +311,7 @@ func (s *Settings) settleMail() error {
 			return errors.New("--smtp-username and --smtp-password: give both or neither")
 		}
 	} else if s.SMTP.Host != "" {
-		return errors.New("--smtp-host: it is used only with --mail-provider=smtp")
+		return errors.New("--smtp-host: only used with --mail-provider=smtp")
 	}
 	return nil
 }
@@ -327,15 +338,16 @@ func (m *MailServer) settle() error {
 	return nil
 }
 
-// spfMechanisms are those that let somebody send (RFC 7208 §5). What is not
-// named is doubtful by the ~all that follows.
-var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+)( (a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+))*$`)
+// spfMechanisms matches the mechanisms that permit a sender (RFC 7208 §5). The
+// ~all that follows them makes every other sender doubtful.
+var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+)( ` +
+	`(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+))*$`)
 
-// hostName is a domain in ASCII with a dot in it.
+// hostName matches an ASCII domain with a dot in it.
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 const (
-	maxFile    = 32 << 30 // S3 takes 10,000 parts, which have 5 MiB
+	maxFile    = 32 << 30 // S3 takes at most 10,000 parts, of 5 MiB here
 	maxStorage = 1 << 50
 )
 
@@ -345,7 +357,7 @@ func (f *Files) settle() error {
 	}
 	if f.S3.Bucket == "" {
 		if f.S3.Endpoint != "" || f.S3.AccessKey != "" || f.S3.SecretKey != "" {
-			return errors.New("--files-s3-bucket: name the bucket, or leave the other settings of S3 out")
+			return errors.New("--files-s3-bucket: name the bucket, or leave out the other S3 settings")
 		}
 		return nil
 	}
@@ -360,8 +372,8 @@ func (f *Files) settle() error {
 	return nil
 }
 
-// address is where callers reach a listener: as the operator says, or by the
-// address it listens on.
+// address returns where callers reach a listener: the given URL or, without one,
+// the address it listens on.
 func address(listenFlag, listen, urlFlag, given string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -374,7 +386,8 @@ func address(listenFlag, listen, urlFlag, given string) (string, error) {
 		given = "http://" + net.JoinHostPort(host, port)
 	}
 	given = strings.TrimSuffix(given, "/")
-	if u, err := url.Parse(given); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+	if u, err := url.Parse(given); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return "", fmt.Errorf("--%s: %q is not an http or https address", urlFlag, given)
 	}
 	return given, nil
@@ -383,11 +396,11 @@ func address(listenFlag, listen, urlFlag, given string) (string, error) {
 // DatabasePath is the embedded database's file.
 func (s *Settings) DatabasePath() string { return filepath.Join(s.Data, "frontdesk.db") }
 
-// FilesPath is the folder of the files' bytes, when no bucket is named.
+// FilesPath is the folder of the files' bytes, used without a bucket.
 func (s *Settings) FilesPath() string { return filepath.Join(s.Data, "files") }
 
-// SpoolPath is the folder of mail that is being taken. What is in it has no
-// name, and is gone with the process.
+// SpoolPath is the folder for mail while it is received. The files in it are
+// unnamed and vanish with the process.
 func (s *Settings) SpoolPath() string { return filepath.Join(s.Data, "spool") }
 
 // KeyPath is the file of the keys that seal secrets, outside the database.

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// DNS is who answers for the zones of domains.
+// DNS says who serves the zones of domains.
 type DNS struct {
-	Listen      string   `help:"Address of the embedded DNS server, over UDP and TCP; empty to do without." default:"127.0.0.1:8053"`
-	Provider    string   `help:"Who holds the zones: embedded, powerdns or dnsimple." default:"embedded"`
-	Nameservers []string `help:"Host names of the name servers that new zones get, the primary first; by default ns1. and the host of --base-url." placeholder:"HOST,…"`
-	RateLimit   int      `help:"Answers of the embedded server over UDP per minute and address; more are told to use TCP." default:"6000"`
+	Listen      string   `help:"Address of the embedded DNS server; empty for none." default:"127.0.0.1:8053"`
+	Provider    string   `help:"Who serves the zones: embedded, powerdns or dnsimple." default:"embedded"`
+	Nameservers []string `help:"Name servers of new zones, primary first; default: ns1.HOST." placeholder:"HOST,…"`
+	RateLimit   int      `help:"UDP answers per minute and address; beyond it, TCP." default:"6000"`
 }
 
-// PowerDNS is the server that holds the zones with --dns-provider powerdns.
+// PowerDNS is the server that serves the zones with --dns-provider powerdns.
 type PowerDNS struct {
 	URL    string `help:"Address of the PowerDNS API." name:"url" placeholder:"http://127.0.0.1:8081"`
 	APIKey string `help:"Key of the PowerDNS API." name:"api-key"`
@@ -29,7 +29,7 @@ const embedded = "embedded"
 
 var serverName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
-// settleDNS fills in the name servers and refuses what cannot be.
+// settleDNS fills in the name servers and refuses invalid settings.
 func (s *Settings) settleDNS() error {
 	d := &s.DNS
 	if d.Provider == "" {

@@ -83,7 +83,7 @@ func (f *file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, err
 	if !ok {
 		return nil, nil
 	}
-	if list, ok := v.([]any); ok { // as a flag would say it
+	if list, ok := v.([]any); ok { // as a flag would write it
 		texts := make([]string, len(list))
 		for i, x := range list {
 			texts[i] = fmt.Sprint(x)

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// Providers are the companies outside. The built-in sandboxes need none.
+// Providers are the outside companies. The built-in sandboxes need none.
 type Providers struct {
-	PaymentsProvider  string   `help:"Who charges cards: sandbox or stripe." default:"sandbox" name:"payments-provider"`
-	RegistrarProvider string   `help:"Who registers domains: sandbox or dnsimple." default:"sandbox" name:"registrar-provider"`
-	DNSResolver       string   `help:"DNS server, as host:port, that looks for verification records; by default the machine's." name:"dns-resolver" placeholder:"HOST:PORT"`
+	PaymentsProvider  string   `help:"Who charges cards: sandbox or stripe." default:"sandbox"`
+	RegistrarProvider string   `help:"Who registers domains: sandbox or dnsimple." default:"sandbox"`
+	DNSResolver       string   `help:"DNS server for verification; default: the machine's." placeholder:"HOST:PORT"`
 	Stripe            Stripe   `embed:"" prefix:"stripe-"`
 	DNSimple          DNSimple `embed:"" prefix:"dnsimple-"`
 }
 
-// Stripe is the account that cards are charged for.
+// Stripe is the account that receives card payments.
 type Stripe struct {
 	SecretKey string `help:"Secret key of the Stripe account." placeholder:"sk_…"`
 	URL       string `help:"Address of Stripe's API." default:"https://api.stripe.com" name:"url"`
-	// CheckoutURL is another one for accounts with a domain of their own for it.
-	CheckoutURL string `help:"Address of the pages on which Stripe takes cards." default:"https://checkout.stripe.com" name:"checkout-url"`
+	// CheckoutURL differs for accounts that have their own domain for checkout.
+	CheckoutURL string `help:"Address of Stripe's checkout pages." default:"https://checkout.stripe.com"`
 }
 
 // DNSimple is the account that domains are registered in.
 type DNSimple struct {
 	Token   string   `help:"Access token of the DNSimple account."`
 	Account string   `help:"Number of the DNSimple account."`
-	URL     string   `help:"Address of DNSimple's API; https://api.sandbox.dnsimple.com is theirs for trying." default:"https://api.dnsimple.com" name:"url"`
+	URL     string   `help:"Address of DNSimple's API or its sandbox." default:"https://api.dnsimple.com" name:"url"`
 	Endings []string `help:"Endings to offer." default:"com,net,org,dev,app,io,ai,co,me"`
 }
 
@@ -38,7 +38,8 @@ const sandbox = "sandbox"
 
 // settle refuses providers that cannot be used.
 func (p *Providers) settle(demo bool, offset time.Duration) error {
-	for value, choice := range map[*string][]string{&p.PaymentsProvider: {"payments-provider", "stripe"}, &p.RegistrarProvider: {"registrar-provider", "dnsimple"}} {
+	for value, choice := range map[*string][]string{&p.PaymentsProvider: {"payments-provider", "stripe"},
+		&p.RegistrarProvider: {"registrar-provider", "dnsimple"}} {
 		if *value == "" {
 			*value = sandbox
 		}
@@ -55,13 +56,15 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 		if p.Stripe.SecretKey == "" {
 			return errors.New("--stripe-secret-key is required with --payments-provider stripe")
 		}
-		if err := errors.Join(isURL("stripe-url", p.Stripe.URL), isURL("stripe-checkout-url", p.Stripe.CheckoutURL)); err != nil {
+		if err := errors.Join(isURL("stripe-url", p.Stripe.URL),
+			isURL("stripe-checkout-url", p.Stripe.CheckoutURL)); err != nil {
 			return err
 		}
 	}
 	if p.RegistrarProvider == "dnsimple" {
 		if p.DNSimple.Token == "" || p.DNSimple.Account == "" || len(p.DNSimple.Endings) == 0 {
-			return errors.New("--dnsimple-token, --dnsimple-account and --dnsimple-endings are required with --registrar-provider dnsimple")
+			return errors.New("--dnsimple-token, --dnsimple-account and --dnsimple-endings are required with " +
+				"--registrar-provider dnsimple")
 		}
 		if err := isURL("dnsimple-url", p.DNSimple.URL); err != nil {
 			return err
@@ -69,10 +72,12 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 	}
 	live := p.PaymentsProvider != sandbox || p.RegistrarProvider != sandbox
 	if demo && live {
-		return errors.New("--demo charges and registers in the sandboxes only; leave --payments-provider and --registrar-provider out")
+		return errors.New("--demo uses the sandboxes only; leave out --payments-provider and " +
+			"--registrar-provider")
 	}
 	if offset != 0 && live {
-		return errors.New("--clock-offset is for rehearsals, so it does not go with a real payment or registrar provider")
+		return errors.New("--clock-offset is for rehearsals and cannot be used with a real payment or registrar " +
+			"provider")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
-// Package cputest holds readers of outside text to their bound: no text of
-// 1 KB takes more than 50 ms to read, and none of 1 MB more than 2 s. What is
-// measured is the CPU time of one thread, because the time on the wall is
-// longer on a busy machine.
+// Package cputest holds readers of outside text to a bound: a text of 1 KB takes
+// at most 50 ms to read, and one of 1 MB at most 2 s. It measures the CPU time of
+// one thread, because wall time is longer on a busy machine.
 //
 // Start reading at Within; Shape builds the texts that make readers slow.
 package cputest
@@ -27,7 +26,7 @@ func Spent(t testing.TB) time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// Of is the CPU time that a function takes.
+// Of returns the CPU time that a function takes.
 func Of(t testing.TB, fn func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -36,15 +35,15 @@ func Of(t testing.TB, fn func()) time.Duration {
 	return Spent(t) - before
 }
 
-// Bound is what a text of n bytes may take.
+// Bound returns how much CPU time a text of n bytes may take.
 func Bound(n int) time.Duration {
 	const small, large = 50 * time.Millisecond, 2 * time.Second
 	return small + time.Duration(float64(large-small)*float64(max(n-1<<10, 0))/(1<<20-1<<10))
 }
 
-// Within fails a test when reading a text of n bytes takes more than its bound.
-// What is over it counts only when it is over it again: the first reading also
-// makes what all others share.
+// Within fails a test when reading a text of n bytes takes longer than its bound.
+// It must exceed the bound twice, because the first reading also sets up what
+// the others share.
 func Within(t testing.TB, n int, read func()) {
 	t.Helper()
 	took := Of(t, read)
@@ -52,7 +51,7 @@ func Within(t testing.TB, n int, read func()) {
 		took = min(took, Of(t, read))
 	}
 	if took > Bound(n) {
-		t.Errorf("%d bytes took %s of CPU, and may take %s", n, took, Bound(n))
+		t.Errorf("%d bytes took %s of CPU; the bound is %s", n, took, Bound(n))
 	}
 }
 
@@ -60,13 +59,13 @@ func Within(t testing.TB, n int, read func()) {
 // Close, After.
 type Shape struct{ Name, Before, Open, Close, After string }
 
-// Text is the shape with at most n bytes.
+// Text builds the shape with at most n bytes.
 func (s Shape) Text(n int) string {
 	times := max((n-len(s.Before)-len(s.After))/max(len(s.Open)+len(s.Close), 1), 0)
 	return s.Before + strings.Repeat(s.Open, times) + strings.Repeat(s.Close, times) + s.After
 }
 
-// Sizes are those that have a bound of their own.
+// Sizes are the sizes that the bound is defined by.
 var Sizes = []int{1 << 10, 1 << 20}
 
 // Each reads every shape in each size and holds it to its bound.

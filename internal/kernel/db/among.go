@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Named are rows that a filter leaves, found by an index that is not in the
+// Named are the rows that a filter leaves, found by an index that is not in the
 // order of the list: rows of the list's own table or, with a Table, those whose
-// id stands in a Column of it. Where is the condition that the index answers.
+// id is in a Column of it. Where is the condition that the index answers.
 type Named struct {
 	Table, Column string
 	Where         string
 	Args          []any
 }
 
-// among is a filter that leaves the rows which one of several ways names.
+// among is a filter that leaves the rows found in one of several ways.
 type among struct {
 	ways  []Named
 	bound []string // their conditions, with numbered arguments
 }
 
-// Among adds the condition that a row is one of those named. They may be none,
-// a few, or nearly all of the organization: it is the data that decides whether
-// the rows are found by the index and sorted, or the list is walked until the
-// page is full, so choose counts them first.
+// Among adds the condition that a row is one of those named. They may be none, a
+// few, or nearly all of the organization. The data decides whether to find the
+// rows by the index and sort them, or to walk the list until the page is full, so
+// chooseLeader counts them first.
 func (w *Where) Among(ways ...Named) *Where {
 	a := among{ways: ways}
 	for _, n := range ways {
@@ -34,9 +34,9 @@ func (w *Where) Among(ways ...Named) *Where {
 	return w
 }
 
-// choose finds out by which filter the rows are reached, and whether there can
+// chooseLeader decides which filter finds the rows, and reports whether there can
 // be any.
-func (w *Where) choose(ctx context.Context, tx *Tx, table string) (some bool, err error) {
+func (w *Where) chooseLeader(ctx context.Context, tx *Tx, table string) (some bool, err error) {
 	if w.chosen {
 		return true, nil
 	}
@@ -54,16 +54,19 @@ func (w *Where) choose(ctx context.Context, tx *Tx, table string) (some bool, er
 	return least > 0, nil
 }
 
-// count tells how many rows are named, at most rareTerm.
+// count returns how many rows are named, at most rareTerm.
 func (a *among) count(ctx context.Context, tx *Tx, org any, table string) (int, error) {
 	w := &Where{args: []any{org}}
 	for _, n := range a.ways {
 		if w.text.Len() > 0 {
 			w.text.WriteString(" UNION ALL ")
 		}
-		w.text.WriteString("SELECT 1 FROM " + n.from(table) + " WHERE organization_id = $1 AND " + w.bind(n.Where, n.Args))
+		w.text.WriteString("SELECT 1 FROM " + n.from(table) + " WHERE organization_id = $1 AND " +
+			w.bind(n.Where, n.Args))
 	}
-	return One[int](ctx, tx, "SELECT count(*) FROM (SELECT 1 FROM ("+w.text.String()+") AS named LIMIT "+strconv.Itoa(rareTerm)+") AS first", w.args...)
+	return One[int](ctx, tx,
+		"SELECT count(*) FROM (SELECT 1 FROM ("+w.text.String()+") AS named LIMIT "+strconv.Itoa(rareTerm)+
+			") AS first", w.args...)
 }
 
 func (n *Named) from(table string) string {
@@ -73,9 +76,9 @@ func (n *Named) from(table string) string {
 	return n.Table
 }
 
-// within is the condition for rows that are few: the index is asked, then the
-// rows are looked up. PostgreSQL would take a subquery for a join, and guess.
-func (a *among) within(e Engine, table string) string {
+// byIndex is the condition for few rows: first the index is read, then the rows
+// are looked up. PostgreSQL would turn a subquery into a join, and guess.
+func (a *among) byIndex(e Engine, table string) string {
 	key := "seq"
 	for _, n := range a.ways {
 		if n.Table != "" {
@@ -97,16 +100,17 @@ func (a *among) within(e Engine, table string) string {
 	return key + " IN (" + text + ")"
 }
 
-// each is the condition as it is asked of one row after another. IS TRUE keeps
-// both engines from the index, and PostgreSQL from a join, for which all that
-// are named would be gathered and sorted before the first row; OFFSET keeps it
-// from gathering them in a hash.
-func (a *among) each(table string) string {
+// byRow is the condition checked row by row. IS TRUE keeps both engines from the
+// index, and PostgreSQL from a join, which would collect and sort all named rows
+// before the first result. OFFSET keeps it from collecting them in a hash.
+func (a *among) byRow(table string) string {
 	tests := make([]string, len(a.ways))
 	for i, n := range a.ways {
 		tests[i] = a.bound[i]
 		if n.Table != "" {
-			tests[i] = "EXISTS (SELECT 1 FROM " + n.Table + " AS named WHERE named.organization_id = $1 AND named." + n.Column + " = " + table + ".id AND " + a.bound[i] + " LIMIT 1 OFFSET 0)"
+			tests[i] = "EXISTS (SELECT 1 FROM " + n.Table + " AS named WHERE named.organization_id = $1 AND named." +
+				n.Column +
+				" = " + table + ".id AND " + a.bound[i] + " LIMIT 1 OFFSET 0)"
 		}
 	}
 	return "(" + strings.Join(tests, " OR ") + ") IS TRUE"

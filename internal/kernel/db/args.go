@@ -83,5 +83,13 @@ func texts(arg any) ([]string, bool) {
 		}
 		return out, true
 	}
-	return nil, false
+	v := reflect.ValueOf(arg)
+	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.String {
+		return nil, false
+	}
+	out := make([]string, v.Len()) // a named type, like a status
+	for i := range out {
+		out[i] = v.Index(i).String()
+	}
+	return out, true
 }

@@ -27,8 +27,8 @@ import (
 //	…
 //	{"end":true,"tables":17,"rows":1234,"sha256":"…"}
 //
-// A row has numbers, truth values, texts and null; bytes are base64, and JSON
-// is the text of it. The sum is that of all lines before the last.
+// A row has numbers, booleans, strings and null. Bytes are base64, and JSON is a
+// string. The checksum covers all lines before the last.
 
 const backupFormat = 1
 
@@ -42,7 +42,7 @@ type backupHead struct {
 
 type backupTable struct {
 	Relation
-	Last int64 `json:"last"` // the highest number that a row ever had, where the engine remembers
+	Last int64 `json:"last"` // the highest number a row ever had, if the engine remembers it
 }
 
 type backupEnd struct {
@@ -52,7 +52,7 @@ type backupEnd struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Summary is what a backup holds.
+// Summary describes a backup.
 type Summary struct {
 	File      string    `json:"file"`
 	Engine    Engine    `json:"engine"` // that it was made from
@@ -64,10 +64,10 @@ type Summary struct {
 	Seconds   float64   `json:"seconds"`
 }
 
-// Say is told how far long work is, a line at a time. It may be nil.
+// Say receives the progress of long work, a line at a time. It may be nil.
 type Say func(line string)
 
-// progress tells now and then.
+// progress reports from time to time.
 type progress struct {
 	say  Say
 	next time.Time
@@ -95,12 +95,12 @@ func (d *DB) Backup(ctx context.Context, path string, say Say) (*Summary, error)
 	return backup(ctx, d.opts, path, say)
 }
 
-// Backup copies a database that no process has open; ErrOwned says that one
-// has. The schema stays as it is.
+// Backup copies a database that no process has open, or returns ErrOwned. The
+// schema stays as it is.
 func Backup(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
 	if o.URL == "" {
 		if _, err := os.Stat(o.Path); err != nil {
-			return nil, fmt.Errorf("there is no database to copy: %w", err)
+			return nil, fmt.Errorf("there is no database to back up: %w", err)
 		}
 		lock, err := lockFile(o.Path + ".lock")
 		if err != nil {
@@ -117,11 +117,12 @@ func backup(ctx context.Context, o Options, path string, say Say) (*Summary, err
 	if err != nil {
 		return nil, err
 	}
-	defer s.source.close()
+	defer s.source.release()
 	if s.Schema == 0 {
-		return nil, errors.New("the database is empty; there is nothing to copy")
+		return nil, errors.New("the database is empty; there is nothing to back up")
 	}
-	out := &Summary{File: path, Engine: s.Engine, Schema: s.Schema, CreatedAt: began.UTC().Truncate(time.Millisecond), Tables: len(s.Tables)}
+	out := &Summary{File: path, Engine: s.Engine, Schema: s.Schema, CreatedAt: began.UTC().Truncate(time.Millisecond),
+		Tables: len(s.Tables)}
 	out.Bytes, err = newFile(path, func(w io.Writer) (err error) {
 		out.Rows, err = s.write(ctx, w, out.CreatedAt, newProgress(say))
 		return err
@@ -130,11 +131,11 @@ func backup(ctx context.Context, o Options, path string, say Say) (*Summary, err
 	return out, err
 }
 
-// newFile makes a file that is there as a whole and durably, or not at all,
-// and never takes the place of another.
+// newFile creates a file that exists completely and durably or not at all, and
+// never replaces another.
 func newFile(path string, fill func(io.Writer) error) (size int64, err error) {
 	if _, err := os.Lstat(path); err == nil {
-		return 0, fmt.Errorf("%s is there already; a backup does not overwrite", path)
+		return 0, fmt.Errorf("%s already exists; a backup does not overwrite", path)
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -156,10 +157,10 @@ func newFile(path string, fill func(io.Writer) error) (size int64, err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, err
 	}
-	// A link fails where the name is taken; a rename would replace it.
+	// A link fails if the name is taken; a rename would replace the file.
 	if err := os.Link(temp, path); err != nil {
 		if _, taken := os.Lstat(path); taken == nil {
-			return 0, fmt.Errorf("%s is there already; a backup does not overwrite", path)
+			return 0, fmt.Errorf("%s already exists; a backup does not overwrite", path)
 		}
 		if err := os.Rename(temp, path); err != nil { // a file system without links
 			return 0, err
@@ -177,7 +178,7 @@ func SyncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// lineWriter writes lines into a gzip stream and sums them up.
+// lineWriter writes lines to a gzip stream and computes their checksum.
 type lineWriter struct {
 	zip *gzip.Writer
 	buf *bufio.Writer
@@ -201,8 +202,8 @@ func (w *lineWriter) json(v any) error {
 
 // write writes the whole snapshot.
 func (s *Snapshot) write(ctx context.Context, out io.Writer, at time.Time, p *progress) (int64, error) {
-	// The fastest level: the data is mostly text, and whoever waits for it is
-	// a person or a server with other work.
+	// The fastest level: the data is mostly text, and a person or a busy server
+	// waits for it.
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	if err != nil {
 		return 0, err
@@ -229,7 +230,7 @@ func (s *Snapshot) write(ctx context.Context, out io.Writer, at time.Time, p *pr
 				}
 				t := r.Columns[i].Type
 				if t == WordJSON {
-					t = WordText // as it is, to the byte; and a JSON null is not the absence of a value
+					t = WordText // byte by byte, because a JSON null is not a missing value
 				}
 				if b, err = c.AppendJSON(b, t); err != nil {
 					return fmt.Errorf("%s, row %d: %s: %w", r.Name, cells[0].Int, r.Columns[i].Name, err)

@@ -56,13 +56,14 @@ func (r *backupReader) begin() error {
 		return errors.New("this is not a backup that frontdesk made")
 	}
 	if r.head.Format != backupFormat {
-		return fmt.Errorf("the backup has format %d, and this version reads %d; use a newer frontdesk", r.head.Format, backupFormat)
+		return fmt.Errorf("the backup has format %d, and this version reads %d; use a newer frontdesk", r.head.Format,
+			backupFormat)
 	}
 	r.sum.Write(r.line)
 	return nil
 }
 
-func (r *backupReader) close() { r.file.Close() } //nolint:errcheck // it was read
+func (r *backupReader) release() { r.file.Close() } //nolint:errcheck // it was read
 
 func damaged(why any) error { return fmt.Errorf("the backup is damaged or cut off: %v", why) }
 
@@ -83,9 +84,9 @@ func (r *backupReader) read() error {
 	}
 }
 
-// next takes the next line: more says that it is a row of the table, otherwise
-// it began another table. The end is errEnd, once all that was read is as it
-// was written.
+// next reads the next line. more says that it is a row of the current table;
+// otherwise it began another table. At the end it returns errEnd, if everything
+// read matches the checksum.
 func (r *backupReader) next() (more bool, err error) {
 	if err := r.read(); err != nil {
 		return false, err
@@ -114,18 +115,18 @@ func (r *backupReader) next() (more bool, err error) {
 	return false, nil
 }
 
-// errEnd says that the whole backup was read and is sound.
+// errEnd says that the whole backup was read and is intact.
 var errEnd = errors.New("db: the end of the backup")
 
 func (r *backupReader) end(said backupEnd) error {
 	switch {
 	case said.SHA256 != hex.EncodeToString(r.sum.Sum(nil)):
-		return damaged("its checksum is another")
+		return damaged("its checksum does not match")
 	case said.Rows != r.count.Rows || said.Tables != r.count.Tables:
-		return damaged("it holds another number of rows than it says")
+		return damaged("it does not hold as many rows as it says")
 	}
 	if _, err := r.buf.ReadByte(); !errors.Is(err, io.EOF) {
-		return damaged("something follows its end")
+		return damaged("there is data after its end")
 	}
 	return errEnd
 }
@@ -159,23 +160,23 @@ func (r *backupReader) values(into []any) error {
 				into[i] = b
 			}
 		default:
-			return damaged("a row of another shape")
+			return damaged("a row has an unexpected value")
 		}
 	}
 	if tok, err := r.dec.ReadToken(); err != nil || tok.Kind() != ']' {
-		return damaged("a row of another length")
+		return damaged("a row has the wrong length")
 	}
 	return nil
 }
 
-// BackupRows reads a whole backup, and gives each row of one table by the
-// names of its columns. The map is used again for the next row.
+// BackupRows reads a whole backup and passes each row of one table to fn, by the
+// names of its columns. The map is reused for the next row.
 func BackupRows(path, table string, fn func(row map[string]any) error) error {
 	r, err := openBackup(path)
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer r.release()
 	row := map[string]any{}
 	for {
 		more, err := r.next()
@@ -200,13 +201,13 @@ func BackupRows(path, table string, fn func(row map[string]any) error) error {
 	}
 }
 
-// CheckBackup reads a whole backup and tells what it holds.
+// CheckBackup reads a whole backup and describes it.
 func CheckBackup(path string) (*Summary, error) {
 	r, err := openBackup(path)
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer r.release()
 	for err == nil {
 		_, err = r.next()
 	}

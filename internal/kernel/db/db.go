@@ -3,9 +3,9 @@
 // Read, Write, One, All, Exec, Lock and Table.
 //
 // Start reading at DB.Write. On SQLite one goroutine runs all writes and
-// groups those that wait into one commit (writer.go); on PostgreSQL every
+// groups those that wait into one commit (writer.go). On PostgreSQL every
 // write is a READ COMMITTED transaction that locks its root row first (Lock)
-// and is run again when the server asks for it (postgres.go).
+// and runs again when the server asks for it (postgres.go).
 //
 // The package never sees a resource, and nothing outside it sees an engine.
 package db
@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -49,6 +50,8 @@ type DB struct {
 	engine engine
 	opts   Options
 	stats  Stats
+	lives  walk
+	folded atomic.Bool // no old search texts are left; see Refold
 }
 
 // engine is what SQLite and PostgreSQL each provide.
@@ -58,21 +61,21 @@ type engine interface {
 	write(ctx context.Context, fn Func) error
 	gauges() Gauges
 	ready(ctx context.Context) error
-	close() error
+	shutDown() error
 }
 
 // session is one engine's transaction.
 type session interface {
-	// query fills one value per row; next gives the place for a row, or an
-	// invalid value when no more are wanted.
+	// query fills one value per row. next returns the place for a row, or an
+	// invalid value when no more rows are wanted.
 	query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error
 	exec(ctx context.Context, sql string, args []any) (int64, error)
 	insert(ctx context.Context, sql string, args []any) (int64, error)
 }
 
-// Func is the work of one transaction. A write may be run more than once, so
-// it must set its results anew each time. The context it gets is the one to
-// use inside: calling Write or the network with it panics.
+// Func is the work of one transaction. A write may run more than once, so it
+// must set its results from scratch each time. It must use the context it gets:
+// calling Write or the network with that context panics.
 type Func = func(ctx context.Context, tx *Tx) error
 
 // Tx is one open transaction.
@@ -82,13 +85,15 @@ type Tx struct {
 	writable bool
 	after    []func()
 	index    []indexRow
+	former   []former
+	guard    *guard
 }
 
 // ErrNone says that no row matched.
 var ErrNone = errors.New("db: no row")
 
 // ErrLostCommit says that the connection broke while committing: the change
-// may or may not be there, and only a look tells.
+// may or may not be there, and only reading it tells.
 var ErrLostCommit = errors.New("db: the outcome of a commit is unknown")
 
 // Open opens the database and brings its schema up to date.
@@ -113,9 +118,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 // Close waits for running transactions and closes the database.
-func (d *DB) Close() error { return d.engine.close() }
+func (d *DB) Close() error { return d.engine.shutDown() }
 
-// Ready says why the database cannot be read and written now.
+// Ready returns why the database cannot be read and written now.
 func (d *DB) Ready(ctx context.Context) error { return d.engine.ready(ctx) }
 
 // Engine tells which engine holds the data.
@@ -134,7 +139,7 @@ func (d *DB) Write(ctx context.Context, fn Func) error {
 }
 
 // OnCommit runs fn after the transaction is durable and before its caller
-// hears of it. It must be quick and must not fail.
+// learns of it. fn must be quick and must not fail.
 func (tx *Tx) OnCommit(fn func()) { tx.after = append(tx.after, fn) }
 
 // Engine tells which engine the transaction runs on, for the few statements
@@ -147,8 +152,8 @@ func inside(ctx context.Context) context.Context {
 	return context.WithValue(ctx, insideKey{}, true)
 }
 
-// Inside reports whether ctx belongs to an open transaction. Whatever talks
-// to the network asks first, and refuses.
+// Inside reports whether ctx belongs to an open transaction. Whatever uses the
+// network asks first, and refuses.
 func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
 // Outside panics inside a transaction: the network waits for the commit.
@@ -160,7 +165,7 @@ func refuseInside(ctx context.Context, what string) {
 	}
 }
 
-// PanicError is a panic in the work of a transaction, which was undone.
+// PanicError is a panic in a transaction, which was rolled back.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -200,7 +205,7 @@ func All[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, erro
 	return AllOf[T](ctx, tx, 0, sql, args...)
 }
 
-// AllOf is All for a query whose number of rows is about known.
+// AllOf is All for a query whose number of rows is roughly known.
 func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...any) ([]T, error) {
 	out := make([]T, 0, about)
 	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
@@ -211,18 +216,18 @@ func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...an
 	return out, err
 }
 
-// Exec runs a statement and tells how many rows it changed.
+// Exec runs a statement and returns how many rows it changed.
 func Exec(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 	return tx.exec(ctx, sql, args)
 }
 
-// Insert adds one row to a table that has a seq, and returns it. It returns
-// ErrNone where an ON CONFLICT left the table as it was.
+// Insert adds one row to a table that has a seq, and returns the seq. It returns
+// ErrNone when an ON CONFLICT left the table unchanged.
 func Insert(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 	return tx.insert(ctx, sql, args)
 }
 
-// busy is overload, told before whoever waits gives up.
+// busy reports overload, before the caller gives up waiting.
 func busy() error {
 	return fault.Unavailable.Say("Too many requests are waiting for the database. Retry in a moment.")
 }

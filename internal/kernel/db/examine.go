@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Condition is what can be said of a database from outside.
+// Condition is the state of a database as seen from outside.
 type Condition struct {
 	Engine   Engine
 	Version  string        // of the engine
@@ -18,7 +18,7 @@ type Condition struct {
 	Wanted   int64         // the newest that this version has
 	Bytes    int64         // its size
 	Problems []string      // what is broken
-	Lacks    []string      // extensions that can neither be used nor made
+	Lacks    []string      // extensions that are neither installed nor available
 	Denied   bool          // there are migrations to apply, and this user may not
 	Ahead    time.Duration // how far the server's clock is ahead of ours
 	Clients  int           // servers' connections
@@ -26,8 +26,8 @@ type Condition struct {
 
 const oldestPostgres = 150000
 
-// Examine looks at a database without changing it or bringing it up to date.
-// The file is read through only when nobody else has it.
+// Examine inspects a database without changing or migrating it. It checks the
+// whole SQLite file only when no other process has it open.
 func Examine(ctx context.Context, o Options) (*Condition, error) {
 	c := &Condition{Engine: SQLite}
 	_, last, err := relations(o.Migrations, newest)
@@ -66,11 +66,11 @@ func (c *Condition) sqlite(ctx context.Context, o Options) error {
 		return err
 	}
 	s := &Snapshot{Engine: SQLite, source: view}
-	defer view.close()
+	defer view.release()
 	if c.Schema, err = s.version(ctx); err != nil {
 		return err
 	}
-	versions, err := view.strings("SELECT sqlite_version()")
+	versions, err := view.firstColumn("SELECT sqlite_version()")
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *Condition) sqlite(ctx context.Context, o Options) error {
 	if c.Owned {
 		return nil
 	}
-	found, err := view.strings("PRAGMA integrity_check(10)")
+	found, err := view.firstColumn("PRAGMA integrity_check(10)")
 	if err != nil {
 		return err
 	}
@@ -87,9 +87,10 @@ func (c *Condition) sqlite(ctx context.Context, o Options) error {
 			c.Problems = append(c.Problems, f)
 		}
 	}
-	orphans, err := view.strings("PRAGMA foreign_key_check")
+	orphans, err := view.firstColumn("PRAGMA foreign_key_check")
 	if len(orphans) > 0 {
-		c.Problems = append(c.Problems, fmt.Sprintf("%d rows name a row that is not there, the first in %s", len(orphans), orphans[0]))
+		c.Problems = append(c.Problems,
+			fmt.Sprintf("%d rows refer to missing rows, the first of them in %s", len(orphans), orphans[0]))
 	}
 	return err
 }
@@ -99,24 +100,26 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer view.close()
+	defer view.release()
 	s := &Snapshot{Engine: Postgres, source: view}
 	if c.Schema, err = s.version(ctx); err != nil {
 		return err
 	}
 	var number, micros int64
 	before := time.Now()
-	err = view.tx.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, pg_database_size(current_database()),
-		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (`+countServers+`)`, serverName(o.URL)).
+	err = view.tx.QueryRow(ctx, `
+		SELECT current_setting('server_version'), current_setting('server_version_num')::bigint,
+			pg_database_size(current_database()),
+			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (`+countServers+`)`, serverName(o.URL)).
 		Scan(&c.Version, &number, &c.Bytes, &micros, &c.Clients)
 	if err != nil {
 		return err
 	}
-	// The answer is from between the question and its arrival.
+	// The server answered somewhere between the question and its arrival here.
 	middle := before.Add(time.Since(before) / 2)
 	c.Ahead = time.UnixMicro(micros).Sub(middle)
 	if number < oldestPostgres {
-		c.Problems = append(c.Problems, "PostgreSQL "+c.Version+" is too old; 15 is the oldest that works")
+		c.Problems = append(c.Problems, "PostgreSQL "+c.Version+" is too old; version 15 or newer is required")
 	}
 	var encoding string
 	if err := view.tx.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
@@ -127,7 +130,9 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 	}
 	for _, name := range []string{"pg_trgm", "btree_gin"} {
 		var ok bool
-		err := view.tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = $1) OR EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = $1)", name).Scan(&ok)
+		err := view.tx.QueryRow(ctx, `
+			SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = $1)
+				OR EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = $1)`, name).Scan(&ok)
 		if err != nil {
 			return err
 		}
@@ -138,8 +143,11 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 	if c.Schema == c.Wanted {
 		return nil
 	}
-	return view.tx.QueryRow(ctx, `SELECT NOT coalesce(has_schema_privilege(current_schema(), 'CREATE') AND (has_database_privilege(current_database(), 'CREATE')
-		OR (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'btree_gin')) = 2), FALSE)`).Scan(&c.Denied)
+	return view.tx.QueryRow(ctx, `
+		SELECT NOT coalesce(has_schema_privilege(current_schema(), 'CREATE')
+			AND (has_database_privilege(current_database(), 'CREATE')
+			OR (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'btree_gin')) = 2), FALSE)`).
+		Scan(&c.Denied)
 }
 
 // View runs fn on a snapshot of a database that this process does not have
@@ -149,7 +157,7 @@ func View(ctx context.Context, o Options, fn func(*Snapshot) error) error {
 	if err != nil {
 		return err
 	}
-	defer s.source.close()
+	defer s.source.release()
 	return fn(s)
 }
 

@@ -16,12 +16,14 @@ func SetPatience(d time.Duration) (undo func()) {
 
 // Explain is the engine's plan for List.
 func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (string, error) {
-	if _, err := w.choose(ctx, tx, t.name); err != nil {
+	if _, err := w.chooseLeader(ctx, tx, t.name); err != nil {
 		return "", err
 	}
 	from := t.live(tx, w)
 	if tx.Engine() == Postgres {
-		lines, err := All[string](ctx, tx, "EXPLAIN SELECT seq FROM "+from+" ORDER BY created_at DESC, seq DESC LIMIT 10", w.args...)
+		lines, err := All[string](ctx, tx, "EXPLAIN SELECT seq FROM "+from+
+			" ORDER BY created_at DESC, seq DESC LIMIT 10",
+			w.args...)
 		return strings.Join(lines, "\n"), err
 	}
 	type step struct {
@@ -30,7 +32,8 @@ func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (strin
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	steps, err := All[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT seq FROM "+from+" ORDER BY created_at DESC, seq DESC LIMIT 10", w.args...)
+	steps, err := All[step](ctx, tx,
+		"EXPLAIN QUERY PLAN SELECT seq FROM "+from+" ORDER BY created_at DESC, seq DESC LIMIT 10", w.args...)
 	var plan strings.Builder
 	for _, s := range steps {
 		plan.WriteString(s.Detail + "\n")
@@ -55,4 +58,7 @@ func OutcomeAfter(ctx context.Context, d *DB, work Func, then func()) error {
 }
 
 // Uncertain is uncertain.
-var Uncertain = uncertain
+var Uncertain = commitUncertain
+
+// OldText is a search text as it was before Refold.
+func OldText(s string) string { return " " + oldWords(s) }

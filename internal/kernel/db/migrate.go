@@ -108,15 +108,16 @@ func sources(folders []fs.FS) (out []source, err error) {
 	return out, nil
 }
 
-// steps are the migrations for one engine. The file's number is its version.
-func steps(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
+// gooseMigrations returns the migrations for one engine. A file's number is its version.
+func gooseMigrations(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
 	all, err := sources(folders)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range all {
 		script := expand(m.text, e)
-		out = append(out, goose.NewGoMigration(m.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		out = append(out, goose.NewGoMigration(m.version, &goose.GoFunc{RunTx: func(ctx context.Context,
+			tx *sql.Tx) error {
 			if _, err := tx.ExecContext(ctx, script); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -126,18 +127,20 @@ func steps(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
 	return out, nil
 }
 
-// newest as the version to migrate to means all there are.
+// newest as the version to migrate to means all migrations.
 const newest = math.MaxInt64
 
 func migrateSQLite(ctx context.Context, path string, folders []fs.FS, to int64) error {
-	// The path stands in a URI, where these end it.
+	// The path is part of a URI, where these characters would end it.
 	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	conn, err := sql.Open("sqlite", "file:"+name+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+	conn, err := sql.Open("sqlite",
+		"file:"+name+
+			"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	defer conn.Close()
-	return up(ctx, goose.DialectSQLite3, conn, folders, SQLite, to)
+	return migrateUp(ctx, goose.DialectSQLite3, conn, folders, SQLite, to)
 }
 
 func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS, to int64) error {
@@ -148,14 +151,15 @@ func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS, 
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return up(ctx, goose.DialectPostgres, conn, folders, Postgres, to, goose.WithSessionLocker(locker))
+	return migrateUp(ctx, goose.DialectPostgres, conn, folders, Postgres, to, goose.WithSessionLocker(locker))
 }
 
-func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.FS, e Engine, to int64, opts ...goose.ProviderOption) error {
+func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.FS, e Engine, to int64,
+	opts ...goose.ProviderOption) error {
 	if len(folders) == 0 {
 		return nil
 	}
-	all, err := steps(folders, e)
+	all, err := gooseMigrations(folders, e)
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)
 	}
@@ -167,7 +171,7 @@ func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.F
 	if _, err := p.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("db: migrate: %w", err)
 	}
-	// What a newer version made of the data is not known here.
+	// This version does not know what a newer one did to the data.
 	schema, err := p.GetDBVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("db: migrate: %w", err)
@@ -180,5 +184,6 @@ func up(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.F
 
 // tooNew refuses a database that a newer version migrated.
 func tooNew(schema, known int64) error {
-	return fmt.Errorf("the database has schema %d, and this version knows %d; use the version that made it, or a newer one", schema, known)
+	return fmt.Errorf("the database has schema %d, but this version only knows %d; use the version that migrated it, "+
+		"or a newer one", schema, known)
 }

@@ -27,7 +27,8 @@ func TestOlderVersionIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := open(first); err == nil || !strings.Contains(err.Error(), "has schema 2, and this version knows 1") {
+		if err := open(first); err == nil ||
+			!strings.Contains(err.Error(), "has schema 2, but this version only knows 1") {
 			t.Errorf("an older version opened it: %v", err)
 		}
 		if err := open(first, second); err != nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgSession is one transaction on PostgreSQL. It begins with its first
-// statement, in the same round trip: the server may be far.
+// pgSession is one transaction on PostgreSQL. It begins together with its first
+// statement, in one round trip, because the server may be far away.
 type pgSession struct {
-	conn  *pgxpool.Conn
-	begin string
-	begun bool
-	never error // why it could not begin, so that nothing may follow
-	asks  bool  // it wants to know its mark
-	mark  mark
+	conn      *pgxpool.Conn
+	begin     string
+	begun     bool
+	beginErr  error // why it could not begin, so that nothing may follow
+	wantsMark bool  // it wants to know its mark
+	mark      mark
 }
 
-// idle tells that no transaction is open.
+// idle reports whether no transaction is open.
 func (s *pgSession) idle() bool { return s.conn.Conn().PgConn().TxStatus() == 'I' }
 
-// end commits or rolls back. Where nothing was asked there is nothing to end.
+// end commits or rolls back. Without any statement there is nothing to end.
 func (s *pgSession) end(ctx context.Context, how string) error {
-	if !s.begun || s.never != nil {
-		return s.never
+	if !s.begun || s.beginErr != nil {
+		return s.beginErr
 	}
 	tag, err := s.conn.Exec(ctx, how)
 	if err == nil && tag.String() != how {
@@ -37,38 +37,38 @@ func (s *pgSession) end(ctx context.Context, how string) error {
 	return err
 }
 
-// first sends a statement together with the beginning of the transaction.
-func (s *pgSession) first(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
+// beginWith sends a statement together with the beginning of the transaction.
+func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
 	s.begun = true
 	b := &pgx.Batch{}
 	b.Queue(s.begin)
-	if s.asks {
+	if s.wantsMark {
 		b.Queue(markText)
 	}
 	b.Queue(sql, values...)
 	results := s.conn.SendBatch(ctx, b)
-	_, s.never = results.Exec()
-	if s.never == nil && s.asks {
-		s.never = results.QueryRow().Scan(&s.mark.xid, &s.mark.server, &s.mark.began)
+	_, s.beginErr = results.Exec()
+	if s.beginErr == nil && s.wantsMark {
+		s.beginErr = results.QueryRow().Scan(&s.mark.xid, &s.mark.server, &s.mark.began)
 	}
-	if s.never != nil {
+	if s.beginErr != nil {
 		results.Close() //nolint:errcheck // the same again
 	}
-	return results, s.never
+	return results, s.beginErr
 }
 
 func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
 	values, err := pgArgs(args)
 	switch {
 	case err != nil:
-	case s.never != nil:
-		err = s.never
+	case s.beginErr != nil:
+		err = s.beginErr
 	case s.begun:
 		rows, _ := s.conn.Query(ctx, sql, values...) // the rows have its error
 		err = read(rows, p, next)
 	default:
 		var results pgx.BatchResults
-		if results, err = s.first(ctx, sql, values); err == nil {
+		if results, err = s.beginWith(ctx, sql, values); err == nil {
 			rows, _ := results.Query() // as above
 			err = cmp.Or(read(rows, p, next), results.Close())
 		}
@@ -99,13 +99,13 @@ func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, er
 	var tag pgconn.CommandTag
 	switch {
 	case err != nil:
-	case s.never != nil:
-		err = s.never
+	case s.beginErr != nil:
+		err = s.beginErr
 	case s.begun:
 		tag, err = s.conn.Exec(ctx, sql, values...)
 	default:
 		var results pgx.BatchResults
-		if results, err = s.first(ctx, sql, values); err == nil {
+		if results, err = s.beginWith(ctx, sql, values); err == nil {
 			tag, err = results.Exec()
 			err = cmp.Or(err, results.Close())
 		}
@@ -131,6 +131,10 @@ func pgArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {
 		if list, ok := texts(arg); ok {
+			out[i] = list
+			continue
+		}
+		if list, ok := arg.([]int64); ok {
 			out[i] = list
 			continue
 		}

@@ -20,7 +20,7 @@ import (
 type pg struct {
 	db     *DB
 	pool   *pgxpool.Pool
-	health *pgxpool.Pool // of its own, so that a full pool does not look like a dead server
+	health *pgxpool.Pool // separate, so that a full pool does not look like a dead server
 }
 
 const maxAttempts = 5 // of one write that the server asks to run again
@@ -66,13 +66,16 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	return &pg{d, pool, health}, nil
 }
 
-// serverApplication is what a server calls itself, unless its URL says another name.
+// serverApplication is a server's application_name, unless its URL sets another.
 const serverApplication = "frontdesk"
 
-// countServers tells how many connections of servers with a name there are.
-const countServers = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
+// countServers counts the connections with an application_name.
+const countServers = `
+	SELECT count(*)
+	FROM pg_stat_activity
+	WHERE datname = current_database() AND application_name = $1`
 
-// serverName is what servers with this URL call themselves.
+// serverName returns the application_name of servers with this URL.
 func serverName(url string) string {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil || cfg.RuntimeParams["application_name"] == "" {
@@ -83,7 +86,7 @@ func serverName(url string) string {
 
 func (e *pg) name() Engine { return Postgres }
 
-func (e *pg) close() error {
+func (e *pg) shutDown() error {
 	e.pool.Close()
 	e.health.Close()
 	return nil
@@ -94,20 +97,20 @@ func (e *pg) ready(ctx context.Context) error {
 	ask := func() error { return e.health.QueryRow(ctx, "SHOW transaction_read_only").Scan(&readOnly) }
 	err := ask()
 	if err != nil && ctx.Err() == nil {
-		err = ask() // the first may have met a connection that was cut while nobody looked
+		err = ask() // the first may have met a connection that was cut while idle
 	}
 	if err != nil {
 		return err
 	}
 	if readOnly == "on" {
-		e.health.Reset() // to find the server that took over
-		return errors.New("db: the server takes no writes")
+		e.health.Reset() // to find the new primary
+		return errors.New("db: the server accepts no writes")
 	}
 	return nil
 }
 
-// take takes a connection for one transaction.
-func (e *pg) take(ctx context.Context, begin string) (*pgSession, error) {
+// acquire takes a connection for one transaction.
+func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	wait, cancel := context.WithTimeout(ctx, e.db.opts.Wait)
 	defer cancel()
 	conn, err := e.pool.Acquire(wait)
@@ -120,28 +123,28 @@ func (e *pg) take(ctx context.Context, begin string) (*pgSession, error) {
 	return &pgSession{conn: conn, begin: begin}, nil
 }
 
-// How long the end of a transaction is waited for; tests shorten it.
+// How long to wait for the end of a transaction; tests shorten it.
 var patience = 10 * time.Second
 
 func (e *pg) read(ctx context.Context, fn Func) error {
-	s, err := e.take(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	if err != nil {
-		return lost(err)
+		return asUnavailable(err)
 	}
 	err = call(inside(ctx), fn, &Tx{session: s, db: e.db})
 	if s.idle() {
 		s.conn.Release()
-		return lost(err)
+		return asUnavailable(err)
 	}
-	// Nothing was written, so that nobody has to know how this ends. A connection
-	// whose transaction did not end is not used again.
+	// Nothing was written, so nobody needs to know how this ends. A connection
+	// whose transaction did not end is not reused.
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		defer s.conn.Release()
 		s.end(ctx, "ROLLBACK") //nolint:errcheck // see above
 	}()
-	return lost(err)
+	return asUnavailable(err)
 }
 
 func (e *pg) write(ctx context.Context, fn Func) error {
@@ -149,11 +152,11 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 	for attempt := 1; ; attempt++ {
 		err := e.attempt(ctx, fn)
 		if readOnly(err) {
-			e.pool.Reset() // another connection may lead to the server that writes now
+			e.pool.Reset() // another connection may lead to the new primary
 		}
-		if !again(err) || attempt == maxAttempts {
+		if !shouldRetry(err) || attempt == maxAttempts {
 			e.db.stats.batch(1, began)
-			return lost(err)
+			return asUnavailable(err)
 		}
 		e.db.stats.retried.Add(1)
 		select {
@@ -165,15 +168,15 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 }
 
 func (e *pg) attempt(ctx context.Context, fn Func) error {
-	s, err := e.take(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
 	if err != nil {
 		return err
 	}
 	defer s.conn.Release()
-	s.asks = ctx.Value(withoutOutcome{}) == nil
+	s.wantsMark = ctx.Value(withoutOutcome{}) == nil
 	tx := &Tx{session: s, db: e.db, writable: true}
 	failed := call(inside(ctx), fn, tx)
-	// Once the work is done the client's hanging up no longer matters.
+	// Once the work is done, it no longer matters if the client hangs up.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if failed != nil {
@@ -181,7 +184,7 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		return failed
 	}
 	if err := s.end(detached, "COMMIT"); err != nil {
-		if !uncertain(err) {
+		if !commitUncertain(err) {
 			return err
 		}
 		s.conn.Release()
@@ -195,22 +198,22 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 	return nil
 }
 
-// again reports whether the server asks to run the transaction once more.
-func again(err error) bool {
+// shouldRetry reports whether the server asks to run the transaction once more.
+func shouldRetry(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// readOnly reports whether the server takes no writes: it is a standby, or was
+// readOnly reports whether the server accepts no writes: it is a standby, or was
 // the primary a moment ago.
 func readOnly(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "25006"
 }
 
-// lost answers 503 for a server that is away, overloaded, read-only or gave up
-// waiting.
-func lost(err error) error {
+// asUnavailable answers 503 for a server that is down, overloaded, read-only or
+// gave up waiting.
+func asUnavailable(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -229,9 +232,9 @@ func lost(err error) error {
 	return err
 }
 
-// temporary reports whether a server that refused with this code may well take
-// the same statement later: the classes of lost connections, lack of resources,
-// operators' interventions and failures of its system, and single codes.
+// temporary reports whether a server that refused with this code may accept the
+// same statement later: the classes of lost connections, insufficient resources,
+// operator intervention and system errors, and a few single codes.
 func temporary(code string) bool {
 	switch code[:min(len(code), 2)] {
 	case "08", "53", "57", "58":
@@ -240,12 +243,13 @@ func temporary(code string) bool {
 	return slices.Contains([]string{"25006", "40001", "40P01", "55P03"}, code)
 }
 
-// broken reports whether the connection ended before the commit, so that
-// nothing was kept. Of one that ended in it nobody knows, and a caller who gave
-// up learns nothing.
+// broken reports whether the connection ended before the commit, so that nothing
+// was kept. If it ended during the commit nobody knows, and a caller who gave up
+// learns nothing.
 func broken(err error) bool {
 	var refused *fault.Fault
-	if errors.As(err, &refused) || errors.Is(err, ErrLostCommit) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.As(err, &refused) || errors.Is(err, ErrLostCommit) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	var network net.Error

@@ -14,11 +14,11 @@ import (
 )
 
 // ErrNotEmpty says that a restore would mix two sets of data.
-var ErrNotEmpty = errors.New("the database has organizations already; a backup is restored into an empty one")
+var ErrNotEmpty = errors.New("the database already has organizations; a backup can only be restored into an empty one")
 
 // loader is where one engine puts the rows.
 type loader interface {
-	// table takes all rows of one table, by calling next until there are none.
+	// table loads all rows of one table by calling next until there are none.
 	table(ctx context.Context, t *backupTable, next func() ([]any, error)) error
 }
 
@@ -28,7 +28,7 @@ func load(ctx context.Context, path string, tables []Relation, l loader, p *prog
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer r.release()
 	if _, err = r.next(); err != nil {
 		return err
 	}
@@ -62,12 +62,13 @@ func load(ctx context.Context, path string, tables []Relation, l loader, p *prog
 	}
 }
 
-// Restore fills an empty database from a backup of either engine. It reads
-// the whole backup before it touches anything; what it cannot finish leaves
-// nothing behind. The schema is then the backup's: Open brings it up to date.
-// before is called once the backup is known to be sound and the database to be
-// empty, with nobody on it; its error ends the restore. It may be nil.
-func Restore(ctx context.Context, o Options, path string, say Say, before func(context.Context) error) (*Summary, error) {
+// Restore fills an empty database from a backup of either engine. It reads the
+// whole backup before it touches anything, and a failed restore leaves nothing
+// behind. The schema is then the backup's; Open migrates it. before, which may be
+// nil, is called once the backup is known to be intact and the database to be
+// empty and unused. Its error ends the restore.
+func Restore(ctx context.Context, o Options, path string, say Say,
+	before func(context.Context) error) (*Summary, error) {
 	began := time.Now()
 	if before == nil {
 		before = func(context.Context) error { return nil }
@@ -81,7 +82,8 @@ func Restore(ctx context.Context, o Options, path string, say Say, before func(c
 		return nil, err
 	}
 	if sum.Schema > known {
-		return nil, fmt.Errorf("the backup has schema %d, and this version knows %d; use the version that made it", sum.Schema, known)
+		return nil, fmt.Errorf("the backup has schema %d, but this version only knows %d; use the version that made it",
+			sum.Schema, known)
 	}
 	if o.URL != "" {
 		err = restorePostgres(ctx, o, path, sum, tables, newProgress(say), before)
@@ -99,15 +101,17 @@ func (s *Snapshot) empty(ctx context.Context) (bool, error) {
 			continue
 		}
 		n := int64(0)
-		err := s.source.rows(ctx, "SELECT count(*) FROM organizations", []Column{{"n", WordInt}}, nil, func(c []Cell) error { n = c[0].Int; return nil })
+		err := s.source.rows(ctx, "SELECT count(*) FROM organizations", []Column{{"n", WordInt}}, nil,
+			func(c []Cell) error { n = c[0].Int; return nil })
 		return n == 0, err
 	}
 	return true, nil
 }
 
-// restoreSQLite makes a new file beside the old one and puts it in its place
-// once it is whole.
-func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress, before func(context.Context) error) error {
+// restoreSQLite fills a new file beside the old one and replaces the old one once
+// the new one is complete.
+func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
+	before func(context.Context) error) error {
 	dir := filepath.Dir(o.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -123,7 +127,7 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 			return err
 		}
 		empty, err := s.empty(ctx)
-		s.source.close()
+		s.source.release()
 		if err == nil && !empty {
 			err = ErrNotEmpty
 		}
@@ -153,8 +157,8 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	// The old log must be gone before the new file has the name: it would be
-	// played into it.
+	// The old log must be gone before the new file gets the name, or it would be
+	// replayed into it.
 	if err := removeSQLite(o.Path, false); err != nil {
 		return err
 	}
@@ -183,8 +187,8 @@ func removeSQLite(path string, all bool) error {
 
 type liteLoader struct{ *conn }
 
-// fillSQLite loads into a file that nobody else knows, so that it needs no
-// journal: what fails is thrown away.
+// fillSQLite loads into a file that nobody else uses, so it needs no journal: a
+// failed file is thrown away.
 func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *progress) (err error) {
 	raw, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
 	if err != nil {
@@ -193,19 +197,23 @@ func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *pr
 	c := &conn{raw, map[string]*sqlite.Stmt{}}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	c.SetInterrupt(ctx.Done())
-	for _, s := range []string{"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = OFF", "PRAGMA cache_size = -131072", "BEGIN"} {
+	if err := c.addSearchCode(); err != nil {
+		return err
+	}
+	for _, s := range []string{"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = OFF",
+		"PRAGMA cache_size = -131072", "BEGIN"} {
 		if err := c.do(s); err != nil {
 			return err
 		}
 	}
 	l := liteLoader{c}
-	// Indexes that are made at the end are sorted once, and not looked up for
-	// every row.
-	indexes, err := l.strings("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+	// Indexes created at the end are sorted once instead of updated for every
+	// row.
+	indexes, err := l.firstColumn("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
 	if err != nil {
 		return err
 	}
-	names, err := l.strings("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+	names, err := l.firstColumn("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
 	if err != nil {
 		return err
 	}
@@ -239,14 +247,15 @@ func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]an
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
-	insert := `INSERT INTO "` + t.Name + `" ("` + strings.Join(t.names(), `", "`) + `") VALUES (` + strings.Join(marks, ", ") + ")"
+	insert := `INSERT INTO "` + t.Name + `" ("` + strings.Join(t.names(), `", "`) + `") VALUES (` +
+		strings.Join(marks, ", ") + ")"
 	for {
 		values, err := next()
 		if err != nil {
 			return err
 		}
 		if values == nil {
-			return l.number(ctx, t)
+			return l.restoreSequence(ctx, t)
 		}
 		if _, err := l.exec(ctx, insert, values); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
@@ -254,13 +263,16 @@ func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]an
 	}
 }
 
-// number makes a table that never gives a number twice go on where it was.
-func (l liteLoader) number(ctx context.Context, t *backupTable) error {
-	never, err := l.strings(`SELECT name FROM sqlite_master WHERE name = '` + t.Name + `' AND sql LIKE '%AUTOINCREMENT%'`)
+// restoreSequence makes a table that never reuses a number continue where it was.
+func (l liteLoader) restoreSequence(ctx context.Context, t *backupTable) error {
+	never, err := l.firstColumn(`SELECT name FROM sqlite_master WHERE name = '` + t.Name +
+		`' AND sql LIKE '%AUTOINCREMENT%'`)
 	if err != nil || len(never) == 0 || t.Last == 0 {
 		return err
 	}
-	if _, err := l.exec(ctx, "INSERT INTO sqlite_sequence (name, seq) SELECT $1, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = $1)", []any{t.Name}); err != nil {
+	if _, err := l.exec(ctx, `
+		INSERT INTO sqlite_sequence (name, seq) SELECT $1, 0
+		WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = $1)`, []any{t.Name}); err != nil {
 		return err
 	}
 	_, err = l.exec(ctx, "UPDATE sqlite_sequence SET seq = max(seq, $2) WHERE name = $1", []any{t.Name, t.Last})
@@ -274,24 +286,26 @@ func (l liteLoader) index(ctx context.Context, tables []Relation) error {
 		if !r.Has("search") || !r.Has("deleted_at") {
 			continue
 		}
-		if _, err := l.exec(ctx, "INSERT INTO "+r.Name+"_search (rowid, search) SELECT seq, search FROM "+r.Name+" WHERE deleted_at IS NULL AND search <> ''", nil); err != nil {
+		if _, err := l.exec(ctx,
+			"INSERT INTO "+r.Name+"_search (rowid, search) SELECT seq, search_code(organization_id) || search FROM "+
+				r.Name+" WHERE deleted_at IS NULL AND search <> ''", nil); err != nil {
 			return fmt.Errorf("the search index of %s: %w", r.Name, err)
 		}
 	}
 	return nil
 }
 
-// check refuses children without their parents: the keys were off.
+// check refuses rows without their parents, because foreign keys were off.
 func (l liteLoader) check() error {
-	orphans, err := l.strings("PRAGMA foreign_key_check")
+	orphans, err := l.firstColumn("PRAGMA foreign_key_check")
 	if err == nil && len(orphans) > 0 {
-		err = fmt.Errorf("%d rows name a row that is not there, the first in %s", len(orphans), orphans[0])
+		err = fmt.Errorf("%d rows refer to missing rows, the first of them in %s", len(orphans), orphans[0])
 	}
 	return err
 }
 
-// strings is the first column of a statement's rows.
-func (c *conn) strings(text string) (out []string, err error) {
+// firstColumn reads the first column of a statement's rows.
+func (c *conn) firstColumn(text string) (out []string, err error) {
 	st, err := c.stmt(text)
 	if err != nil {
 		return nil, err
@@ -307,13 +321,14 @@ func (c *conn) strings(text string) (out []string, err error) {
 }
 
 // restorePostgres loads in one transaction.
-func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress, before func(context.Context) error) error {
+func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
+	before func(context.Context) error) error {
 	conn, err := pgAlone(ctx, o.URL, "frontdesk restore")
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := unused(ctx, conn, o.URL); err != nil {
+	if err := refuseWhileInUse(ctx, conn, o.URL); err != nil {
 		return err
 	}
 	s, err := openSnapshot(ctx, o)
@@ -321,14 +336,16 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		return err
 	}
 	empty, err := s.empty(ctx)
-	s.source.close()
+	s.source.release()
 	switch {
 	case err != nil:
 		return err
 	case !empty:
 		return ErrNotEmpty
 	case s.Schema > sum.Schema:
-		return fmt.Errorf("the database has schema %d already, and the backup %d; restore into a new database", s.Schema, sum.Schema)
+		return fmt.Errorf("the database already has schema %d, but the backup has %d; restore into a new database",
+			s.Schema,
+			sum.Schema)
 	}
 	if err := before(ctx); err != nil {
 		return err
@@ -341,12 +358,12 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		for i := range tables {
 			names[i] = `"` + tables[i].Name + `"`
 		}
-		// A server may have been started since: the files took their time. From
-		// here on it would wait, and what it wrote before is not thrown away.
+		// A server may have started in the meantime, while the files were copied.
+		// From here on it waits, and what it wrote before must not be lost.
 		if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(names, ", ")); err != nil {
 			return err
 		}
-		if err := unused(ctx, tx, o.URL); err != nil {
+		if err := refuseWhileInUse(ctx, tx, o.URL); err != nil {
 			return err
 		}
 		var organizations int
@@ -356,7 +373,7 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		if organizations > 0 {
 			return ErrNotEmpty
 		}
-		// One that was started once on the empty database left jobs.
+		// A server that once ran on the empty database left jobs.
 		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
 			return err
 		}
@@ -369,8 +386,8 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 	return err
 }
 
-// unused refuses while servers have the database open.
-func unused(ctx context.Context, q interface {
+// refuseWhileInUse refuses while servers have the database open.
+func refuseWhileInUse(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }, url string) error {
 	var servers int
@@ -378,7 +395,7 @@ func unused(ctx context.Context, q interface {
 		return fmt.Errorf("db: %w", err)
 	}
 	if servers > 0 {
-		return fmt.Errorf("%w: it has %d connections to it", ErrOwned, servers)
+		return fmt.Errorf("%w: there are %d connections to it", ErrOwned, servers)
 	}
 	return nil
 }
@@ -390,7 +407,9 @@ func (l pgLoader) table(ctx context.Context, t *backupTable, next func() ([]any,
 	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.names(), pgx.CopyFromFunc(next)); err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
-	text := fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0) FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,
+	text := fmt.Sprintf(`
+		SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0)
+		FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,
 		t.Name, t.key(), t.key(), t.Name)
 	if _, err := l.tx.Exec(ctx, text, t.Last); err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)

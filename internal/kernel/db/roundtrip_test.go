@@ -35,7 +35,11 @@ type distance struct {
 
 // cut ends them, as a server does that loses its power.
 func (f *distance) cut() {
-	f.open.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true }) //nolint:errcheck // one that is closed is cut, too
+	f.open.Range(func(c,
+		_ any) bool {
+		c.(net.Conn).Close() //nolint:errcheck // one that is closed is cut, too
+		return true
+	})
 }
 
 func (f *distance) serve() {
@@ -273,7 +277,10 @@ func TestCutCommits(t *testing.T) {
 		time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond)
 		if random.IntN(2) == 0 {
 			f.cut()
-		} else if _, err := direct.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name); err != nil {
+		} else if _, err := direct.Exec(t.Context(), `
+			SELECT pg_terminate_backend(pid)
+			FROM pg_stat_activity
+			WHERE datname = $1`, name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -336,8 +343,12 @@ func TestReadOnlyServer(t *testing.T) {
 	demote := func(on string) {
 		t.Helper()
 		name := direct.Config().Database
-		for _, text := range []string{"SET default_transaction_read_only = off", `ALTER DATABASE "` + name + `" SET default_transaction_read_only = ` + on,
-			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'frontdesk' AND datname = current_database()"} {
+		for _, text := range []string{"SET default_transaction_read_only = off",
+			`ALTER DATABASE "` + name + `" SET default_transaction_read_only = ` + on,
+			`
+				SELECT pg_terminate_backend(pid)
+				FROM pg_stat_activity
+				WHERE application_name = 'frontdesk' AND datname = current_database()`} {
 			if _, err := direct.Exec(t.Context(), text); err != nil {
 				t.Fatal(err)
 			}

@@ -8,8 +8,8 @@ import (
 )
 
 // Word is a column's type as migrations write it: ID, TIME, INT, BOOL, JSON,
-// BYTES, SEQ or TEXT. It means the same on both engines, whose own types do
-// not tell a truth value from a number, or JSON from text.
+// BYTES, SEQ or TEXT. It means the same on both engines, whose own types do not
+// always distinguish a boolean from a number, or JSON from text.
 type Word string
 
 // The type words.
@@ -68,8 +68,8 @@ var (
 	addedLine  = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) (ID|TIME|INT|BOOL|JSON|BYTES|TEXT)\b`)
 )
 
-// relations reads the tables out of the migrations up to a version, parents
-// before their children. repo_test.go insists on the form that it relies on.
+// relations reads the tables from the migrations up to a version, parents before
+// their children. repo_test.go checks the form that it relies on.
 func relations(folders []fs.FS, version int64) (out []Relation, last int64, err error) {
 	all, err := sources(folders)
 	if err != nil {

@@ -15,25 +15,25 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Snapshot is one consistent view of all tables, on a connection of its own,
-// for work that reads whole tables: neither the writer nor the pool waits for
-// it, and no statement's time-out ends it.
+// Snapshot is one consistent view of all tables, on its own connection, for work
+// that reads whole tables. Neither the writer nor the pool waits for it, and no
+// statement timeout ends it.
 type Snapshot struct {
 	Engine Engine
 	Schema int64 // the newest migration that was applied
 	Tables []Relation
 
 	source interface {
-		// rows gives each row's cells, which are the reader's until the next row.
+		// rows passes each row's cells to fn, valid until the next row.
 		rows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error
-		// last is the highest number that the table ever gave a row.
+		// last returns the highest number that a row of the table ever had.
 		last(ctx context.Context, r *Relation) (int64, error)
-		close()
+		release()
 	}
 }
 
-// Cell is one value of a row. Text is what ID, TEXT, JSON and BYTES hold; Int
-// is what INT, TIME and SEQ hold, and 0 or 1 for BOOL.
+// Cell is one value of a row. Text holds ID, TEXT, JSON and BYTES; Int holds INT,
+// TIME and SEQ, and 0 or 1 for BOOL.
 type Cell struct {
 	Null bool
 	Int  int64
@@ -46,8 +46,8 @@ func (d *DB) Snapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	return View(ctx, d.opts, fn)
 }
 
-// openSnapshot opens a view without bringing the schema up to date: a copy
-// may be wanted before just that.
+// openSnapshot opens a view without migrating the schema: somebody may want a
+// backup before that.
 func openSnapshot(ctx context.Context, o Options) (s *Snapshot, err error) {
 	s = &Snapshot{Engine: SQLite}
 	if o.URL != "" {
@@ -60,15 +60,15 @@ func openSnapshot(ctx context.Context, o Options) (s *Snapshot, err error) {
 		return nil, err
 	}
 	if err := s.describe(ctx, o); err != nil {
-		s.source.close()
+		s.source.release()
 		return nil, err
 	}
 	return s, nil
 }
 
-// describe finds out which tables there are.
+// describe reads the schema version and lists the tables.
 func (s *Snapshot) describe(ctx context.Context, o Options) (err error) {
-	// Its first statement is what fixes the view.
+	// The first statement fixes the view.
 	if s.Schema, err = s.version(ctx); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *Snapshot) describe(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// version is the newest migration that was applied, 0 for none.
+// version returns the newest applied migration, or 0.
 func (s *Snapshot) version(ctx context.Context) (version int64, err error) {
 	exists := "SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'"
 	if s.Engine == Postgres {
@@ -115,8 +115,14 @@ func (s *Snapshot) Rows(ctx context.Context, r *Relation, where string, args []a
 	return s.source.rows(ctx, text+` ORDER BY "`+r.key()+`"`, r.Columns, args, fn)
 }
 
-// AppendJSON writes the value as JSON: a number, a truth value, a text, base64
-// for bytes, and JSON as it is, on one line.
+// Last visits the newest row of a table that meets a condition, if there is one.
+func (s *Snapshot) Last(ctx context.Context, r *Relation, where string, fn func([]Cell) error) error {
+	key := r.key()
+	return s.Rows(ctx, r, key+" = (SELECT max("+key+") FROM "+r.Name+" WHERE "+where+")", nil, fn)
+}
+
+// AppendJSON writes the value as JSON: a number, a boolean, a string, base64 for
+// bytes, and JSON as it is, on one line.
 func (c Cell) AppendJSON(b []byte, t Word) ([]byte, error) {
 	if c.Null {
 		return append(b, "null"...), nil
@@ -169,7 +175,7 @@ func liteView(ctx context.Context, o Options) (*liteSnapshot, error) {
 	return &liteSnapshot{conn: c}, nil
 }
 
-func (s *liteSnapshot) close() {
+func (s *liteSnapshot) release() {
 	s.SetInterrupt(nil)
 	s.do("ROLLBACK") //nolint:errcheck // nothing was written
 	s.conn.Close()   //nolint:errcheck // nothing was written
@@ -195,7 +201,7 @@ func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, ar
 		}
 		size := 0
 		for i, c := range columns {
-			if c.held() {
+			if c.isBytes() {
 				size += st.ColumnLen(i)
 			}
 		}
@@ -207,7 +213,7 @@ func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, ar
 			cells[i] = Cell{Null: st.ColumnType(i) == sqlite.TypeNull}
 			switch {
 			case cells[i].Null:
-			case c.held():
+			case c.isBytes():
 				n := len(buf)
 				buf = buf[:n+st.ColumnLen(i)]
 				st.ColumnBytes(i, buf[n:])
@@ -222,8 +228,8 @@ func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, ar
 	}
 }
 
-// held reports whether the value is bytes, and not a number.
-func (c Column) held() bool {
+// isBytes reports whether the value is bytes and not a number.
+func (c Column) isBytes() bool {
 	switch c.Type {
 	case WordID, WordText, WordJSON, WordBytes:
 		return true
@@ -231,15 +237,16 @@ func (c Column) held() bool {
 	return false
 }
 
-// last asks the table of those that never give a number twice. The others go
-// on from their highest row.
+// last reads sqlite_sequence, which has the tables that never reuse a number. The
+// others continue from their highest row.
 func (s *liteSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
 	found := int64(0)
 	one := []Column{{"n", WordInt}}
 	get := func(into *int64) func([]Cell) error {
 		return func(c []Cell) error { *into = c[0].Int; return nil }
 	}
-	if err := s.rows(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_sequence'", one, nil, get(&found)); err != nil || found == 0 {
+	if err := s.rows(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_sequence'", one, nil,
+		get(&found)); err != nil || found == 0 {
 		return 0, err
 	}
 	return n, s.rows(ctx, "SELECT seq FROM sqlite_sequence WHERE name = $1", one, []any{r.Name}, get(&n))
@@ -263,13 +270,13 @@ func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
 	return &pgSnapshot{conn, tx}, nil
 }
 
-// pgAlone is a connection outside the pool, whose statements may take their time.
+// pgAlone opens a connection outside the pool, without statement timeouts.
 func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("db: the database URL: %w", err)
 	}
-	// Values in binary, and no statement that a pooler in between must remember.
+	// Binary values, and no prepared statements, which a pooler would have to remember.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	cfg.RuntimeParams["application_name"] = name
 	cfg.RuntimeParams["statement_timeout"] = "0"
@@ -282,7 +289,7 @@ func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-func (s *pgSnapshot) close() {
+func (s *pgSnapshot) release() {
 	ctx := context.Background()
 	s.tx.Rollback(ctx) //nolint:errcheck // nothing was written
 	s.conn.Close(ctx)  //nolint:errcheck // nothing was written
@@ -304,7 +311,7 @@ func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, ar
 			cells[i] = Cell{Null: raw == nil}
 			switch {
 			case raw == nil:
-			case columns[i].held():
+			case columns[i].isBytes():
 				cells[i].Text = raw
 			case len(raw) == 8: // bigint, in the binary form that pgx asks for
 				cells[i].Int = int64(binary.BigEndian.Uint64(raw))
@@ -325,7 +332,8 @@ func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, ar
 }
 
 func (s *pgSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
-	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)", r.Name, r.key()).Scan(&n)
+	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
+		r.Name, r.key()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("db: %s: %w", r.Name, err)
 	}

@@ -34,7 +34,7 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Made by us, so that nobody else can read it; the log beside it follows.
+	// Created here, so that nobody else can read it; the log beside it gets the same mode.
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("db: %w", err), lock.Close())
 	} else if err := f.Close(); err != nil {
@@ -42,7 +42,7 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	}
 	e := &lite{db: d, path: path, lock: lock}
 	if err := e.open(ctx); err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.shutDown())
 	}
 	return e, nil
 }
@@ -52,7 +52,9 @@ func (e *lite) open(ctx context.Context) error {
 		return err
 	}
 	pragmas := []string{"busy_timeout(5000)", "foreign_keys(1)", "cache_size(-16384)", "temp_store(2)"}
-	w, err := openConn(e.path, append(pragmas, append([]string{"synchronous(2)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}, e.db.opts.ExtraPragma...)...))
+	w, err := openConn(e.path,
+		append(pragmas, append([]string{"synchronous(2)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"},
+			e.db.opts.ExtraPragma...)...))
 	if err != nil {
 		return err
 	}
@@ -82,12 +84,12 @@ func (e *lite) ready(ctx context.Context) error {
 	})
 }
 
-func (e *lite) close() error {
+func (e *lite) shutDown() error {
 	if e.writer != nil {
-		e.writer.close()
+		e.writer.stop()
 	}
 	for range e.all {
-		<-e.readers // wait for whoever still reads
+		<-e.readers // wait for the running reads
 	}
 	var err error
 	for _, c := range e.all {
@@ -126,15 +128,15 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 
 func (e *lite) write(ctx context.Context, fn Func) error { return e.writer.do(ctx, fn) }
 
-// conn is one connection with its prepared statements. It is used by one
-// goroutine at a time. Statements never see the request's context: a
-// cancelled one could take a whole batch of other people's writes with it.
+// conn is one connection with its prepared statements. One goroutine uses it at a
+// time. Statements never see the request's context, because cancelling it could
+// undo a whole batch of other requests' writes.
 type conn struct {
 	*sqlite.Conn
 	stmts map[string]*sqlite.Stmt
 }
 
-// maxStatements bounds the cache; filters make variants of a list's text.
+// maxStatements bounds the cache, because filters vary a list's text.
 const maxStatements = 1000
 
 func openConn(path string, pragmas []string) (*conn, error) {
@@ -143,6 +145,10 @@ func openConn(path string, pragmas []string) (*conn, error) {
 		return nil, fmt.Errorf("db: open %s: %w", path, err)
 	}
 	c := &conn{raw, map[string]*sqlite.Stmt{}}
+	if err := c.addSearchCode(); err != nil {
+		raw.Close()
+		return nil, err
+	}
 	for _, p := range pragmas {
 		name, value, _ := strings.Cut(strings.TrimSuffix(p, ")"), "(")
 		if err := c.do("PRAGMA " + name + "=" + value); err != nil {
@@ -155,10 +161,10 @@ func openConn(path string, pragmas []string) (*conn, error) {
 
 var parameter = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
 
-// sqliteText adapts the common SQL text. A bare $1 makes SQLite plan the
-// statement anew whenever the bound value changes; +$1 hides it from the
-// planner, and the prepared statement stays. It is written ?1, because SQLite
-// takes $1 for a name and would number it by where it first appears.
+// sqliteText adapts the common SQL text. A bare $1 makes SQLite plan the statement
+// again whenever the bound value changes; +$1 hides the value from the planner,
+// and the prepared statement stays. It is written ?1, because SQLite takes $1 for
+// a name and would number it by its first appearance.
 func sqliteText(sql string) string {
 	return parameter.ReplaceAllStringFunc(sql, func(m string) string {
 		if strings.HasPrefix(m, "=") {
@@ -237,6 +243,10 @@ func (c *conn) bind(st *sqlite.Stmt, sql string, args []any) error {
 		case bool:
 			st.BindBool(i+1, v)
 		case []byte:
+			if v == nil {
+				st.BindNull(i + 1)
+				continue
+			}
 			st.BindBytes(i+1, v)
 		case float64:
 			st.BindFloat(i+1, v)
@@ -250,7 +260,7 @@ func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next fu
 	if err != nil {
 		return err
 	}
-	// A failed step is reported by Reset again; the first report counts.
+	// Reset reports a failed step again; the first report counts.
 	defer func() {
 		if e := st.Reset(); err == nil && e != nil {
 			err = e
@@ -285,8 +295,8 @@ func (c *conn) exec(ctx context.Context, sql string, args []any) (int64, error) 
 	return int64(c.Changes()), nil
 }
 
-// insert asks for the row's number without RETURNING, for which SQLite makes a
-// table on the side at every call: 18 of 100 µs for an event.
+// insert gets the row's number without RETURNING, for which SQLite creates a
+// temporary table at every call: 18 of 100 µs for an event.
 func (c *conn) insert(ctx context.Context, sql string, args []any) (int64, error) {
 	n, err := c.exec(ctx, sql, args)
 	if err == nil && n == 0 {

@@ -13,13 +13,14 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Table writes once the statements that every resource's table needs. T is
-// the row, one field per column (see structFields); it must have the columns
-// id, organization_id, created_at, updated_at and deleted_at, and the table a
-// seq that orders rows of equal creation time. Every statement names the
+// Table holds the statements that every resource's table needs. T is the row,
+// one field per column (see structFields). It must have the columns id,
+// organization_id, created_at, updated_at and deleted_at, and the table needs a
+// seq, which orders rows of equal creation time. Every statement names the
 // organization, and none sees a deleted row.
 type Table[T any] struct {
-	name, noun string
+	name       string
+	life       *Life
 	plan       *plan
 	columns    string
 	insert     string
@@ -29,12 +30,13 @@ type Table[T any] struct {
 	inserted   []int // the fields that insert binds
 	saved      []int // the fields that save binds
 	seq        int   // the field that holds seq, or -1
+	searchable bool
 }
 
-// NewTable declares a table. It panics on a row type that cannot be one, so
+// NewTable declares a table and its life. It panics on an unsuitable row type, so
 // that a mistake is found at start.
-func NewTable[T any](name, noun string) *Table[T] {
-	t := &Table[T]{name: name, noun: noun, plan: planOf[T](), seq: -1}
+func NewTable[T any](name string, life Life) *Table[T] {
+	t := &Table[T]{name: Declare(name, life), life: lives[name], plan: planOf[T](), seq: -1}
 	at := map[string]int{}
 	var columns, names, values, sets []string
 	for i, f := range t.plan.fields {
@@ -62,13 +64,24 @@ func NewTable[T any](name, noun string) *Table[T] {
 	n := len(t.saved)
 	t.saved = append(t.saved, at["organization_id"], at["id"])
 	t.columns = strings.Join(columns, ", ")
-	t.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
+	t.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") +
+		")"
 	const live = " AND deleted_at IS NULL"
-	t.save = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name, strings.Join(sets, ", "), n+1, n+2)
+	t.save = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name,
+		strings.Join(sets, ", "),
+		n+1, n+2)
 	t.one = "SELECT " + t.columns + " FROM " + name + " WHERE organization_id = $1 AND id = $2" + live
-	t.remove = "UPDATE " + name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" + live + " RETURNING " + t.columns
+	t.remove = "UPDATE " + name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" +
+		live +
+		" RETURNING " + t.columns
+	if _, t.searchable = at["search"]; t.searchable && t.seq < 0 {
+		panic(fmt.Sprintf("db: table %s: %T has the column search, and needs seq", name, *new(T)))
+	}
 	return t
 }
+
+// Life is what becomes of the table's rows.
+func (t *Table[T]) Life() *Life { return t.life }
 
 // Name is the table's name in the database.
 func (t *Table[T]) Name() string { return t.name }
@@ -99,9 +112,9 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 	return nil
 }
 
-// TryInsert adds the row unless a unique index says that its place is taken,
-// and reports whether it did. The index is asked, not looked up before: two
-// callers may try at once, and a clash would end a PostgreSQL transaction.
+// TryInsert adds the row unless a unique index forbids it, and reports whether it
+// did. The index itself decides, without a lookup before: two callers may try at
+// once, and a conflict would end a PostgreSQL transaction.
 func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
 	insert := t.insert + " ON CONFLICT DO NOTHING"
 	if t.seq < 0 {
@@ -117,6 +130,10 @@ func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) 
 	}
 	t.setSeq(row, seq)
 	return true, nil
+}
+
+func (t *Table[T]) seqOf(row *T) int64 {
+	return t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).Int()
 }
 
 func (t *Table[T]) setSeq(row *T, seq int64) {
@@ -138,66 +155,86 @@ func (t *Table[T]) Get(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) 
 	return &v, t.missing(err)
 }
 
-// Lock holds one live row for the rest of the transaction and returns it, or a 404.
+// Lock locks one live row for the rest of the transaction and returns it, or a 404.
 func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
 	text := t.one
 	if tx.Engine() == Postgres {
 		text += " FOR NO KEY UPDATE"
 	}
 	v, err := One[T](ctx, tx, text, org, row)
-	return &v, t.missing(err)
+	if err != nil {
+		return &v, t.missing(err)
+	}
+	t.remember(tx, &v)
+	return &v, tx.locked(ctx, row)
 }
 
 // Find returns the one live row that matches, or a 404.
 func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
-	v, err := One[T](ctx, tx, "SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.conditions(tx, t.name), w.args...)
+	v, err := One[T](ctx, tx,
+		"SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
+			w.conditions(tx, t.name), w.args...)
+	if err == nil {
+		t.remember(tx, &v)
+	}
 	return &v, t.missing(err)
 }
 
-// Remove soft-deletes one live row and returns it, or a 404.
+// Remove soft-deletes one live row and returns it, or a 404. Rows that belong to
+// it are deleted too, references to it are cleared, and searches no longer find
+// it.
 func (t *Table[T]) Remove(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (*T, error) {
+	if tx.Guarded() {
+		if _, err := t.Lock(ctx, tx, org, row); err != nil {
+			return nil, err
+		}
+	}
 	v, err := One[T](ctx, tx, t.remove, org, row, now)
-	return &v, t.missing(err)
+	if err != nil {
+		return nil, t.missing(err)
+	}
+	was := v
+	t.plan.place(reflect.ValueOf(&was).Elem(), t.field("deleted_at")).SetZero()
+	t.remember(tx, &was)
+	if t.searchable {
+		Index(tx, t.name, t.seqOf(&v), "")
+	}
+	return &v, deleteDependents(ctx, tx, t.name, org, row, now)
 }
 
 func (t *Table[T]) missing(err error) error {
 	if errors.Is(err, ErrNone) {
-		return fault.NotFound.Say("There is no such %s.", t.noun)
+		return fault.NotFound.Say("There is no such %s.", t.life.Noun)
 	}
 	return err
 }
 
 // List returns one page of live rows, by creation time and then by insertion.
 func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
-	if some, err := w.choose(ctx, tx, t.name); err != nil || !some {
+	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
-	return pageOf[T](ctx, tx, t.columns, t.live(tx, w), w.args, p)
+	return pageOf[T](ctx, tx, t.columns, t.live(tx, w), t.sorting(tx.Engine(), p.Sort).order(p), w.args, p)
 }
 
-// live is the table's live rows that match, as a statement names them.
+// live is the FROM and WHERE of the table's live rows that match.
 func (t *Table[T]) live(tx *Tx, w *Where) string {
 	return t.name + " WHERE " + w.organization(tx) + " AND deleted_at IS NULL" + w.conditions(tx, t.name)
 }
 
-// ListLog returns one page of a table that only grows: its rows are never
-// deleted, and columns says how they are read.
+// ListLog returns one page of a table whose rows are never deleted.
 func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
-	if some, err := w.choose(ctx, tx, table); err != nil || !some {
+	if some, err := w.chooseLeader(ctx, tx, table); err != nil || !some {
 		return []T{}, err
 	}
-	return pageOf[T](ctx, tx, columns, table+" WHERE "+w.organization(tx)+w.conditions(tx, table), w.args, p)
+	dir := p.direction()
+	return pageOf[T](ctx, tx, columns, table+" WHERE "+w.organization(tx)+w.conditions(tx, table),
+		" ORDER BY created_at "+dir+", seq "+dir, w.args, p)
 }
 
-// pageOf lists a part of what from selects.
-func pageOf[T any](ctx context.Context, tx *Tx, columns, from string, args []any, p Page) ([]T, error) {
-	n, dir := len(args), p.direction()
-	text := "SELECT " + columns + " FROM " + from +
-		" ORDER BY created_at " + dir + ", seq " + dir + " LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
-	return AllOf[T](ctx, tx, p.Limit, text, append(args[:n:n], p.Limit, p.Offset)...)
-}
-
-// Count tells how many live rows match.
+// Count returns how many live rows match.
 func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
-	return One[int](ctx, tx, "SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+w.conditions(tx, t.name), w.args...)
+	return One[int](ctx, tx,
+		"SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
+			w.conditions(tx, t.name), w.args...)
 }

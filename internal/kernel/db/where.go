@@ -4,22 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 )
-
-// Page is a part of a list.
-type Page struct {
-	Limit, Offset int
-	Ascending     bool
-}
-
-func (p Page) direction() string {
-	if p.Ascending {
-		return "ASC"
-	}
-	return "DESC"
-}
 
 // Where collects the conditions of a list, beginning with its organization.
 type Where struct {
@@ -30,12 +19,14 @@ type Where struct {
 
 	among  []among
 	chosen bool // choose has run
-	leader int  // the one of among by whose index the rows are found, or -1
-	few    bool // a condition leaves few rows, and has its own way to them
+	leader int  // the entry of among whose index finds the rows, or -1
+	few    bool // a condition leaves few rows and finds them itself
 }
 
 // In begins the conditions with the organization.
 func In(org id.ID) *Where { return &Where{args: []any{org}, leader: -1} }
+
+func (w *Where) org() id.ID { return w.args[0].(id.ID) }
 
 // And adds a condition; each ? stands for the next argument.
 func (w *Where) And(condition string, args ...any) *Where {
@@ -59,9 +50,9 @@ func (w *Where) bind(condition string, args []any) string {
 	}
 }
 
-// Filter adds a condition that an index answers. Filters are named in the order
-// of how few rows they leave, a row's id before a status: SQLite cannot tell,
-// and is kept to the index of the first.
+// Filter adds a condition that an index answers. The filter that leaves the fewest
+// rows must come first, a row's id before a status: SQLite cannot tell, and is
+// held to the index of the first.
 func (w *Where) Filter(condition string, args ...any) {
 	if w.led {
 		w.wider = append(w.wider, w.bind(condition, args))
@@ -71,21 +62,79 @@ func (w *Where) Filter(condition string, args ...any) {
 	w.And(condition, args...)
 }
 
-// Equal is Filter for what the caller may have given: a nil pointer adds nothing.
+// Equal is Filter for an optional value: a nil pointer adds nothing.
 func Equal[V any](w *Where, column string, v *V) {
 	if v != nil {
 		w.Filter(column+" = ?", *v)
 	}
 }
 
-// Choice is Equal for a column of which most rows have one of the common
-// values: such a one comes after all other filters.
-func Choice(w *Where, column string, v *string, common ...string) {
-	if v != nil && slices.Contains(common, *v) {
-		w.wider = append(w.wider, w.bind(column+" = ?", []any{*v}))
+// Only keeps the rows with one of the ids; no ids keep all.
+func Only(w *Where, ids []id.ID) {
+	if len(ids) > 0 {
+		w.And("id = ANY(?)", ids)
+		w.few = true
+	}
+}
+
+// EqualOrNone is Equal for an optional reference: "none" asks for rows that have
+// none.
+func EqualOrNone(w *Where, column string, v *string) {
+	if v == nil {
 		return
 	}
-	Equal(w, column, v)
+	if row, ok := id.Parse(*v); ok {
+		w.Filter(column+" = ?", row)
+		return
+	}
+	w.Filter(column + " IS NULL")
+}
+
+// OneOf keeps the rows whose column has one of the values; no values keep all.
+func OneOf[V ~string](w *Where, column string, values []V) {
+	if len(values) == 1 {
+		Equal(w, column, &values[0])
+	} else if len(values) > 1 {
+		w.wider = append(w.wider, w.bind(AnyOf(column, values)))
+	}
+}
+
+// Choice is OneOf for a column that has an index, in which most rows have one of
+// the common values. A common value is applied after all other filters.
+func Choice[V ~string](w *Where, column string, values []V, common ...V) {
+	isCommon := func(v V) bool { return slices.Contains(common, v) }
+	switch {
+	case slices.ContainsFunc(values, isCommon):
+		w.wider = append(w.wider, w.bind(AnyOf(column, values)))
+	case len(values) > 1:
+		text, args := AnyOf(column, values)
+		w.Among(Named{Where: text + " AND deleted_at IS NULL", Args: args})
+	default:
+		OneOf(w, column, values)
+	}
+}
+
+// AnyOf is the condition that a column has one of the values.
+func AnyOf[V ~string](column string, values []V) (condition string, args []any) {
+	for _, v := range values {
+		args = append(args, v)
+	}
+	return column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")", args
+}
+
+// After keeps the rows whose column is later. Callers know times by the
+// millisecond, so what is later within the same one is not.
+func After(w *Where, column string, t *clock.Time) {
+	if t != nil {
+		w.And(column+" > ?", t.Add(time.Millisecond-time.Microsecond))
+	}
+}
+
+// Before keeps the rows whose column is earlier.
+func Before(w *Where, column string, t *clock.Time) {
+	if t != nil {
+		w.And(column+" < ?", *t)
+	}
 }
 
 // organization is the first condition. The + keeps SQLite from walking the
@@ -103,9 +152,9 @@ func (w *Where) conditions(tx *Tx, table string) string {
 	text := w.text.String()
 	for i, a := range w.among {
 		if i == w.leader {
-			text += " AND " + a.within(tx.Engine(), table)
+			text += " AND " + a.byIndex(tx.Engine(), table)
 		} else {
-			text += " AND " + a.each(table)
+			text += " AND " + a.byRow(table)
 		}
 	}
 	for i, c := range w.wider {

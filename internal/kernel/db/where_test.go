@@ -54,7 +54,7 @@ type note struct {
 	DueAt     clock.Time  `db:"due_at"`
 }
 
-var noteTable = db.NewTable[note]("notes", "note")
+var noteTable = db.NewTable[note]("notes", db.Life{Noun: "note"})
 
 // manyNotes is more than what a filter may name to be found by its own index.
 const manyNotes = 6000
@@ -66,7 +66,9 @@ func fillNotes(t *testing.T, e db.Engine) (*db.DB, id.ID) {
 	err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		for i := range manyNotes {
 			for _, o := range []id.ID{org, other} {
-				n := &note{ID: id.New(), Org: o, CreatedAt: clock.Time(i), UpdatedAt: clock.Time(i), Owner: fmt.Sprint("o", i/3), Status: "done", DueAt: clock.Time(manyNotes - i)}
+				n := &note{ID: id.New(), Org: o, CreatedAt: clock.Time(i), UpdatedAt: clock.Time(i),
+					Owner:  fmt.Sprint("o", i/3),
+					Status: "done", DueAt: clock.Time(manyNotes - i)}
 				if i%1000 == 5 {
 					n.Status = "open"
 				}
@@ -78,7 +80,10 @@ func fillNotes(t *testing.T, e db.Engine) (*db.DB, id.ID) {
 					who = append(who, "ada")
 				}
 				for _, w := range who {
-					if _, err := db.Exec(ctx, tx, "INSERT INTO links (organization_id, note_id, who) VALUES ($1, $2, $3)", o, n.ID, w); err != nil {
+					if _, err := db.Exec(ctx, tx, `
+						INSERT INTO links (organization_id, note_id, who)
+						VALUES ($1, $2, $3)`, o, n.ID,
+						w); err != nil {
 						return err
 					}
 				}
@@ -115,19 +120,34 @@ func TestAmong(t *testing.T) {
 			want  string // the creation times
 		}{
 			{"few", func(w *db.Where) { w.Among(by("ada")) }, first, "3 2 1"},
-			{"few, ascending", func(w *db.Where) { w.Among(by("ada")) }, db.Page{Limit: 3, Offset: 2, Ascending: true}, "2 3"},
+			{"few, ascending", func(w *db.Where) { w.Among(by("ada")) }, db.Page{Limit: 3, Offset: 2, Ascending: true},
+				"2 3"},
 			{"many", func(w *db.Where) { w.Among(by("everybody")) }, first, "5999 5998 5997"},
 			{"none", func(w *db.Where) { w.Among(by("nobody")) }, first, ""},
 			{"few own", func(w *db.Where) { w.Among(due(3)) }, first, "5999 5998"},
 			{"many own", func(w *db.Where) { w.Among(due(manyNotes - 1)) }, first, "5999 5998 5997"},
 			{"two ways", func(w *db.Where) { w.Among(due(2), by("ada")) }, first, "5999 3 2"},
 			{"two ways to many", func(w *db.Where) { w.Among(due(2), by("everybody")) }, first, "5999 5998 5997"},
-			{"two filters", func(w *db.Where) { w.Among(by("everybody")).Among(due(4)) }, db.Page{Limit: 9}, "5999 5998 5997"},
+			{"two filters", func(w *db.Where) { w.Among(by("everybody")).Among(due(4)) }, db.Page{Limit: 9},
+				"5999 5998 5997"},
 			{"two that exclude each other", func(w *db.Where) { w.Among(by("ada")).Among(due(4)) }, first, ""},
-			{"with a filter", func(w *db.Where) { db.Equal(w, "status", &open); w.Among(by("everybody")) }, first, "5005 4005 3005"},
+			{"with a filter", func(w *db.Where) { db.Equal(w, "status", &open); w.Among(by("everybody")) }, first,
+				"5005 4005 3005"},
 			{"with a filter, few", func(w *db.Where) { db.Equal(w, "owner", &owner); w.Among(by("ada")) }, first, "3"},
-			{"a common value", func(w *db.Where) { db.Choice(w, "status", &done, "done") }, first, "5999 5998 5997"},
-			{"a rare value", func(w *db.Where) { db.Choice(w, "status", &open, "done"); db.Equal(w, "owner", &owner) }, first, "5"},
+			{"a common value", func(w *db.Where) { db.Choice(w, "status", []string{done}, "done") }, first,
+				"5999 5998 5997"},
+			{"a rare value", func(w *db.Where) {
+				db.Choice(w, "status", []string{open},
+					"done")
+				db.Equal(w, "owner", &owner)
+			},
+				first,
+				"5"},
+			{"two values", func(w *db.Where) { db.Choice(w, "status", []string{open, "none"}, "done") }, first,
+				"5005 4005 3005"},
+			{"two values, one common", func(w *db.Where) { db.Choice(w, "status", []string{open, done}, "done") },
+				first,
+				"5999 5998 5997"},
 		} {
 			w := db.In(org)
 			c.where(w)
@@ -162,11 +182,19 @@ func TestListPlans(t *testing.T) {
 			index  string
 			sorted bool
 		}{
-			"no filter":               {func(*db.Where) {}, "notes_list", false},
-			"the owner first":         {func(w *db.Where) { db.Equal(w, "owner", &owner); db.Equal(w, "status", &done) }, "notes_owner", false},
-			"a common status":         {func(w *db.Where) { db.Choice(w, "status", &done, "done"); db.Equal(w, "owner", &owner) }, "notes_owner", false},
-			"a rare status":           {func(w *db.Where) { db.Choice(w, "status", &open, "done") }, "notes_status", false},
-			"a common status by name": {func(w *db.Where) { db.Choice(w, "status", &done, "done") }, "notes_", false},
+			"no filter": {func(*db.Where) {}, "notes_list", false},
+			"the owner first": {func(w *db.Where) { db.Equal(w, "owner", &owner); db.Equal(w, "status", &done) },
+				"notes_owner",
+				false},
+			"a common status": {func(w *db.Where) {
+				db.Choice(w, "status", []string{done}, "done")
+				db.Equal(w, "owner",
+					&owner)
+			}, "notes_owner", false},
+			"a rare status": {func(w *db.Where) { db.Choice(w, "status", []string{open}, "done") }, "notes_status",
+				false},
+			"a common status by name": {func(w *db.Where) { db.Choice(w, "status", []string{done}, "done") }, "notes_",
+				false},
 			"few": {func(w *db.Where) {
 				w.Among(db.Named{Where: "due_at < ? AND deleted_at IS NULL", Args: []any{clock.Time(3)}})
 			}, "notes_due", true},

@@ -19,20 +19,20 @@ const (
 	slowClosure = 50 * time.Millisecond // longer than this is logged: all others wait
 )
 
-// writer runs every write of the embedded engine on one goroutine. Closures
-// that wait together share one BEGIN IMMEDIATE and one sync, each behind a
-// savepoint of its own, and none hears of its result before the sync.
+// writer runs every write of the embedded engine on one goroutine. Closures that
+// wait together share one BEGIN IMMEDIATE and one sync, each with its own
+// savepoint, and none gets its result before the sync.
 type writer struct {
 	db    *DB
 	conn  *conn
 	queue chan *request
 	wg    sync.WaitGroup
 
-	mu     sync.RWMutex // held while sending to queue, so that close is safe
+	mu     sync.RWMutex // held while sending to queue, so that stop is safe
 	closed bool
 }
 
-// request is one closure and what came of it.
+// request is one closure and its result.
 type request struct {
 	ctx    context.Context
 	fn     Func
@@ -67,7 +67,7 @@ func (w *writer) do(ctx context.Context, fn Func) error {
 	return r.err
 }
 
-func (w *writer) close() {
+func (w *writer) stop() {
 	w.mu.Lock()
 	if !w.closed {
 		w.closed = true
@@ -83,12 +83,12 @@ func (w *writer) loop() {
 	}
 }
 
-// batch commits first and whoever joins. All are answered after the sync.
+// batch commits first and the requests that join it. All are answered after the
+// sync.
 //
-// When SQLite itself ends the transaction (a full disk, for one), the closure
-// that met it is answered with its error and every other one runs again in a
-// new transaction: what they did is gone, and so may be the reason for what
-// they answered.
+// When SQLite itself ends the transaction (for example because the disk is full),
+// the closure that met the error gets it, and every other one runs again in a new
+// transaction: their work is gone, and their results may no longer hold.
 func (w *writer) batch(first *request) {
 	began := time.Now()
 	var answered, ran []*request
@@ -136,7 +136,7 @@ func (w *writer) batch(first *request) {
 				ran[0].err = unavailable(err)
 				answered = append(answered, ran[0])
 			} else {
-				// One of them does not fit: each goes alone.
+				// One of them does not fit, so each gets its own commit.
 				todo = append(append([]*request(nil), ran...), todo...)
 				limit, open = 1, false
 			}
@@ -166,7 +166,7 @@ func (w *writer) run(r *request) (lost bool) {
 	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
 	if d := time.Since(start); d > slowClosure {
 		w.db.stats.slow.Add(1)
-		w.db.opts.Log.WarnContext(r.ctx, "a write held up all others", "took", d, "operation", Label(r.ctx))
+		w.db.opts.Log.WarnContext(r.ctx, "a slow write held up all others", "took", d, "operation", Label(r.ctx))
 	}
 	if w.conn.AutocommitEnabled() {
 		if r.err == nil {
@@ -187,8 +187,8 @@ func (w *writer) run(r *request) (lost bool) {
 	return false
 }
 
-// commit applies what the closures left for the search index, syncs, and runs
-// what waits for durability. An error means that nothing was kept.
+// commit updates the search index for the closures, syncs, and runs their OnCommit
+// functions. An error means that nothing was kept.
 func (w *writer) commit(ran []*request) error {
 	err := w.applyIndex(ran)
 	if err == nil {
@@ -204,7 +204,7 @@ func (w *writer) commit(ran []*request) error {
 		case sqlite.ResultFull, sqlite.ResultBusy:
 			return err
 		}
-		// A failed sync may have lost what the kernel already took back;
+		// A failed sync may have lost what the kernel had already accepted, so
 		// nothing may be acknowledged after it.
 		w.fatal(fmt.Errorf("db: commit: %w", err))
 		return err
@@ -224,11 +224,11 @@ func (w *writer) fatal(err error) {
 		w.db.opts.Fatal(err)
 		return
 	}
-	w.db.opts.Log.Error("the database cannot be trusted any more; stopping", "err", err)
+	w.db.opts.Log.Error("the database can no longer be trusted; stopping", "err", err)
 	os.Exit(3)
 }
 
-// unavailable answers 503 for what may pass: a busy or full database.
+// unavailable answers 503 for a temporary failure: a busy or full database.
 func unavailable(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultBusy, sqlite.ResultFull, sqlite.ResultLocked, sqlite.ResultInterrupt, sqlite.ResultIOErr:
@@ -244,7 +244,7 @@ func WithLabel(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, labelKey{}, name)
 }
 
-// Label is the name WithLabel gave.
+// Label returns the name that WithLabel set.
 func Label(ctx context.Context) string {
 	s, _ := ctx.Value(labelKey{}).(string)
 	return s

@@ -91,13 +91,17 @@ func TestOneWriteDoesNotHarmOthers(t *testing.T) {
 			}
 			panic("bug in a noun")
 		}, want: func(err error) bool { var p *db.PanicError; return errors.As(err, &p) }},
-		"is cancelled before it starts": {bad: insert("B"), ctx: ended, want: func(err error) bool { return errors.Is(err, context.Canceled) }},
+		"is cancelled before it starts": {bad: insert("B"), ctx: ended,
+			want: func(err error) bool { return errors.Is(err, context.Canceled) }},
 		"writes inside itself": {bad: func(ctx context.Context, tx *db.Tx) error {
 			if err := insert("B")(ctx, tx); err != nil {
 				return err
 			}
 			return nested.Write(ctx, insert("N"))
-		}, want: func(err error) bool { return err != nil && strings.Contains(err.Error(), "Write inside a transaction") }},
+		}, want: func(err error) bool {
+			return err != nil &&
+				strings.Contains(err.Error(), "Write inside a transaction")
+		}},
 		"takes 300 ms and fails": {bad: func(ctx context.Context, tx *db.Tx) error {
 			time.Sleep(300 * time.Millisecond)
 			return boom
@@ -297,10 +301,12 @@ CREATE INDEX k_live ON k (org) WHERE gone IS NULL;
 `)}})
 	if err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		for i := range 500 {
-			if _, err := db.Exec(ctx, tx, "INSERT INTO o (id, plan) VALUES ($1, 'free')", fmt.Sprint("o", i)); err != nil {
+			if _, err := db.Exec(ctx, tx, "INSERT INTO o (id, plan) VALUES ($1, 'free')",
+				fmt.Sprint("o", i)); err != nil {
 				return err
 			}
-			if _, err := db.Exec(ctx, tx, "INSERT INTO k (hash, org) VALUES ($1, $2)", fmt.Sprint("h", i), fmt.Sprint("o", i)); err != nil {
+			if _, err := db.Exec(ctx, tx, "INSERT INTO k (hash, org) VALUES ($1, $2)", fmt.Sprint("h", i),
+				fmt.Sprint("o", i)); err != nil {
 				return err
 			}
 		}
@@ -311,7 +317,11 @@ CREATE INDEX k_live ON k (org) WHERE gone IS NULL;
 	}
 	err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		look := func(i int) {
-			if _, err := db.One[string](ctx, tx, "SELECT o.plan FROM k JOIN o ON o.id = k.org WHERE k.hash = $1 AND k.gone IS NULL", fmt.Sprint("h", i%500)); err != nil {
+			if _, err := db.One[string](ctx, tx, `
+				SELECT o.plan
+				FROM k
+				JOIN o ON o.id = k.org
+				WHERE k.hash = $1 AND k.gone IS NULL`, fmt.Sprint("h", i%500)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -382,7 +392,8 @@ func TestBusy(t *testing.T) {
 			if err := d.Read(t.Context(), look); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { return errors.New("no") }); err == nil {
+			if err := d.Write(t.Context(),
+				func(ctx context.Context, tx *db.Tx) error { return errors.New("no") }); err == nil {
 				t.Fatal("a failed write succeeds")
 			}
 		}

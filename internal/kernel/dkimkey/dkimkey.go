@@ -1,5 +1,5 @@
-// Package dkimkey makes the keys that sign the mail of a domain (RFC 6376), and
-// writes their public halves as DNS publishes them.
+// Package dkimkey creates the keys that sign a domain's mail (RFC 6376), and
+// writes their public halves in the form that DNS publishes.
 package dkimkey
 
 import (
@@ -19,7 +19,7 @@ const (
 	Ed25519 = "fd-ed25519"
 )
 
-// Label is where a selector's record stands, below its domain.
+// Label is the name of a selector's record, below its domain.
 func Label(selector string) string { return selector + "._domainkey" }
 
 // Key is a new key: its private half, to be sealed, and its record.
@@ -60,7 +60,7 @@ func record(k crypto.PublicKey) (string, error) {
 		der, err := x509.MarshalPKIXPublicKey(public)
 		return "v=DKIM1; k=rsa; p=" + base64.StdEncoding.EncodeToString(der), err
 	}
-	return "", errors.New("dkimkey: no such kind of key")
+	return "", errors.New("dkimkey: unsupported kind of key")
 }
 
 // Parse reads a private half.

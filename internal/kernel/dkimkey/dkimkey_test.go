@@ -24,10 +24,12 @@ func TestPair(t *testing.T) {
 		}
 		var signed bytes.Buffer
 		mail := "From: a@example.com\r\nSubject: Hello\r\n\r\nHello\r\n"
-		if err := dkim.Sign(&signed, strings.NewReader(mail), &dkim.SignOptions{Domain: "example.com", Selector: k.Selector, Signer: signer}); err != nil {
+		if err := dkim.Sign(&signed, strings.NewReader(mail),
+			&dkim.SignOptions{Domain: "example.com", Selector: k.Selector, Signer: signer}); err != nil {
 			t.Fatal(err)
 		}
-		found, err := dkim.VerifyWithOptions(&signed, &dkim.VerifyOptions{LookupTXT: func(name string) ([]string, error) {
+		found,
+			err := dkim.VerifyWithOptions(&signed, &dkim.VerifyOptions{LookupTXT: func(name string) ([]string, error) {
 			if name != dkimkey.Label(k.Selector)+".example.com" {
 				return nil, &net.DNSError{Name: name, IsNotFound: true}
 			}

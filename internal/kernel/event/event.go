@@ -1,11 +1,10 @@
-// Package event keeps the event log, which is the audit trail too: one row per
-// change, written in the transaction of the change, saying what happened to
+// Package event keeps the event log, which is also the audit trail: one row per
+// change, written in the transaction of the change. It says what happened to
 // what, who did it, through which door and in which request.
 //
-// Whoever wants to hear of events (a webhook, an automation) is a row of
-// event_listeners. An event that somebody wants enqueues its own fan-out in
-// its own transaction; nobody follows the log by a cursor, which would skip
-// what commits late.
+// A listener (a webhook, an automation) is a row of event_listeners. An event
+// with listeners enqueues its own fan-out in its own transaction. Nobody follows
+// the log by a cursor, which would skip events that commit late.
 //
 // Start reading at Log.Append.
 package event
@@ -29,15 +28,18 @@ type Event struct {
 	ActorID      *id.ID     `db:"actor_id"`
 	Door         string     `db:"door"`
 	RequestID    string     `db:"request_id"`
-	Data         db.JSON    `db:"data"`  // the resource as GET returns it
-	Chain        []id.ID    `db:"chain"` // what led to it, the first cause first: automations, and before them the mail that began it
+	Data         db.JSON    `db:"data"` // the resource as GET returns it
+	// the former values of the fields that changed; null when it was created, or nobody noted them
+	Previous db.JSON `db:"previous"`
+	// what led to it, first cause first: automations, and before them the mail that started them
+	Chain []id.ID `db:"chain"`
 
 	ID  id.ID `db:"id"`  // given by Append
 	Seq int64 `db:"seq"` // given by the database
 }
 
-// BySystem fills in who did what nobody asked for: the service itself, by the
-// clock or because the outside world spoke.
+// BySystem makes the service itself the actor, for what it does on a schedule or
+// because of news from outside.
 func (e Event) BySystem() Event {
 	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.New())
 	return e
@@ -49,13 +51,14 @@ func ResourceType(eventType string) string {
 	return eventType[:max(i, 0)]
 }
 
-// Append writes e into the log, and sees to it that those who listen hear of it.
+// Append writes e to the log and enqueues its fan-out if anybody listens.
 func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	var chain any
 	if len(e.Chain) > 0 {
 		chain = e.Chain
 	}
-	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID, e.Door, e.RequestID, e.Data, chain}
+	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID,
+		e.Door, e.RequestID, e.Data, chain, e.Previous}
 	row, err := insert(ctx, tx, args)
 	if err != nil || !row.Heard {
 		return err
@@ -65,8 +68,9 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 
 const (
 	insertText = `
-		INSERT INTO events (organization_id, type, id, created_at, resource_type, resource_id, actor_kind, actor_id, door, request_id, data, chain)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+		INSERT INTO events (organization_id, type, id, created_at, resource_type, resource_id, actor_kind,
+			actor_id, door, request_id, data, chain, previous)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 	heardText = `EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = $2)
 		OR EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = '*')`
 )
@@ -76,8 +80,8 @@ type inserted struct {
 	Heard bool  `db:"heard"`
 }
 
-// insert writes the row and asks whether anybody listens. PostgreSQL does both
-// in one journey; to SQLite RETURNING is dearer than a second statement.
+// insert writes the row and asks whether anybody listens. PostgreSQL does both in
+// one round trip. On SQLite a second statement is cheaper than RETURNING.
 func insert(ctx context.Context, tx *db.Tx, args []any) (row inserted, err error) {
 	if tx.Engine() == db.Postgres {
 		return db.One[inserted](ctx, tx, insertText+" RETURNING seq, "+heardText+" AS heard", args...)

@@ -35,7 +35,9 @@ func TestFanOut(t *testing.T) {
 		q := job.New(job.Options{DB: d, Clock: clock.New(0)})
 		log := event.New(q)
 		log.On("probe", func(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
-			_, err := db.Exec(ctx, tx, "INSERT INTO heard (organization_id, listener_id, type, event_id) VALUES ($1, $2, $3, $4)", e.Organization, listener, e.Type, e.ID)
+			_, err := db.Exec(ctx, tx,
+				"INSERT INTO heard (organization_id, listener_id, type, event_id) VALUES ($1, $2, $3, $4)",
+				e.Organization, listener, e.Type, e.ID)
 			return err
 		})
 		if err := q.Start(t.Context()); err != nil {
@@ -68,7 +70,9 @@ func TestFanOut(t *testing.T) {
 			wg.Go(func() {
 				err := write(func(ctx context.Context, tx *db.Tx) error {
 					kind := []string{"thing.made", "thing.changed", "thing.lost"}[i%3]
-					if err := log.Append(ctx, tx, event.Event{Organization: mine, Type: kind, ResourceID: id.New(), Chain: []id.ID{all}}.BySystem()); err != nil {
+					if err := log.Append(ctx, tx,
+						event.Event{Organization: mine, Type: kind, ResourceID: id.New(),
+							Chain: []id.ID{all}}.BySystem()); err != nil {
 						return err
 					}
 					if i%2 == 1 {
@@ -88,13 +92,17 @@ func TestFanOut(t *testing.T) {
 			Events   int   `db:"events"`
 		}
 		var got []count
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			left := 0
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				if left, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind = 'event.fan_out'"); err != nil {
+				if left, err = db.One[int](ctx, tx,
+					"SELECT count(*) FROM jobs WHERE kind = 'event.fan_out'"); err != nil {
 					return err
 				}
-				got, err = db.All[count](ctx, tx, "SELECT listener_id, count(*) AS n, count(DISTINCT event_id) AS events FROM heard WHERE organization_id = $1 GROUP BY listener_id", mine)
+				got, err = db.All[count](ctx, tx, `
+					SELECT listener_id, count(*) AS n, count(DISTINCT event_id) AS events
+					FROM heard
+					WHERE organization_id = $1 GROUP BY listener_id`, mine)
 				return err
 			})
 			if err != nil {
@@ -158,7 +166,8 @@ func TestBehind(t *testing.T) {
 				return err
 			}
 			for _, kind := range []string{"thing.made", "thing.lost", "thing.made"} { // nobody hears of the second
-				if err := log.Append(ctx, tx, event.Event{Organization: mine, Type: kind, ResourceID: id.New()}.BySystem()); err != nil {
+				if err := log.Append(ctx, tx,
+					event.Event{Organization: mine, Type: kind, ResourceID: id.New()}.BySystem()); err != nil {
 					return err
 				}
 			}
@@ -171,7 +180,10 @@ func TestBehind(t *testing.T) {
 			t.Errorf("somebody else waits for %d", n)
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE jobs SET attempt = 1 WHERE id IN (SELECT min(id) FROM jobs WHERE kind = 'event.fan_out')")
+			_, err := db.Exec(ctx, tx, `
+				UPDATE jobs
+				SET attempt = 1
+				WHERE id IN (SELECT min(id) FROM jobs WHERE kind = 'event.fan_out')`)
 			return err
 		})
 		if n := behind(mine); n != 3 { // as before

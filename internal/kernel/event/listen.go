@@ -12,63 +12,64 @@ import (
 	"frontdesk/internal/kernel/job"
 )
 
-// Log writes events and tells those who listen.
+// Log writes events and passes them to their listeners.
 type Log struct {
 	jobs  *job.Queue
 	hears map[string]Hear // by the kind of listener
 }
 
 // Hear is called for one event and one listener, in the transaction of the
-// fan-out: it writes down what is to be done, and does not do it. It runs once
-// for each event that is committed.
+// fan-out. It records what is to be done and does not do it. It takes effect once
+// for each committed event.
 type Hear func(ctx context.Context, tx *db.Tx, e Event, listener id.ID) error
 
 // Every means every type of event.
 const Every = "*"
-
-const fanOutKind = "event.fan_out"
 
 type fanOut struct {
 	Organization id.ID `json:"organization"`
 	Seq          int64 `json:"seq"`
 }
 
-// New joins the log to the queue that carries its fan-out.
+// New connects the log to the queue that runs its fan-out.
 func New(q *job.Queue) *Log {
 	l := &Log{jobs: q, hears: map[string]Hear{}}
-	job.HandleTx(q, fanOutKind, l.tell, job.Forget(), job.Attempts(fanOutAttempts), job.Backoff(fanOutBackoff))
+	job.HandleTx(q, job.FanOut, l.fanOutEvent, job.Forget(), job.Attempts(fanOutAttempts), job.Backoff(fanOutBackoff))
 	return l
 }
 
-// A fan-out that failed holds up those behind it, so it is tried again soon,
-// for some ten hours.
+// A failed fan-out holds up those behind it, so it is retried quickly, for about
+// ten hours.
 const fanOutAttempts = 2500
 
 func fanOutBackoff(attempt int) time.Duration {
 	return min(time.Second/4<<min(attempt-1, 10), 15*time.Second)
 }
 
-// On declares a kind of listener. Listeners of a kind that nobody declared are
-// an error, so that none is skipped in silence.
+// On declares a kind of listener. A listener of an undeclared kind is an error,
+// so that none is skipped silently.
 func (l *Log) On(kind string, fn Hear) {
 	if l.hears[kind] != nil {
-		panic("event: two hear for " + kind)
+		panic("event: two handlers for " + kind)
 	}
 	l.hears[kind] = fn
 }
 
-// Listen says which types a listener wants from now on, in the place of what
-// it wanted before. None at all ends it.
+// Listen sets the types that a listener wants, replacing what it wanted before.
+// No types at all end it.
 func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.ID, types []string) error {
-	if _, err := db.Exec(ctx, tx, "DELETE FROM event_listeners WHERE organization_id = $1 AND listener_id = $2", org, listener); err != nil {
+	if _, err := db.Exec(ctx, tx, "DELETE FROM event_listeners WHERE organization_id = $1 AND listener_id = $2", org,
+		listener); err != nil {
 		return err
 	}
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	if slices.Contains(types, Every) {
-		types = []string{Every} // or it would hear some twice
+		types = []string{Every} // or it would get some events twice
 	}
 	for _, t := range types {
-		_, err := db.Exec(ctx, tx, "INSERT INTO event_listeners (organization_id, type, listener_kind, listener_id) VALUES ($1, $2, $3, $4)", org, t, kind, listener)
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO event_listeners (organization_id, type, listener_kind, listener_id)
+			VALUES ($1, $2, $3, $4)`, org, t, kind, listener)
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.
 }
 
 func (l *Log) fanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error {
-	_, err := l.jobs.Enqueue(ctx, tx, fanOutKind, fanOut{org, seq}, job.For(org))
+	_, err := l.jobs.Enqueue(ctx, tx, job.FanOut, fanOut{org, seq}, job.For(org))
 	return err
 }
 
@@ -86,9 +87,8 @@ type listener struct {
 	ID   id.ID  `db:"listener_id"`
 }
 
-// tell is the fan-out: every listener hears of the event, or none does and the
-// job is tried again.
-func (l *Log) tell(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error {
+// fanOutEvent passes an event to every listener, or to none and is tried again.
+func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error {
 	e, err := BySeq(ctx, tx, args.Organization, args.Seq)
 	if errors.Is(err, db.ErrNone) {
 		return nil // erased, or past its retention
@@ -96,7 +96,8 @@ func (l *Log) tell(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error
 	if err != nil {
 		return err
 	}
-	listeners, err := db.All[listener](ctx, tx, `SELECT listener_kind, listener_id FROM event_listeners
+	listeners, err := db.All[listener](ctx, tx, `
+		SELECT listener_kind, listener_id FROM event_listeners
 		WHERE organization_id = $1 AND type IN ($2, '*') ORDER BY seq`, e.Organization, e.Type)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (l *Log) tell(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error
 	for _, v := range listeners {
 		hear := l.hears[v.Kind]
 		if hear == nil {
-			return fmt.Errorf("event: nobody hears for %q", v.Kind)
+			return fmt.Errorf("event: no handler for %q", v.Kind)
 		}
 		if err := hear(ctx, tx, e, v.ID); err != nil {
 			return fmt.Errorf("event: %s %s: %w", v.Kind, v.ID, err)
@@ -114,7 +115,8 @@ func (l *Log) tell(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error
 }
 
 // columns are those of an Event.
-const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, chain, id, seq"
+const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, " +
+	"previous, chain, id, seq"
 
 // BySeq reads an event by its place in the log.
 func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {
@@ -126,8 +128,26 @@ func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
 	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", org, event)
 }
 
-// Latest reads the newest events of a type that have happened, the newest first.
+// Owner finds the organization of a row by the events about it. noun is what
+// people call the row.
+func Owner(ctx context.Context, tx *db.Tx, noun string, row id.ID) (id.ID, error) {
+	return db.One[id.ID](ctx, tx, `
+		SELECT organization_id FROM events
+		WHERE resource_type = $1 AND resource_id = $2
+		LIMIT 1`, db.EventName(noun), row)
+}
+
+// Newest reads a page of the log, newest first.
+func Newest(ctx context.Context, tx *db.Tx, org id.ID, limit, offset int) ([]Event, error) {
+	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
+		WHERE organization_id = $1
+		ORDER BY created_at DESC, seq DESC LIMIT $2 OFFSET $3`, org, limit, offset)
+}
+
+// Latest reads the newest events of a type, newest first.
 func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
-	return db.All[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND resource_type = $2 AND type = $3 ORDER BY created_at DESC, seq DESC LIMIT $4",
+	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
+		WHERE organization_id = $1 AND resource_type = $2 AND type = $3
+		ORDER BY created_at DESC, seq DESC LIMIT $4`,
 		org, ResourceType(eventType), eventType, n)
 }

@@ -7,21 +7,15 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
 )
 
-// Behind reports whether an event before seq is still to be told of, and when to
-// look again. Fan-outs run at the same time and end in any order; whoever acts
-// in the order of the log waits while one is behind, also for one that failed
-// and is tried again.
+// Behind reports whether an event before seq is still to be passed on, and when to
+// look again. Fan-outs run concurrently and end in any order. Whoever acts in the
+// order of the log waits while one is behind, even for one that failed and is
+// retried.
 func Behind(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (again time.Duration, behind bool, err error) {
-	number := "CAST(args->>'seq' AS INTEGER)" // as the index jobs_fan_out has it
-	if tx.Engine() == db.Postgres {
-		number = "CAST(args->>'seq' AS bigint)"
-	}
-	attempt, err := db.One[int](ctx, tx, `
-		SELECT attempt FROM jobs
-		WHERE organization_id = $1 AND `+number+` < $2 AND kind = 'event.fan_out' AND state = 'ready'
-		ORDER BY organization_id, `+number+` LIMIT 1`, org, seq)
+	attempt, err := job.FirstFanOut(ctx, tx, org, seq)
 	switch {
 	case errors.Is(err, db.ErrNone):
 		return 0, false, nil
@@ -31,7 +25,7 @@ func Behind(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (again time.Du
 	return firstLook, true, err
 }
 
-// How soon to look again: most fan-outs end within a moment. One that failed
+// How soon to look again. Most fan-outs end within milliseconds; a failed one
 // waits for its next attempt.
 const (
 	firstLook = 10 * time.Millisecond

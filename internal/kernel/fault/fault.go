@@ -36,27 +36,31 @@ func (k *Kind) As(status int) *Kind { return &Kind{k.Code, status, k.Message} }
 
 // The kinds that every operation can answer.
 var (
-	Unauthorized     = Define("UNAUTHORIZED", 401, "The API key is missing or not valid. Send it as \"Authorization: Bearer <API_KEY>\".")
-	Forbidden        = Define("INSUFFICIENT_PERMISSIONS", 403, "This key may not do that.")
-	AccountDisabled  = Define("ACCOUNT_DISABLED", 403, "This account is disabled.")
-	AgreementNeeded  = Define("BUSINESS_AGREEMENT_REQUIRED", 403, "An owner or admin must accept the business agreement first.")
-	DomainAgreements = Define("DOMAIN_AGREEMENTS_REQUIRED", 403, "An owner or admin must accept the domain agreements first.")
+	Unauthorized = Define("UNAUTHORIZED", 401,
+		"The API key is missing or not valid. Send it as \"Authorization: Bearer <API_KEY>\".")
+	Forbidden       = Define("INSUFFICIENT_PERMISSIONS", 403, "This key may not do that.")
+	AccountDisabled = Define("ACCOUNT_DISABLED", 403, "This account is disabled.")
+	AgreementNeeded = Define("BUSINESS_AGREEMENT_REQUIRED", 403,
+		"An owner or admin must accept the business agreement first.")
 	Invalid          = Define("VALIDATION_ERROR", 400, "The request body is not valid.")
 	BadInput         = Define("INVALID_INPUT", 400, "The request is not valid.")
 	MissingQuery     = Define("MISSING_QUERY", 400, "A required query parameter is missing.")
-	BadMessageID     = Define("INVALID_MESSAGE_ID", 400, "The message id is not a UUID.")
-	BadContactID     = Define("INVALID_CONTACT_ID", 400, "The contact id is not a UUID.")
-	BadBusinessID    = Define("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
 	NotFound         = Define("NOT_FOUND", 404, "There is no such resource.")
 	MethodNotAllowed = Define("METHOD_NOT_ALLOWED", 405, "This path does not take that method.")
 	BadRange         = Define("RANGE_NOT_SATISFIABLE", 416, "The file has no such range of bytes.")
 	TooLarge         = Define("PAYLOAD_TOO_LARGE", 413, "The request body is too large.")
-	KeyInFlight      = Define("IDEMPOTENCY_KEY_IN_FLIGHT", 409, "The first request with this Idempotency-Key is still running. Retry in a moment.")
-	KeyReused        = Define("IDEMPOTENCY_KEY_REUSED", 422, "This Idempotency-Key was used for a different request. Use a new key.")
-	RateLimited      = Define("RATE_LIMITED", 429, "Too many requests. Wait for the time in Retry-After.")
-	Internal         = Define("INTERNAL_ERROR", 500, "Something went wrong on our side. The request id names the attempt in our logs.")
-	Unavailable      = Define("SERVICE_UNAVAILABLE", 503, "The service is briefly unavailable. Retry in a moment.")
-	OutcomeUnknown   = Define("OUTCOME_UNKNOWN", 503, "It may have happened. Repeat it only with the same Idempotency-Key, or look first.")
+	KeyInFlight      = Define("IDEMPOTENCY_KEY_IN_FLIGHT", 409,
+		"The first request with this Idempotency-Key is still running. Retry in a moment.")
+	VersionMismatch = Define("VERSION_MISMATCH", 412,
+		"It was changed since you read it. Get it again, and send its new ETag in If-Match.")
+	KeyReused = Define("IDEMPOTENCY_KEY_REUSED", 422,
+		"This Idempotency-Key was used for a different request. Use a new key.")
+	RateLimited = Define("RATE_LIMITED", 429, "Too many requests. Wait for the time in Retry-After.")
+	Internal    = Define("INTERNAL_ERROR", 500,
+		"Something went wrong on our side. The request id names the attempt in our logs.")
+	Unavailable    = Define("SERVICE_UNAVAILABLE", 503, "The service is briefly unavailable. Retry in a moment.")
+	OutcomeUnknown = Define("OUTCOME_UNKNOWN", 503,
+		"It may have happened. Repeat it only with the same Idempotency-Key, or look first.")
 )
 
 // Fault is one refusal.

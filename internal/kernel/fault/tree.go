@@ -7,22 +7,22 @@ import (
 )
 
 // Tree mirrors a request: the issues at this place, and below it those of an
-// object's fields or of an array's elements (null where an element is fine).
-// A nil *Tree is a place with nothing wrong.
+// object's fields or of an array's elements (null for a valid element). A nil
+// *Tree is a place without issues.
 type Tree struct {
 	Errors     []string         `json:"errors"`
 	Properties map[string]*Tree `json:"properties,omitzero"` // of an object, empty when nothing below it is wrong
 	Items      []*Tree          `json:"items,omitempty"`
 }
 
-// Add notes an issue at this place.
+// Add adds an issue at this place.
 func (t *Tree) Add(issue string) *Tree {
 	t = t.made()
 	t.Errors = append(t.Errors, issue)
 	return t
 }
 
-// Set hangs the issues of one field below this place.
+// Set puts the issues of one field below this place.
 func (t *Tree) Set(field string, c *Tree) *Tree {
 	if c == nil {
 		return t
@@ -32,7 +32,7 @@ func (t *Tree) Set(field string, c *Tree) *Tree {
 	return t
 }
 
-// SetItem hangs the issues of one element below this place.
+// SetItem puts the issues of one element below this place.
 func (t *Tree) SetItem(i int, c *Tree) *Tree {
 	if c == nil {
 		return t
@@ -52,7 +52,7 @@ func (t *Tree) made() *Tree {
 	return t
 }
 
-// At notes an issue at a path of field names (string) and indexes (int).
+// At adds an issue at a path of field names (string) and indexes (int).
 func (t *Tree) At(path []any, issue string) *Tree {
 	if len(path) == 0 {
 		return t.Add(issue)
@@ -72,7 +72,7 @@ func (t *Tree) At(path []any, issue string) *Tree {
 	}
 }
 
-// Object marks the place as one of an object.
+// Object marks the place as an object.
 func (t *Tree) Object() *Tree {
 	if t != nil && t.Properties == nil {
 		t.Properties = map[string]*Tree{}

@@ -1,6 +1,6 @@
 // Package id holds the identifier of every record: a UUID v4, kept as the
-// lower-case text that callers see. Text, not bytes, because the embedded
-// engine stores it so and a request then never converts it.
+// lower-case text that callers see. It is text and not bytes because the embedded
+// engine stores text, so that a request never converts it.
 package id
 
 import (
@@ -12,12 +12,12 @@ import (
 // ID is a UUID in its canonical lower-case form. The zero value is no id.
 type ID string
 
-// New returns a random UUID v4. Its first 32 bits are those of its neighbours,
-// see run; the 90 that remain are its own.
+// New returns a random UUID v4. It shares its first 32 bits with its neighbours
+// (see prefixRun); the remaining 90 are its own.
 func New() ID {
 	var b [16]byte
 	rand.Read(b[4:])
-	next.begin(b[:4])
+	sharedPrefix.fill(b[:4])
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	var out [36]byte
 	hex.Encode(out[:8], b[:4])
@@ -29,10 +29,10 @@ func New() ID {
 	return ID(out[:])
 }
 
-// run gives ids that are made one after another the same random beginning. An
-// index then grows in one place for a while instead of in as many as there are
-// rows, which halves what a write costs (ADR 0011).
-type run struct {
+// prefixRun gives consecutive ids the same random beginning. An index then grows
+// in one place for a while instead of in a new place for every row, which halves
+// the cost of a write (ADR 0011).
+type prefixRun struct {
 	mu   sync.Mutex
 	left int
 	bits [4]byte
@@ -40,9 +40,9 @@ type run struct {
 
 const runLength = 256
 
-var next run
+var sharedPrefix prefixRun
 
-func (r *run) begin(out []byte) {
+func (r *prefixRun) fill(out []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left == 0 {

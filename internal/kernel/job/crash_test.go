@@ -87,9 +87,10 @@ func TestCrash(t *testing.T) {
 		t.Logf("%d jobs, %d kills (%d after the end), %v; %d acknowledged; %d of %d outside calls were repeated",
 			total, killed, early, took.Round(time.Millisecond), len(acknowledged), repeated, len(calls))
 		for what, sql := range map[string]string{
-			"rows that were not made":              `SELECT $1 - count(*) FROM made`,
-			"jobs without their row, or two":       `SELECT $1 - count(*) FROM jobs WHERE kind LIKE 'crash.%'`,
-			"jobs that were lost":                  `SELECT $1 - count(*) FROM jobs WHERE kind LIKE 'crash.%' AND state = 'done'`,
+			"rows that were not made":        `SELECT $1 - count(*) FROM made`,
+			"jobs without their row, or two": `SELECT $1 - count(*) FROM jobs WHERE kind LIKE 'crash.%'`,
+			"jobs that were lost": `SELECT $1 - count(*) FROM jobs WHERE kind LIKE 'crash.%' AND state = ` +
+				`'done'`,
 			"effects that were lost":               `SELECT $1 - count(*) FROM effects`,
 			"committed effects that were repeated": `SELECT count(*) + $1 - $1 FROM effects WHERE times <> 1`,
 		} {
@@ -130,7 +131,8 @@ func numbers(t *testing.T, dir, name string) map[int]int {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(text) {
-			if n, err := strconv.Atoi(strings.TrimSpace(string(line))); err == nil && bytes.HasSuffix(line, []byte("\n")) {
+			if n, err := strconv.Atoi(strings.TrimSpace(string(line))); err == nil &&
+				bytes.HasSuffix(line, []byte("\n")) {
 				out[n]++
 			}
 		}
@@ -139,20 +141,21 @@ func numbers(t *testing.T, dir, name string) map[int]int {
 }
 
 type child struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-	err  error
-	said *bytes.Buffer
+	cmd    *exec.Cmd
+	done   chan struct{}
+	err    error
+	stderr *bytes.Buffer
 }
 
 // spawn starts a child and returns once its queue has started, so that it is
 // killed at work and not while it loads.
 func spawn(t *testing.T, o db.Options, notes string, share, shares, total int) *child {
 	t.Helper()
-	c := &child{cmd: exec.Command(os.Args[0]), done: make(chan struct{}), said: &bytes.Buffer{}} //nolint:noctx // it is killed by hand
+	c := &child{cmd: exec.Command(os.Args[0]), done: make(chan struct{}), //nolint:noctx // it is killed by hand
+		stderr: &bytes.Buffer{}}
 	c.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", crashEnv, share, shares, total),
 		crashPath+"="+o.Path, crashURL+"="+o.URL, crashNotes+"="+notes)
-	c.cmd.Stderr = c.said
+	c.cmd.Stderr = c.stderr
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +166,7 @@ func spawn(t *testing.T, o db.Options, notes string, share, shares, total int) *
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		c.cmd.Wait() //nolint:errcheck // it failed to start
-		t.Fatalf("a child did not start: %q, %v\n%s", line, err, c.said)
+		t.Fatalf("a child did not start: %q, %v\n%s", line, err, c.stderr)
 	}
 	go func() {
 		io.Copy(io.Discard, out) //nolint:errcheck // ends with the child
@@ -193,10 +196,10 @@ func (c *child) wait(t *testing.T) {
 	select {
 	case <-c.done:
 	case <-time.After(60 * time.Second):
-		t.Fatalf("a child does not come to an end\n%s", c.said)
+		t.Fatalf("a child does not come to an end\n%s", c.stderr)
 	}
 	if c.err != nil {
-		t.Fatalf("a child failed: %v\n%s", c.err, c.said)
+		t.Fatalf("a child failed: %v\n%s", c.err, c.stderr)
 	}
 }
 
@@ -215,7 +218,8 @@ func crashWork() error {
 	if _, err := fmt.Sscan(os.Getenv(crashEnv), &share, &shares, &total); err != nil {
 		return err
 	}
-	d, err := db.Open(ctx, db.Options{Path: os.Getenv(crashPath), URL: os.Getenv(crashURL), MaxConns: 24, Migrations: []fs.FS{migrations()}})
+	d, err := db.Open(ctx, db.Options{Path: os.Getenv(crashPath), URL: os.Getenv(crashURL), MaxConns: 24,
+		Migrations: []fs.FS{migrations()}})
 	if err != nil {
 		return err
 	}
@@ -277,7 +281,10 @@ func crashWork() error {
 	wg.Wait()
 	for left := 1; left > 0; time.Sleep(20 * time.Millisecond) {
 		if err := d.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			left, err = db.One[int](ctx, tx, `SELECT count(*) FROM jobs WHERE state IN ('ready', 'running') AND kind LIKE 'crash.%'`)
+			left, err = db.One[int](ctx, tx, `
+				SELECT count(*)
+				FROM jobs
+				WHERE state IN ('ready', 'running') AND kind LIKE 'crash.%'`)
 			return err
 		}); err != nil {
 			return err
@@ -290,7 +297,9 @@ func crashWork() error {
 }
 
 func notes(name string, share int) (*os.File, error) {
-	return os.OpenFile(filepath.Join(os.Getenv(crashNotes), fmt.Sprint(name, share)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	return os.OpenFile(filepath.Join(os.Getenv(crashNotes), fmt.Sprint(name, share)),
+		os.O_APPEND|os.O_CREATE|os.O_WRONLY,
+		0o600)
 }
 
 func missing(ctx context.Context, d *db.DB, share, shares, total int) (todo []int, err error) {

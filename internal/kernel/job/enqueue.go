@@ -23,23 +23,24 @@ type request struct {
 // Option changes one job.
 type Option func(*request)
 
-// At runs the job at a moment of the service's clock, not at once.
+// At runs the job at a time of the service's clock instead of at once.
 func At(t clock.Time) Option { return func(r *request) { r.runAt = &t } }
 
-// Key enqueues nothing while a job of the same kind and key is ready or
-// running. A Tx job that is running is waited for. A running flow is not, and
-// may have looked already: a flow that means "look again" needs another key.
+// Key enqueues nothing while a job of the same kind and key is ready or running.
+// Enqueue waits for a running Tx job. It does not wait for a running flow, which
+// may have read the data already: a flow that means "look again" needs another
+// key.
 func Key(s string) Option { return func(r *request) { r.key = &s } }
 
 // MaxAttempts overrides the kind's.
 func MaxAttempts(n int) Option { return func(r *request) { r.attempts = n } }
 
-// For says whose work it is.
+// For names the organization that the job belongs to.
 func For(org id.ID) Option { return func(r *request) { r.org = &org } }
 
-// Enqueue adds a job to the caller's transaction; this process looks for it as
-// soon as that is committed. The arguments must have the type that the kind's
-// handler takes. The zero ID means that Key found one that lives.
+// Enqueue adds a job in the caller's transaction. This process looks for it as
+// soon as that commits. The arguments must have the type that the kind's handler
+// takes. The zero ID means that a job with the same Key is waiting or running.
 func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, options ...Option) (ID, error) {
 	h := q.handlers[kind]
 	if h == nil {
@@ -76,15 +77,15 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, o
 	return n, err
 }
 
-// Cancel ends a job that has not ended, and tells whether it did. A flow that
-// is running meanwhile can no longer write its outcome; a Tx job that is
-// running is waited for, and has then ended.
+// Cancel ends a job that has not ended, and reports whether it did. A running
+// flow can then no longer write its outcome. Cancel waits for a running Tx job,
+// which has then ended.
 func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, job ID) (bool, error) {
 	n, err := db.Exec(ctx, tx, cancelText+`id = $1`, job, q.clock.Now())
 	return n > 0, err
 }
 
-// CancelKey cancels the job that lives under a kind and key.
+// CancelKey cancels the waiting or running job of a kind and key.
 func (q *Queue) CancelKey(ctx context.Context, tx *db.Tx, kind, key string) (bool, error) {
 	n, err := db.Exec(ctx, tx, cancelText+`kind = $1 AND unique_key = $3`, kind, q.clock.Now(), key)
 	return n > 0, err

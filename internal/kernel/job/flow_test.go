@@ -173,7 +173,11 @@ func TestDeadlyJob(t *testing.T) {
 		spared, doomed := enqueue(t, d, q, "test.call", named{}), enqueue(t, d, q, "test.call", named{})
 		write(t, d, func(ctx context.Context, tx *db.Tx) error {
 			for n, attempt := range map[job.ID]int{spared: 2, doomed: 6} {
-				if _, err := db.Exec(ctx, tx, `UPDATE jobs SET state = 'running', leased_until = 1, attempt = $2 WHERE id = $1`, n, attempt); err != nil {
+				if _, err := db.Exec(ctx, tx, `
+					UPDATE jobs
+					SET state = 'running', leased_until = 1, attempt = $2
+					WHERE id = $1`, n,
+					attempt); err != nil {
 					return err
 				}
 			}

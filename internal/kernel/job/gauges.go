@@ -10,7 +10,7 @@ import (
 )
 
 // Gauges are the queue's figures at one moment, for /metrics. Counts of rows
-// stop at 10,000, so that looking never costs more than a few milliseconds.
+// stop at 10,000, so that reading them takes a few milliseconds at most.
 type Gauges struct {
 	Lanes   []LaneGauges
 	Running int // flows with a lease, in all processes

@@ -29,12 +29,13 @@ type handler struct {
 // Setting changes how a kind is run.
 type Setting func(q *Queue, h *handler)
 
-// Timeout bounds one run. A Tx job has 10 seconds, of which it should use
-// milliseconds: on SQLite all other writes wait for it. A Flow has a minute.
+// Timeout bounds one run. The default is 10 seconds for a Tx job, which should
+// take milliseconds because on SQLite all other writes wait for it, and a minute
+// for a Flow.
 func Timeout(d time.Duration) Setting { return func(_ *Queue, h *handler) { h.timeout = d } }
 
-// Attempts bounds the tries of a job before it is failed; 20, over some nine
-// hours, without it.
+// Attempts bounds how often a job is tried before it fails. The default is 20,
+// over about nine hours.
 func Attempts(n int) Setting { return func(_ *Queue, h *handler) { h.attempts = n } }
 
 // Backoff says how long to wait after a failed attempt, before jitter.
@@ -43,8 +44,8 @@ func Backoff(wait func(attempt int) time.Duration) Setting {
 }
 
 // Every makes the kind periodic: it runs once per period d, in one of all
-// processes, with the zero value for its arguments. Periods begin at multiples
-// of d since 1970; those missed while nothing ran are not made up for.
+// processes, with zero arguments. Periods begin at multiples of d since 1970.
+// Periods missed while nothing ran are not made up for.
 func Every(d time.Duration) Setting {
 	return func(_ *Queue, h *handler) {
 		if d <= 0 {
@@ -60,15 +61,16 @@ func Lane(name string, workers int) Setting {
 	return func(q *Queue, h *handler) { h.lane = q.lane(name, workers).name }
 }
 
-// Forget removes the row of a job that went well, for kinds so frequent that
-// keeping them would cost more than knowing them.
+// Forget removes the row of a job that succeeds, for kinds so frequent that
+// keeping the rows would cost more than they are worth.
 func Forget() Setting { return func(_ *Queue, h *handler) { h.forget = true } }
 
 var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`)
 
 // HandleTx declares a kind whose work is all in the database. The handler's
 // transaction is the one that claims and completes the job.
-func HandleTx[T any](q *Queue, kind string, fn func(ctx context.Context, tx *db.Tx, j Job, args T) error, settings ...Setting) {
+func HandleTx[T any](q *Queue, kind string, fn func(ctx context.Context, tx *db.Tx, j Job, args T) error,
+	settings ...Setting) {
 	if fn == nil {
 		panic("job: " + kind + " has no handler")
 	}
@@ -83,9 +85,10 @@ func HandleTx[T any](q *Queue, kind string, fn func(ctx context.Context, tx *db.
 }
 
 // HandleFlow declares a kind that calls the outside world. The handler runs
-// outside of every transaction and returns what to write, which may be nil;
-// it is written whether the error says success, failure or Later.
-func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job, args T) (Outcome, error), settings ...Setting) {
+// outside any transaction and returns what to write, which may be nil. It is
+// written on success, on failure and on Later.
+func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job, args T) (Outcome, error),
+	settings ...Setting) {
 	if fn == nil {
 		panic("job: " + kind + " has no handler")
 	}
@@ -116,12 +119,12 @@ func declare[T any](q *Queue, h *handler, settings []Setting) {
 		panic("job: " + h.kind + " has no timeout, attempts or backoff")
 	}
 	if _, err := json.Marshal(*new(T)); err != nil {
-		panic(fmt.Sprintf("job: the arguments of %s cannot be written: %v", h.kind, err))
+		panic(fmt.Sprintf("job: the arguments of %s cannot be encoded: %v", h.kind, err))
 	}
 	q.handlers[h.kind] = h
 }
 
-// decode reads the arguments. What cannot be read now never can.
+// decode reads the arguments. A failure is permanent.
 func decode[T any](j Job) (args T, err error) {
 	if err := json.Unmarshal(j.args, &args); err != nil {
 		return args, Permanent(fmt.Errorf("job: arguments: %w", err))

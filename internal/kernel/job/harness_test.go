@@ -90,7 +90,8 @@ func enqueue(t *testing.T, d *db.DB, q *job.Queue, kind string, args any, option
 
 // effect counts that something was done.
 func effect(ctx context.Context, tx *db.Tx, name string) error {
-	_, err := db.Exec(ctx, tx, `INSERT INTO effects (name, times) VALUES ($1, 1)
+	_, err := db.Exec(ctx, tx, `
+		INSERT INTO effects (name, times) VALUES ($1, 1)
 		ON CONFLICT (name) DO UPDATE SET times = effects.times + 1`, name)
 	return err
 }

@@ -3,12 +3,12 @@
 // that wanted it does.
 //
 // There are two kinds. A Tx job (HandleTx) is claimed, does its work and is
-// completed in one transaction: an effect that was committed is never
-// repeated. A Flow job (HandleFlow) talks to the outside world: it is leased
-// in one transaction, makes its call outside of any, and is completed in
-// another one together with what came of the call. A fencing number makes the
-// completion of a worker that lost its lease change nothing, but the call
-// itself may be made again after a crash: resume it by asking the provider.
+// completed in one transaction, so a committed effect is never repeated. A Flow
+// job (HandleFlow) talks to the outside world. It is leased in one transaction,
+// makes its call outside of any, and is completed in another one together with
+// the outcome of the call. A fencing number keeps a worker that lost its lease
+// from completing the job, but the call itself may be made again after a crash:
+// resume it by asking the provider.
 //
 //	ready ──claim──▶ running ──outcome──▶ done, failed
 //	  ▲                 │
@@ -16,8 +16,8 @@
 //
 // A Tx job goes from ready to done without ever being seen running.
 //
-// Schedules (run_at) are in the service's clock, which may be shifted to
-// rehearse them; leases are in the database's, which all processes share.
+// Schedules (run_at) follow the service's clock, which may be shifted to
+// rehearse them. Leases follow the database's clock, which all processes share.
 //
 // The package knows no resource. Start reading at Queue, then step in work.go.
 package job
@@ -39,7 +39,7 @@ type ID int64
 type Job struct {
 	ID           ID
 	Kind         string
-	Organization id.ID  // empty for work that is nobody's
+	Organization id.ID  // empty for work that belongs to no organization
 	Key          string // the unique key, or empty
 	Attempt      int    // 1 for the first
 	MaxAttempts  int
@@ -55,12 +55,12 @@ type Job struct {
 // Last reports whether an error now ends the job as failed.
 func (j Job) Last() bool { return j.Attempt >= j.MaxAttempts }
 
-// Outcome writes what came of a flow's call, in the transaction that
-// completes the job: both are kept or neither, and neither when the lease was
-// lost meanwhile. Like every write it may be run more than once.
+// Outcome writes the result of a flow's call, in the transaction that completes
+// the job: both are kept or neither is, and neither when the lease was lost in
+// the meantime. Like every write it may run more than once.
 type Outcome = db.Func
 
-// Permanent marks an error that no further attempt can mend.
+// Permanent marks an error that retrying cannot fix.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -73,21 +73,21 @@ type permanent struct{ err error }
 func (e *permanent) Error() string { return e.err.Error() }
 func (e *permanent) Unwrap() error { return e.err }
 
-// Later is returned by a handler whose job is to run again after d. It is no
-// failure: what the handler wrote is committed, and no attempt is spent.
+// Later is returned by a handler whose job shall run again after d. It is no
+// failure: what the handler wrote is committed, and no attempt is used up.
 func Later(d time.Duration) error { return &later{d} }
 
 type later struct{ after time.Duration }
 
-func (e *later) Error() string { return "job: to be run again after " + e.after.String() }
+func (e *later) Error() string { return "job: will run again after " + e.after.String() }
 
-// ErrStale says that a running job is no longer this worker's: it was
-// cancelled, or its lease ran out and another one has it.
+// ErrStale says that a running job no longer belongs to this worker: it was
+// cancelled, or its lease expired and another worker has it.
 var ErrStale = errors.New("job: the lease was lost")
 
 // Keep is for flows of several steps. In the transaction that saves a step it
-// makes sure that the job is still this worker's, and begins the lease anew.
-// It answers ErrStale when it is not; the handler then gives up.
+// checks that the job still belongs to this worker, and renews the lease. It
+// returns ErrStale when it does not; the handler then gives up.
 func (j Job) Keep(ctx context.Context, tx *db.Tx) error {
 	n, err := db.Exec(ctx, tx, j.queue.text().keep, j.ID, j.fence, j.queue.lease(j.handler))
 	if err == nil && n == 0 {

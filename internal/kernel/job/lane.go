@@ -9,8 +9,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// The lanes that kinds are in when they name none. They are apart so that slow
-// providers never hold up what is all in the database.
+// The default lanes. They are separate so that slow providers never hold up
+// jobs that only use the database.
 const (
 	laneTx   = "tx"
 	laneFlow = "flow"
@@ -48,9 +48,9 @@ func (l *lane) signal() {
 	}
 }
 
-// dispatch adds a worker to the lane whenever a job is due and a place is
-// free. Each claim wakes it again, so a burst soon has all workers, and each
-// worker stays until it finds nothing.
+// dispatch adds a worker to the lane whenever a job is due and a slot is free.
+// Each claim wakes it again, so a burst soon has all workers, and each worker
+// stays until it finds no job.
 func (q *Queue) dispatch(l *lane) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -79,8 +79,8 @@ func (q *Queue) dispatch(l *lane) {
 	}
 }
 
-// peek tells whether a job is due, and when to look again. It reads, so that
-// an idle process does not write.
+// peek reports whether a job is due, and when to look again. It only reads, so
+// that an idle process does not write.
 func (q *Queue) peek(l *lane) (due bool, wait time.Duration) {
 	wait = q.jittered(q.opts.Poll)
 	err := q.db.Read(q.base, func(ctx context.Context, tx *db.Tx) error {
@@ -96,7 +96,7 @@ func (q *Queue) peek(l *lane) (due bool, wait time.Duration) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, db.ErrNone) {
-		q.log.WarnContext(q.base, "jobs cannot be looked for", "lane", l.name, "err", err)
+		q.log.WarnContext(q.base, "cannot look for due jobs", "lane", l.name, "err", err)
 	}
 	return due, wait
 }
@@ -105,8 +105,8 @@ func (q *Queue) work(l *lane) {
 	for !q.stopped() {
 		found, err := q.step(l)
 		if err != nil {
-			// The database is in trouble. The worker keeps its place while
-			// it waits, so that a lane cannot spin.
+			// The database is in trouble. The worker keeps its slot while it
+			// waits, so that the lane does not spin.
 			q.log.ErrorContext(q.base, "a job could not be claimed or completed", "lane", l.name, "err", err)
 			select {
 			case <-q.stopping:

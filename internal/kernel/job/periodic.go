@@ -14,38 +14,43 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A periodic kind has one row, whose completion moves it to the next period:
-// whoever holds the row runs the period, and no second process can.
+// A periodic kind has one row, which its completion moves to the next period.
+// Whoever holds the row runs the period, and no second process can.
 const periodKey = "(every)"
 
-// period is the beginning of the next period after t.
+// period returns the beginning of the next period after t.
 func period(t clock.Time, every time.Duration) clock.Time {
 	d := clock.Time(every.Microseconds())
 	return t - t%d + d
 }
 
-// A row that waits longer than the period is from a release with a longer
-// one. Less than that may be the difference of two machines' clocks, and
-// moving it would run a period twice.
-const plantText = `
+// A row that is due later than one period from now comes from a release with a
+// longer period. A smaller difference may come from two machines' clocks, and
+// moving the row would run a period twice. So would moving a row that somebody
+// has moved on since it was read.
+const periodicText = `
 	INSERT INTO jobs (lane, kind, unique_key, args, state, run_at, attempt, max_attempts, fence, created_at)
 	VALUES ($1, $2, $3, $4, 'ready', $5, 0, $6, 0, $7)
 	ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('ready', 'running') DO UPDATE
-	SET run_at = excluded.run_at WHERE jobs.state = 'ready' AND jobs.run_at > excluded.run_at + $8`
+	SET run_at = excluded.run_at WHERE jobs.state = 'ready' AND jobs.run_at = $8`
 
-// plant makes sure that every periodic kind has its row, and in time. It is
-// repeated, because an older release beside this one moves the row by its own
-// period. It reads first: mostly there is nothing to do.
-func (q *Queue) plant(ctx context.Context) error {
-	now := q.clock.Now()
-	var todo []*handler
+// ensurePeriodic makes sure that every periodic kind has its row, due in time.
+// It is repeated because an older release beside this one moves the row by its
+// own period. It reads first, because usually there is nothing to do.
+func (q *Queue) ensurePeriodic(ctx context.Context) error {
+	type late struct {
+		*handler
+		runAt clock.Time // zero when there is no row
+	}
+	var todo []late
 	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		todo = nil
 		for _, h := range q.periodic() {
-			at, err := db.One[clock.Time](ctx, tx, `SELECT run_at FROM jobs
+			at, err := db.One[clock.Time](ctx, tx, `
+				SELECT run_at FROM jobs
 				WHERE kind = $1 AND unique_key = $2 AND state IN ('ready', 'running')`, h.kind, periodKey)
-			if errors.Is(err, db.ErrNone) || err == nil && at > period(now, h.every).Add(h.every) {
-				todo = append(todo, h)
+			if errors.Is(err, db.ErrNone) || err == nil && at > period(q.clock.Now(), h.every).Add(h.every) {
+				todo = append(todo, late{h, at})
 			} else if err != nil {
 				return err
 			}
@@ -56,13 +61,14 @@ func (q *Queue) plant(ctx context.Context) error {
 		return err
 	}
 	return q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		now := q.clock.Now()
 		for _, h := range todo {
 			args, err := json.Marshal(reflect.Zero(h.args).Interface())
 			if err != nil {
 				return err
 			}
-			if _, err := db.Exec(ctx, tx, plantText, h.lane, h.kind, periodKey, db.JSON(args),
-				period(now, h.every), h.attempts, now, h.every.Microseconds()); err != nil {
+			if _, err := db.Exec(ctx, tx, periodicText, h.lane, h.kind, periodKey, db.JSON(args),
+				period(now, h.every), h.attempts, now, h.runAt); err != nil {
 				return err
 			}
 			tx.OnCommit(q.lanes[h.lane].signal)

@@ -27,8 +27,8 @@ type Options struct {
 	Random      func() float64 // jitter, in [0,1)
 }
 
-// Queue enqueues jobs and works them off. Every process declares all handlers,
-// also one that only enqueues; only those that work call Start.
+// Queue enqueues and runs jobs. Every process declares all handlers, even one
+// that only enqueues. Only a process that runs jobs calls Start.
 type Queue struct {
 	db       *db.DB
 	clock    *clock.Clock
@@ -40,18 +40,18 @@ type Queue struct {
 	seal  sync.Once // after which no handler can be declared
 	texts *statements
 
-	base     context.Context // of every handler; ends when Stop loses patience
+	base     context.Context // of every handler; cancelled when Stop times out
 	abort    context.CancelFunc
 	started  bool
 	stop     sync.Once
 	stopping chan struct{}
 	running  sync.WaitGroup
-	busy     sync.Map // the jobs that are run now, by *Job
+	busy     sync.Map // the jobs that are running, by *Job
 
 	ran, errs, panics atomic.Int64
 }
 
-// New returns a queue that knows how to purge itself and nothing else.
+// New returns a queue whose only job is to purge itself.
 func New(o Options) *Queue {
 	if o.DB == nil || o.Clock == nil {
 		panic("job: a queue needs a database and a clock")
@@ -62,12 +62,12 @@ func New(o Options) *Queue {
 	if o.Random == nil {
 		o.Random = rand.Float64
 	}
-	o.TxWorkers = or(o.TxWorkers, 8)
-	o.FlowWorkers = or(o.FlowWorkers, 16)
-	o.Poll = or(o.Poll, time.Second)
-	o.Sweep = or(o.Sweep, 5*time.Second)
-	o.Grace = or(o.Grace, 15*time.Second)
-	o.Retention = or(o.Retention, 7*24*time.Hour)
+	o.TxWorkers = orDefault(o.TxWorkers, 8)
+	o.FlowWorkers = orDefault(o.FlowWorkers, 16)
+	o.Poll = orDefault(o.Poll, time.Second)
+	o.Sweep = orDefault(o.Sweep, 5*time.Second)
+	o.Grace = orDefault(o.Grace, 15*time.Second)
+	o.Retention = orDefault(o.Retention, 7*24*time.Hour)
 	q := &Queue{db: o.DB, clock: o.Clock, log: o.Log, opts: o,
 		handlers: map[string]*handler{}, lanes: map[string]*lane{}, stopping: make(chan struct{})}
 	q.base, q.abort = context.WithCancel(context.Background())
@@ -77,36 +77,36 @@ func New(o Options) *Queue {
 	return q
 }
 
-func or[T int | time.Duration](v, otherwise T) T {
+func orDefault[T int | time.Duration](v, fallback T) T {
 	if v == 0 {
-		return otherwise
+		return fallback
 	}
 	return v
 }
 
-// Start takes over what a dead process left, plants the periodic jobs and
-// begins to work.
+// Start takes over the jobs of dead processes, creates the missing periodic jobs
+// and begins to work.
 func (q *Queue) Start(ctx context.Context) error {
 	if q.started {
 		panic("job: started twice")
 	}
 	q.started = true
-	if err := q.recover(ctx); err != nil {
+	if err := q.reclaimLost(ctx); err != nil {
 		return fmt.Errorf("job: start: %w", err)
 	}
-	if err := q.plant(ctx); err != nil {
+	if err := q.ensurePeriodic(ctx); err != nil {
 		return fmt.Errorf("job: start: %w", err)
 	}
 	for _, l := range q.lanes {
 		q.running.Go(func() { q.dispatch(l) })
 	}
-	q.running.Go(q.sweeps)
+	q.running.Go(q.sweepLoop)
 	return nil
 }
 
-// Stop claims nothing more and waits for what is running. When ctx ends first
-// it cancels the handlers and returns; their jobs are run again, by the next
-// process or when the lease is over.
+// Stop claims nothing more and waits for the running jobs. When ctx ends first it
+// cancels the handlers and returns. Their jobs run again, in the next process or
+// when the lease expires.
 func (q *Queue) Stop(ctx context.Context) error {
 	q.stop.Do(func() { close(q.stopping) })
 	idle := make(chan struct{})
@@ -121,7 +121,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	}
 }
 
-// Running names the jobs that this process works on.
+// Running names the jobs that this process is running.
 func (q *Queue) Running() (names []string) {
 	q.busy.Range(func(key, _ any) bool {
 		j := key.(*Job)
@@ -131,8 +131,8 @@ func (q *Queue) Running() (names []string) {
 	return names
 }
 
-// works notes that a job is run, until the function that it returns is called.
-func (q *Queue) works(j *Job) func() {
+// track records a running job until the returned function is called.
+func (q *Queue) track(j *Job) func() {
 	q.busy.Store(j, nil)
 	return func() { q.busy.Delete(j) }
 }

@@ -95,7 +95,8 @@ func TestPeriodic(t *testing.T) {
 			}, job.Every(every), job.Attempts(1))
 			start(t, q)
 		}
-		eventually(t, "eight ticks and tocks", func() bool { return times(t, d, "tick") >= 8 && times(t, d, "tock") >= 8 })
+		eventually(t, "eight ticks and tocks",
+			func() bool { return times(t, d, "tick") >= 8 && times(t, d, "tock") >= 8 })
 		most := int(time.Since(began)/every) + 2
 		ticks := times(t, d, "tick")
 		if ticks > most {
@@ -137,8 +138,12 @@ func TestPurge(t *testing.T) {
 				if i >= 1200 {
 					finished = now.Add(-6 * 24 * time.Hour)
 				}
-				if _, err := db.Exec(ctx, tx, `INSERT INTO jobs (lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at, finished_at)
-					VALUES ('tx', 'test.old', '{}', 'done', 1, 1, 1, 1, 1, $1)`, finished); err != nil {
+				if _,
+					err := db.Exec(ctx, tx,
+					`
+						INSERT INTO jobs (lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at,
+							finished_at)
+						VALUES ('tx', 'test.old', '{}', 'done', 1, 1, 1, 1, 1, $1)`, finished); err != nil {
 					return err
 				}
 			}
@@ -173,7 +178,8 @@ func TestLaneIsBounded(t *testing.T) {
 			enqueue(t, d, q, "test.call", named{})
 		}
 		g, err := q.Gauges(t.Context())
-		if err != nil || len(g.Lanes) != 3 || g.Lanes[1].Name != "narrow" || g.Lanes[1].Ready != 30 || g.Lanes[1].LagSeconds <= 0 || g.Lanes[1].Workers != 3 {
+		if err != nil || len(g.Lanes) != 3 || g.Lanes[1].Name != "narrow" || g.Lanes[1].Ready != 30 ||
+			g.Lanes[1].LagSeconds <= 0 || g.Lanes[1].Workers != 3 {
 			t.Errorf("gauges: %+v, %v", g, err)
 		}
 		start(t, q)
@@ -190,11 +196,18 @@ func TestLaneIsBounded(t *testing.T) {
 func TestStraysAreAdopted(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		old := queue(d)
-		job.HandleTx(old, "test.note", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return nil }, job.Lane("gone", 1))
-		job.HandleTx(old, "test.unknown", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return nil }, job.Lane("gone", 1))
-		known, unknown := enqueue(t, d, old, "test.note", named{"stray"}), enqueue(t, d, old, "test.unknown", named{"stray"})
+		job.HandleTx(old, "test.note", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return nil },
+			job.Lane("gone", 1))
+		job.HandleTx(old, "test.unknown", func(ctx context.Context, tx *db.Tx, j job.Job,
+			args named) error {
+			return nil
+		},
+			job.Lane("gone", 1))
+		known, unknown := enqueue(t, d, old, "test.note", named{"stray"}),
+			enqueue(t, d, old, "test.unknown", named{"stray"})
 		q := queue(d)
-		job.HandleTx(q, "test.note", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return effect(ctx, tx, args.Name) })
+		job.HandleTx(q, "test.note",
+			func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return effect(ctx, tx, args.Name) })
 		start(t, q)
 		becomes(t, d, known, "done")
 		if s := state(t, d, unknown); s != "ready" {
@@ -209,8 +222,12 @@ func TestClaimUsesItsIndex(t *testing.T) {
 		q := queue(d)
 		write(t, d, func(ctx context.Context, tx *db.Tx) error {
 			for range 3000 {
-				if _, err := db.Exec(ctx, tx, `INSERT INTO jobs (lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at, finished_at)
-					VALUES ('tx', 'jobs.purge', '{}', 'done', 1, 1, 1, 1, 1, 1)`); err != nil {
+				if _,
+					err := db.Exec(ctx, tx,
+					`
+						INSERT INTO jobs (lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at,
+							finished_at)
+						VALUES ('tx', 'jobs.purge', '{}', 'done', 1, 1, 1, 1, 1, 1)`); err != nil {
 					return err
 				}
 			}
@@ -235,7 +252,8 @@ func TestClaimUsesItsIndex(t *testing.T) {
 				}
 			}
 			plan := strings.Join(lines, "\n")
-			if !strings.Contains(plan, "jobs_ready") || strings.Contains(plan, "Sort") || strings.Contains(plan, "TEMP B-TREE") {
+			if !strings.Contains(plan, "jobs_ready") || strings.Contains(plan, "Sort") ||
+				strings.Contains(plan, "TEMP B-TREE") {
 				t.Errorf("the claim's plan:\n%s", plan)
 			}
 			return err

@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// verdict is what becomes of a job after a run.
+// verdict is the new state of a job after a run.
 type verdict struct {
 	state    string
 	runAt    clock.Time
@@ -20,7 +20,7 @@ type verdict struct {
 	finished *clock.Time
 }
 
-// judge turns what a handler answered into what becomes of its job.
+// judge turns a handler's result into the new state of its job.
 func (q *Queue) judge(j *Job, err error) verdict {
 	now := q.clock.Now()
 	v := verdict{state: "ready", runAt: j.RunAt, attempt: j.Attempt, err: err}
@@ -30,7 +30,7 @@ func (q *Queue) judge(j *Job, err error) verdict {
 	case errors.As(err, &again):
 		v.runAt, v.attempt, v.err = now.Add(again.after), j.Attempt-1, nil
 	case err != nil && q.base.Err() != nil:
-		// Stop lost patience; that is not the job's failure.
+		// Stop timed out; that is not the job's failure.
 		v.attempt = j.Attempt - 1
 	case err != nil && !errors.As(err, &hopeless) && !j.Last():
 		v.runAt = now.Add(q.jittered(j.handler.backoff(j.Attempt)))
@@ -44,14 +44,14 @@ func (q *Queue) judge(j *Job, err error) verdict {
 	return v
 }
 
-// settle writes the verdict, or answers ErrStale when the job is no longer the
-// one that was claimed.
+// settle writes the verdict, or returns ErrStale when the job has changed since
+// it was claimed.
 func (q *Queue) settle(ctx context.Context, tx *db.Tx, j *Job, v verdict) error {
 	from := "ready"
 	if j.handler.flow != nil {
 		from = "running"
 	}
-	text, args := settleText, []any{j.ID, j.fence, from, v.state, v.runAt, v.attempt, sentence(v.err), v.finished}
+	text, args := settleText, []any{j.ID, j.fence, from, v.state, v.runAt, v.attempt, errorText(v.err), v.finished}
 	if v.state == "done" && j.handler.forget {
 		text, args = forgetText, args[:3]
 	}
@@ -62,10 +62,10 @@ func (q *Queue) settle(ctx context.Context, tx *db.Tx, j *Job, v verdict) error 
 	return err
 }
 
-const maxSentence = 2000
+const maxErrorText = 2000
 
-// sentence is an error as the row keeps it: bounded, valid text, no stack.
-func sentence(err error) *string {
+// errorText returns an error as the row keeps it: bounded, valid text, no stack.
+func errorText(err error) *string {
 	if err == nil {
 		return nil
 	}
@@ -74,8 +74,8 @@ func sentence(err error) *string {
 	if errors.As(err, &p) {
 		s = fmt.Sprintf("panic: %v", p.Value)
 	}
-	if len(s) > maxSentence {
-		s = s[:maxSentence]
+	if len(s) > maxErrorText {
+		s = s[:maxErrorText]
 	}
 	// PostgreSQL refuses NUL in text, and half a character.
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
@@ -89,19 +89,19 @@ func (q *Queue) report(ctx context.Context, j *Job, v verdict) {
 		return
 	}
 	q.errs.Add(1)
-	said := []any{"kind", j.Kind, "job", j.ID, "attempt", j.Attempt, "err", *sentence(v.err)}
+	fields := []any{"kind", j.Kind, "job", j.ID, "attempt", j.Attempt, "err", *errorText(v.err)}
 	var p *db.PanicError
 	if errors.As(v.err, &p) {
 		q.panics.Add(1)
-		said = append(said, "stack", string(p.Stack))
+		fields = append(fields, "stack", string(p.Stack))
 	}
 	switch {
 	case v.state == "failed":
-		q.log.ErrorContext(ctx, "a job failed for good", said...)
+		q.log.ErrorContext(ctx, "a job failed permanently", fields...)
 	case p != nil:
-		q.log.ErrorContext(ctx, "a job panicked", said...)
+		q.log.ErrorContext(ctx, "a job panicked", fields...)
 	default:
-		said = append(said, "again", v.runAt.Sub(q.clock.Now()).Round(time.Millisecond))
-		q.log.WarnContext(ctx, "a job failed and will be tried again", said...)
+		fields = append(fields, "again", v.runAt.Sub(q.clock.Now()).Round(time.Millisecond))
+		q.log.WarnContext(ctx, "a job failed and will be tried again", fields...)
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 const insertText = `
-	INSERT INTO jobs (organization_id, lane, kind, unique_key, args, state, run_at, attempt, max_attempts, fence, created_at)
+	INSERT INTO jobs (organization_id, lane, kind, unique_key, args, state, run_at, attempt, max_attempts,
+		fence, created_at)
 	VALUES ($1, $2, $3, $4, $5, 'ready', $6, 0, $7, 0, $8)
 	ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('ready', 'running') DO NOTHING
 	RETURNING id`
@@ -19,7 +20,7 @@ const cancelText = `
 	UPDATE jobs SET state = 'cancelled', finished_at = $2, leased_until = NULL
 	WHERE state IN ('ready', 'running') AND `
 
-// The state and the fence are in every WHERE: whoever comes late finds no row.
+// The state and the fence are in every WHERE, so that a latecomer finds no row.
 const (
 	settleText = `
 	UPDATE jobs SET state = $4, run_at = $5, attempt = $6, last_error = COALESCE($7, last_error), finished_at = $8,
@@ -73,20 +74,24 @@ func (q *Queue) text() *statements {
 			now, lock = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)", " FOR UPDATE SKIP LOCKED"
 		}
 		next := `FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known
-		// A worker that was lost says little about the job, so it has a few
-		// more goes than its attempts; but one that kills every process ends.
+		// A lost worker says little about the job, so the job gets a few more
+		// tries than its attempts. A job that kills every process still ends.
 		lost := `
 	UPDATE jobs SET fence = fence + 1, leased_until = NULL, last_error = 'the worker was lost',
 		state = CASE WHEN attempt >= max_attempts + 5 THEN 'failed' ELSE 'ready' END,
 		finished_at = CASE WHEN attempt >= max_attempts + 5 THEN $1 ELSE finished_at END
 	WHERE id IN (SELECT id FROM jobs WHERE state = 'running' AND `
 		q.texts = &statements{
-			claim: `SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at ` +
+			claim: `SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, ` +
+				`created_at ` +
 				next + ` AND run_at <= $2 ORDER BY run_at, id LIMIT 1` + lock,
 			peek: `SELECT run_at ` + next + ` ORDER BY run_at, id LIMIT 1`,
-			lease: `UPDATE jobs SET state = 'running', attempt = attempt + 1, fence = fence + 1, leased_until = ` + now + ` + $3
+			lease: `
+				UPDATE jobs
+				SET state = 'running', attempt = attempt + 1, fence = fence + 1, leased_until = ` + now + ` + $3
 				WHERE id = $1 AND fence = $2 AND state = 'ready'`,
-			keep:    `UPDATE jobs SET leased_until = ` + now + ` + $3 WHERE id = $1 AND fence = $2 AND state = 'running'`,
+			keep: `UPDATE jobs SET leased_until = ` + now +
+				` + $3 WHERE id = $1 AND fence = $2 AND state = 'running'`,
 			lost:    lost + `leased_until < ` + now + ` ORDER BY leased_until LIMIT 100` + lock + `)`,
 			lostAll: lost + `leased_until IS NOT NULL ORDER BY leased_until LIMIT 100` + lock + `)`,
 			strays:  `SELECT lane FROM jobs WHERE state = 'ready' AND lane > $1 ORDER BY lane LIMIT 1`,

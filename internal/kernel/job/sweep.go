@@ -8,23 +8,24 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// sweeps finishes, on a timer, what dead processes left.
-func (q *Queue) sweeps() {
+// sweepLoop takes over, on a timer, the jobs of dead processes.
+func (q *Queue) sweepLoop() {
 	for {
 		select {
 		case <-q.stopping:
 			return
 		case <-time.After(q.jittered(q.opts.Sweep)):
 		}
-		if err := errors.Join(q.sweep(q.base, q.text().lost), q.plant(q.base)); err != nil {
-			q.log.WarnContext(q.base, "lost jobs cannot be looked for", "err", err)
+		if err := errors.Join(q.sweep(q.base, q.text().lost), q.ensurePeriodic(q.base)); err != nil {
+			q.log.WarnContext(q.base, "cannot look for lost jobs", "err", err)
 		}
 	}
 }
 
-// recover is the first sweep. One process owns a SQLite file, so whatever is
-// running there now belonged to one that is gone; elsewhere the lease decides.
-func (q *Queue) recover(ctx context.Context) error {
+// reclaimLost is the first sweep. One process owns a SQLite file, so whatever is
+// running there belonged to a process that is gone. On PostgreSQL the lease
+// decides.
+func (q *Queue) reclaimLost(ctx context.Context) error {
 	text := q.text().lost
 	if q.db.Engine() == db.SQLite {
 		text = q.text().lostAll
@@ -47,7 +48,7 @@ func (q *Queue) sweep(ctx context.Context, lost string) error {
 			q.signalAll()
 		}
 		if n < 100 {
-			return q.adopt(ctx)
+			return q.adoptStrays(ctx)
 		}
 	}
 }
@@ -58,14 +59,14 @@ func (q *Queue) signalAll() {
 	}
 }
 
-// adopt moves jobs out of lanes that this process does not have: an older
-// release may have put them there.
-func (q *Queue) adopt(ctx context.Context) error {
+// adoptStrays moves jobs out of lanes that this process does not have, where an
+// older release may have put them.
+func (q *Queue) adoptStrays(ctx context.Context) error {
 	var strays []string
 	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		strays = nil
 		for at := ""; ; {
-			// From lane to lane through the index, past all their jobs.
+			// Jump from lane to lane through the index, past all their jobs.
 			next, err := db.One[string](ctx, tx, q.text().strays, at)
 			if errors.Is(err, db.ErrNone) {
 				return nil

@@ -49,7 +49,8 @@ func TestEnqueue(t *testing.T) {
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("a commit in this process woke nobody: %v", took)
 		}
-		if j := <-seen; j.ID != n || j.Organization != org || j.Key != "k" || j.Attempt != 1 || j.Kind != "test.note" || j.Last() {
+		if j := <-seen; j.ID != n || j.Organization != org || j.Key != "k" || j.Attempt != 1 || j.Kind != "test.note" ||
+			j.Last() {
 			t.Errorf("the handler saw %+v", j)
 		}
 		if times(t, d, "a") != 1 || times(t, d, "undone") != 0 {

@@ -10,9 +10,9 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// step claims one job and runs it. Jobs are claimed one at a time: a batch
-// would sit in this process while another one is idle, and on SQLite the
-// writer groups the claims of all workers into one commit anyway.
+// step claims one job and runs it. Jobs are claimed one at a time: a batch would
+// wait in this process while another process is idle, and on SQLite the writer
+// groups the claims of all workers into one commit anyway.
 func (q *Queue) step(l *lane) (found bool, err error) {
 	var j *Job
 	var v verdict
@@ -41,7 +41,7 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 	})
 	switch {
 	case j == nil || errors.Is(err, db.ErrLostCommit):
-		// An unknown commit needs no care: the job is done, or is found again.
+		// An unknown commit needs no handling: the job is done, or is found again.
 		return false, err
 	case j.handler.flow != nil:
 		if err != nil {
@@ -49,29 +49,31 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 		}
 		v, err = q.runFlow(j)
 	case err != nil:
-		// The effect is undone and the job ready as before. Until the failure
-		// is noted someone else may try it too; the fence counts one of them.
+		// The effect is undone and the job is ready as before. Until the failure
+		// is recorded another worker may try it too; the fence lets one count.
 		v = q.judge(j, err)
 		err = q.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 			return q.settle(ctx, tx, j, v)
 		})
 	}
 	if errors.Is(err, ErrStale) {
-		q.log.WarnContext(ctx, "a job was no longer this worker's when it ended", "kind", j.Kind, "job", j.ID, "attempt", j.Attempt)
+		q.log.WarnContext(ctx, "a job no longer belonged to this worker when it ended", "kind", j.Kind, "job", j.ID,
+			"attempt", j.Attempt)
 		return true, nil
 	}
 	if err == nil {
 		q.report(ctx, j, v)
 		if v.state == "ready" {
-			l.signal() // so that it is remembered when the job is due
+			l.signal() // so that the lane notes when the job is due
 		}
 	}
 	return true, err
 }
 
 func (q *Queue) claimed(r row) *Job {
-	j := &Job{ID: r.ID, Kind: r.Kind, Attempt: r.Attempt + 1, MaxAttempts: r.MaxAttempts, RunAt: r.RunAt, CreatedAt: r.CreatedAt,
-		args: r.Args, fence: r.Fence, queue: q, handler: q.handlers[r.Kind]}
+	j := &Job{ID: r.ID, Kind: r.Kind, Attempt: r.Attempt + 1, MaxAttempts: r.MaxAttempts, RunAt: r.RunAt,
+		CreatedAt: r.CreatedAt,
+		args:      r.Args, fence: r.Fence, queue: q, handler: q.handlers[r.Kind]}
 	if r.OrganizationID != nil {
 		j.Organization = *r.OrganizationID
 	}
@@ -82,8 +84,9 @@ func (q *Queue) claimed(r row) *Job {
 }
 
 // holdKey makes whoever enqueues the same key wait until this job has ended.
-// Otherwise their job would be dropped for one that may have looked already.
-// A locked row is not enough for PostgreSQL to wait; a changed one is.
+// Otherwise their job would be dropped in favour of this one, which may have
+// read the data already. PostgreSQL waits for a changed row, not for a locked
+// one.
 func holdKey(ctx context.Context, tx *db.Tx, j *Job) error {
 	if j.Key == "" || j.Key == periodKey || tx.Engine() != db.Postgres {
 		return nil
@@ -92,11 +95,11 @@ func holdKey(ctx context.Context, tx *db.Tx, j *Job) error {
 	return err
 }
 
-// runTx does the work of a Tx job. An error undoes it.
+// runTx runs a Tx job. An error undoes its work.
 func (q *Queue) runTx(ctx context.Context, tx *db.Tx, j *Job) (verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.handler.timeout)
 	defer cancel()
-	defer q.works(j)()
+	defer q.track(j)()
 	err := j.handler.tx(ctx, tx, *j)
 	var again *later
 	if err != nil && !errors.As(err, &again) {
@@ -114,16 +117,16 @@ func (q *Queue) leaseFlow(ctx context.Context, tx *db.Tx, j *Job) error {
 	return err
 }
 
-// lease is how long a flow's claim holds, in microseconds: past the deadline
-// of its handler, so that only a worker that died loses it.
+// lease returns how long a flow's claim holds, in microseconds. It outlasts the
+// handler's deadline, so that only a dead worker loses it.
 func (q *Queue) lease(h *handler) int64 { return (h.timeout + q.opts.Grace).Microseconds() }
 
 // runFlow makes the call and writes its outcome.
 func (q *Queue) runFlow(j *Job) (verdict, error) {
 	outcome, err := q.call(j)
 	v := q.judge(j, err)
-	// The call was made, so its outcome is worth some patience. After a lost
-	// commit the fence tells: either it is written now, or it was then.
+	// The call was made, so its outcome is worth a few tries. After a lost commit
+	// the fence decides: either it is written now, or it was written then.
 	for try := 1; ; try++ {
 		err = q.db.Write(context.WithoutCancel(q.base), func(ctx context.Context, tx *db.Tx) error {
 			if err := q.settle(ctx, tx, j, v); err != nil || outcome == nil {
@@ -147,11 +150,11 @@ func (q *Queue) runFlow(j *Job) (verdict, error) {
 	}
 }
 
-// call runs the handler of a flow outside of every transaction.
+// call runs the handler of a flow outside any transaction.
 func (q *Queue) call(j *Job) (outcome Outcome, err error) {
 	ctx, cancel := context.WithTimeout(db.WithLabel(q.base, "job "+j.Kind), j.handler.timeout)
 	defer cancel()
-	defer q.works(j)()
+	defer q.track(j)()
 	defer func() {
 		if v := recover(); v != nil {
 			outcome, err = nil, &db.PanicError{Value: v, Stack: debug.Stack()}

@@ -1,7 +1,7 @@
-// Package limit spends allowances: so many requests per time for each key, in
-// the memory of one process. A whole allowance may be spent at once, and
-// replenishes continuously (the generic cell rate algorithm); or it is counted
-// exactly over the last span of time (Window).
+// Package limit keeps allowances: a number of requests per time for each key, in
+// the memory of one process. A Limiter's whole allowance may be spent at once and
+// replenishes continuously (the generic cell rate algorithm). A Window counts
+// exactly over the last span of time.
 package limit
 
 import (
@@ -16,7 +16,7 @@ type Limiter[K comparable] struct {
 	swept time.Time
 }
 
-// Verdict is what came of spending.
+// Verdict is the result of spending.
 type Verdict struct {
 	Limit     int
 	Remaining int
@@ -25,7 +25,7 @@ type Verdict struct {
 	OK        bool
 }
 
-// maxKeys bounds the memory: addresses are chosen by those who call.
+// maxKeys bounds the memory, because callers choose their addresses.
 const maxKeys = 1 << 17
 
 // Spend takes one request from the key's allowance of n per time.
@@ -47,19 +47,20 @@ func (l *Limiter[K]) SpendMany(key K, times, n int, per time.Duration, now time.
 		return Verdict{Limit: n, Reset: debt, Retry: after - per}
 	}
 	if _, known := l.until[key]; !known && len(l.until) >= maxKeys {
-		l.makeRoom(now)
+		l.evict(now)
 	}
 	l.until[key] = now.Add(after)
 	return Verdict{Limit: n, Remaining: int((per - after) / step), Reset: after, OK: true}
 }
 
-// Look tells what is left of the key's allowance, and spends nothing.
+// Look returns what is left of the key's allowance and spends nothing.
 func (l *Limiter[K]) Look(key K, n int, per time.Duration, now time.Time) Verdict {
 	step := per / time.Duration(max(n, 1))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	debt := max(l.until[key].Sub(now), 0)
-	return Verdict{Limit: n, Remaining: int((per - debt) / step), Reset: debt, Retry: max(debt+step-per, 0), OK: debt+step <= per}
+	return Verdict{Limit: n, Remaining: int((per - debt) / step), Reset: debt, Retry: max(debt+step-per, 0),
+		OK: debt+step <= per}
 }
 
 // Return gives back one request that was spent and should not count.
@@ -71,7 +72,7 @@ func (l *Limiter[K]) Return(key K, n int, per time.Duration) {
 	}
 }
 
-// sweep forgets whoever has its whole allowance back.
+// sweep forgets the keys that have their whole allowance back.
 func (l *Limiter[K]) sweep(now time.Time) {
 	kept := map[K]time.Time{}
 	for key, until := range l.until {
@@ -82,9 +83,9 @@ func (l *Limiter[K]) sweep(now time.Time) {
 	l.until, l.swept = kept, now
 }
 
-// makeRoom forgets anyone when nobody can be forgotten rightly: whoever calls
-// from so many places is not held up by this limit anyway.
-func (l *Limiter[K]) makeRoom(now time.Time) {
+// evict forgets arbitrary keys when a sweep does not make enough room: this limit
+// does not stop somebody who calls from so many places anyway.
+func (l *Limiter[K]) evict(now time.Time) {
 	if now.Sub(l.swept) > time.Second {
 		l.sweep(now)
 	}
@@ -96,5 +97,5 @@ func (l *Limiter[K]) makeRoom(now time.Time) {
 	}
 }
 
-// Seconds rounds up, so that whoever waits so long has waited enough.
+// Seconds rounds up, so that waiting that long is always enough.
 func Seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

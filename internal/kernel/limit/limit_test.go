@@ -38,7 +38,8 @@ func TestLook(t *testing.T) {
 	for range 10 {
 		spent := l.Spend("a", 10, time.Minute, now)
 		for range 2 {
-			if v := l.Look("a", 10, time.Minute, now); v.Remaining != spent.Remaining || v.Reset != spent.Reset || v.OK != (spent.Remaining > 0) {
+			if v := l.Look("a", 10, time.Minute, now); v.Remaining != spent.Remaining || v.Reset != spent.Reset ||
+				v.OK != (spent.Remaining > 0) {
 				t.Errorf("%+v after %+v", v, spent)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Window counts exactly: of each key, at most n requests are let through in
-// any span of time, wherever it begins. It remembers the moment of each, so it
-// is for small numbers. The zero value is ready.
+// Window counts exactly: it lets through at most n requests per key in any span
+// of time, wherever it begins. It remembers the moment of each request, so it is
+// for small numbers. The zero value is ready.
 type Window[K comparable] struct {
 	mu    sync.Mutex
 	at    map[K][]int64 // nanoseconds, oldest first
@@ -15,11 +15,11 @@ type Window[K comparable] struct {
 	swept time.Time
 }
 
-// maxMoments bounds the memory: some 10 MB, whoever calls from wherever.
+// maxMoments bounds the memory to about 10 MB.
 const maxMoments = 1 << 20
 
-// Spend takes one request from the key's allowance of n in any span. One that
-// is refused does not count.
+// Spend takes one request from the key's allowance of n in any span. A refused
+// request does not count.
 func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +37,7 @@ func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdi
 		return v
 	}
 	if w.count >= maxMoments || len(w.at) >= maxKeys && len(at) == 0 {
-		w.makeRoom(span, now)
+		w.evict(span, now)
 		at = w.at[key]
 	}
 	w.at[key] = append(at, now.UnixNano())
@@ -73,9 +73,9 @@ func (w *Window[K]) sweep(span time.Duration, now time.Time) {
 	w.swept = now
 }
 
-// makeRoom forgets anyone when nobody can be forgotten rightly: whoever calls
-// from so many places is not held up by this limit anyway.
-func (w *Window[K]) makeRoom(span time.Duration, now time.Time) {
+// evict forgets arbitrary keys when a sweep does not make enough room: this limit
+// does not stop somebody who calls from so many places anyway.
+func (w *Window[K]) evict(span time.Duration, now time.Time) {
 	if now.Sub(w.swept) > time.Second {
 		w.sweep(span, now)
 	}

@@ -1,7 +1,7 @@
-// Package listen bounds the connections of a server on the open network, so
-// that nobody closes it for others by keeping connections open: one address
-// has only a part of them, and when all are taken the one that has been silent
-// the longest makes room.
+// Package listen bounds the connections of a public server, so that nobody can
+// block it for others by keeping connections open. One address gets only a part
+// of them, and when all are taken the connection that has been silent the longest
+// makes room.
 package listen
 
 import (
@@ -17,9 +17,9 @@ import (
 // Bounds say how many connections there may be.
 type Bounds struct {
 	Total   int
-	PerPeer int            // of one address; of one network where that is IPv6
+	PerPeer int            // of one address; for IPv6, of one network
 	Silent  time.Duration  // after which a connection makes room for another
-	Refuse  func(net.Conn) // says goodbye to one too many, before it is closed; may be nil
+	Refuse  func(net.Conn) // called for a refused connection before it is closed; may be nil
 }
 
 // Listener accepts connections within its bounds.
@@ -37,7 +37,7 @@ func New(l net.Listener, b Bounds) *Listener {
 	return &Listener{Listener: l, bounds: b, conns: map[*Conn]bool{}, peers: map[netip.Prefix]int{}}
 }
 
-// Accept waits for a connection that there is room for. It is a *Conn.
+// Accept waits for a connection within the bounds. It returns a *Conn.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
@@ -63,8 +63,8 @@ func (l *Listener) refuse(c net.Conn) {
 	}
 }
 
-// admit counts a connection, or says no. The other one that it returns makes
-// room and is to be closed.
+// admit counts a connection, or refuses it by returning nil. silent, if any, made
+// room for it and must be closed.
 func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
 	now := time.Now()
 	c = &Conn{Conn: inner, Peer: Peer(inner.RemoteAddr()), listener: l}
@@ -88,14 +88,14 @@ func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
 	return c, silent
 }
 
-// A busy connection has this many times as long, for each of its portions.
+// A busy connection has this many times as long for each portion.
 const (
 	patience = 6
 	portion  = 16 << 10 // bytes
 )
 
-// silent is the connection that has waited longest for its peer, of those that
-// have for long enough.
+// silent finds the connection that has waited longest for its peer, if any has
+// waited long enough.
 func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
 	var longest time.Duration
 	for c := range l.conns {
@@ -132,7 +132,7 @@ func (l *Listener) Len() int {
 	return len(l.conns)
 }
 
-// Peer is what limits go by.
+// Peer is the key of the limits per peer.
 func Peer(a net.Addr) netip.Prefix {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -148,13 +148,13 @@ type Conn struct {
 
 	listener *Listener
 	waiting  atomic.Int32 // for the peer, to say something or to listen
-	spoke    atomic.Int64 // when we last answered: what a peer says is no sign that it wants something
+	spoke    atomic.Int64 // when we last answered; what the peer sends does not count
 	busy     atomic.Bool
-	heard    atomic.Int64 // bytes of the portion that a busy peer is at
+	heard    atomic.Int64 // bytes received of a busy peer's current portion
 }
 
-// Busy says whether the peer is sending something long, so that the connection
-// is not closed for another while it comes on.
+// Busy says whether the peer is sending something long. The connection is then
+// not closed for another as long as it makes progress.
 func (c *Conn) Busy(on bool) {
 	c.heard.Store(0)
 	c.busy.Store(on)
@@ -179,7 +179,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the connection, which counts no more.
+// Close closes the connection, which no longer counts.
 func (c *Conn) Close() error {
 	c.listener.mu.Lock()
 	c.listener.remove(c)

@@ -1,6 +1,5 @@
-// Package locale writes money, numbers, dates and the names of countries as
-// people of a place read them. It is for documents, mail and pages; the API
-// speaks one form to everybody.
+// Package locale formats money, numbers, dates and country names for a locale. It
+// is for documents, mail and pages; the API uses one form for everybody.
 package locale
 
 import (
@@ -15,7 +14,7 @@ import (
 	"golang.org/x/text/number"
 )
 
-// Format is how one place writes.
+// Format formats values for one locale and time zone.
 type Format struct {
 	language, region string
 	tag              language.Tag
@@ -24,8 +23,8 @@ type Format struct {
 	point            string // before the fraction
 }
 
-// New reads a BCP 47 tag and an IANA time zone. What it does not know is
-// American English and UTC, so that an old record can always be shown.
+// New reads a BCP 47 tag and an IANA time zone. Unknown ones become American
+// English and UTC, so that an old record can always be shown.
 func New(tag, timezone string) *Format {
 	t, err := language.Parse(tag)
 	if err != nil {
@@ -68,11 +67,12 @@ func (f *Format) Number(decimal string) string {
 	return out
 }
 
-// Digits is how many digits the smallest unit of a currency has after the
-// point, by ISO 4217. The tables of x/text follow how people round cash.
+// Digits returns how many digits a currency has after the point, by ISO 4217. The
+// tables of x/text follow how people round cash instead.
 func Digits(code string) int {
 	switch strings.ToLower(code) {
-	case "bif", "clp", "djf", "gnf", "isk", "jpy", "kmf", "krw", "pyg", "rwf", "ugx", "uyi", "vnd", "vuv", "xaf", "xof", "xpf":
+	case "bif", "clp", "djf", "gnf", "isk", "jpy", "kmf", "krw", "pyg", "rwf", "ugx", "uyi", "vnd", "vuv", "xaf", "xof",
+		"xpf":
 		return 0
 	case "bhd", "iqd", "jod", "kwd", "lyd", "omr", "tnd":
 		return 3
@@ -99,7 +99,8 @@ func (f *Format) Money(cents int64, code string) string {
 		return sign + amount + space + symbol
 	}
 	last := symbol[len(symbol)-1]
-	if f.language == "nl" || f.region == "BR" || f.region == "AT" || f.region == "CH" || last >= 'A' && last <= 'Z' || last >= 'a' && last <= 'z' {
+	if f.language == "nl" || f.region == "BR" || f.region == "AT" || f.region == "CH" || last >= 'A' && last <= 'Z' ||
+		last >= 'a' && last <= 'z' {
 		symbol += space
 	}
 	return sign + symbol + amount
@@ -108,11 +109,12 @@ func (f *Format) Money(cents int64, code string) string {
 // space keeps what belongs together on one line.
 const space = "\u00a0"
 
-// symbolLast reports whether the currency stands behind the amount, which
-// x/text knows and does not tell.
+// symbolLast reports whether the currency follows the amount, which x/text knows
+// but does not expose.
 func (f *Format) symbolLast() bool {
 	switch f.language {
-	case "en", "ja", "zh", "ko", "hi", "th", "nl", "tr", "ar", "fa", "id", "ms", "ga", "cy", "fil", "sw", "bn", "ta", "te":
+	case "en", "ja", "zh", "ko", "hi", "th", "nl", "tr", "ar", "fa", "id", "ms", "ga", "cy", "fil", "sw", "bn", "ta",
+		"te":
 		return false
 	case "de":
 		return f.region != "AT" && f.region != "CH" && f.region != "LI"
@@ -126,11 +128,11 @@ func (f *Format) symbolLast() bool {
 	return true
 }
 
-// Date writes the day of a moment, as the calendar of the place has it.
+// Date writes the day of a moment in the format's time zone.
 func (f *Format) Date(t time.Time) string { return t.In(f.zone).Format(f.layout()) }
 
-// layout is the short form of a date in common use; only English has the name
-// of the month, where figures alone would mean two different days.
+// layout is the common short form of a date. Only English has the name of the
+// month, because digits alone would be ambiguous.
 func (f *Format) layout() string {
 	switch f.language {
 	case "en":
@@ -139,7 +141,9 @@ func (f *Format) layout() string {
 			return "Jan 2, 2006"
 		}
 		return "2 Jan 2006"
-	case "de", "pl", "cs", "sk", "ru", "uk", "be", "bg", "fi", "nb", "nn", "no", "da", "et", "lv", "ro", "hr", "sl", "sr", "bs", "mk", "tr", "kk", "he", "is", "hy", "ka", "az":
+	case "de", "pl", "cs", "sk", "ru", "uk", "be", "bg", "fi", "nb", "nn", "no", "da", "et", "lv", "ro", "hr", "sl",
+		"sr",
+		"bs", "mk", "tr", "kk", "he", "is", "hy", "ka", "az":
 		return "02.01.2006"
 	case "fr", "it":
 		switch f.region {

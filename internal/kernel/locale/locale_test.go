@@ -40,7 +40,8 @@ func TestMoney(t *testing.T) {
 		{"nonsense tag", 100, "usd", "$1.00"},
 		{"en-US", 100, "zzz", "ZZZ 1.00"},
 	} {
-		got := strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(locale.New(c.tag, "UTC").Money(c.cents, c.code))
+		got := strings.NewReplacer("\u00a0", " ", "\u202f",
+			" ").Replace(locale.New(c.tag, "UTC").Money(c.cents, c.code))
 		if got != c.want {
 			t.Errorf("%d %s in %s: %q, want %q", c.cents, c.code, c.tag, got, c.want)
 		}
@@ -49,7 +50,8 @@ func TestMoney(t *testing.T) {
 
 func TestNumber(t *testing.T) {
 	for _, c := range [][3]string{
-		{"en-US", "1234.5", "1,234.5"}, {"en-US", "1", "1"}, {"en-US", "0.000001", "0.000001"}, {"en-US", "999999999999.999999", "999,999,999,999.999999"},
+		{"en-US", "1234.5", "1,234.5"}, {"en-US", "1", "1"}, {"en-US", "0.000001", "0.000001"},
+		{"en-US", "999999999999.999999", "999,999,999,999.999999"},
 		{"de-DE", "1234.50", "1.234,50"}, {"de-DE", "-2.5", "-2,5"}, {"en-US", "what", "what"},
 	} {
 		if got := locale.New(c[0], "UTC").Number(c[1]); got != c[2] {
@@ -62,9 +64,12 @@ func TestNumber(t *testing.T) {
 func TestDate(t *testing.T) {
 	at := time.Date(2026, 1, 31, 23, 30, 0, 0, time.UTC)
 	for _, c := range [][3]string{
-		{"en-US", "America/New_York", "Jan 31, 2026"}, {"en-GB", "Europe/London", "31 Jan 2026"}, {"ja-JP", "Asia/Tokyo", "2026/02/01"},
-		{"de-DE", "Europe/Berlin", "01.02.2026"}, {"fr-FR", "UTC", "31/01/2026"}, {"sv-SE", "UTC", "2026-01-31"}, {"nl-NL", "UTC", "31-01-2026"},
-		{"hu-HU", "UTC", "2026. 01. 31."}, {"fr-CA", "UTC", "2026-01-31"}, {"eu", "Nowhere/At_All", "2026-01-31"}, {"nonsense tag", "UTC", "Jan 31, 2026"},
+		{"en-US", "America/New_York", "Jan 31, 2026"}, {"en-GB", "Europe/London", "31 Jan 2026"},
+		{"ja-JP", "Asia/Tokyo", "2026/02/01"},
+		{"de-DE", "Europe/Berlin", "01.02.2026"}, {"fr-FR", "UTC", "31/01/2026"}, {"sv-SE", "UTC", "2026-01-31"},
+		{"nl-NL", "UTC", "31-01-2026"},
+		{"hu-HU", "UTC", "2026. 01. 31."}, {"fr-CA", "UTC", "2026-01-31"}, {"eu", "Nowhere/At_All", "2026-01-31"},
+		{"nonsense tag", "UTC", "Jan 31, 2026"},
 	} {
 		if got := locale.New(c[0], c[1]).Date(at); got != c[2] {
 			t.Errorf("%s in %s: %q, want %q", c[0], c[1], got, c[2])
@@ -73,7 +78,8 @@ func TestDate(t *testing.T) {
 }
 
 func TestCountry(t *testing.T) {
-	for _, c := range [][3]string{{"en-US", "GB", "United Kingdom"}, {"de-DE", "PL", "Polen"}, {"en-US", "England", "England"}, {"en-US", "ZZ", "ZZ"}, {"tlh", "SE", "Sweden"}, {"en", "", ""}} {
+	for _, c := range [][3]string{{"en-US", "GB", "United Kingdom"}, {"de-DE", "PL", "Polen"},
+		{"en-US", "England", "England"}, {"en-US", "ZZ", "ZZ"}, {"tlh", "SE", "Sweden"}, {"en", "", ""}} {
 		if got := locale.New(c[0], "UTC").Country(c[1]); got != c[2] {
 			t.Errorf("%s in %s: %q, want %q", c[1], c[0], got, c[2])
 		}

@@ -43,7 +43,9 @@ func TestKeyOfEveryStep(t *testing.T) {
 		call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "firstName": "Mary"}`, contact)).OK(t, 200)
 		call(t, "contacts.update", patch).OK(t, 200).Same("firstName", "Grace") // the answer of then
 		call(t, "contacts.get", fmt.Sprintf(`{"id": %q}`, contact)).OK(t, 200).Same("firstName", "Mary")
-		call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "firstName": "Anna", "idempotencyKey": "step"}`, contact)).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+		call(t, "contacts.update",
+			fmt.Sprintf(`{"id": %q, "firstName": "Anna", "idempotencyKey": "step"}`, contact)).Refused(t, 422,
+			"IDEMPOTENCY_KEY_REUSED")
 		remove := fmt.Sprintf(`{"id": %q, "idempotencyKey": "end"}`, contact)
 		for range 2 {
 			call(t, "contacts.delete", remove).OK(t, 204)
@@ -55,11 +57,11 @@ func TestKeyOfEveryStep(t *testing.T) {
 }
 
 func TestCells(t *testing.T) {
-	p := op.Everything().With(op.Account, op.See)
+	p := op.Everything().With(op.Account, op.ActionRead)
 	if got := op.FromCells(p.Cells()); got != p {
 		t.Errorf("%v", got.Cells())
 	}
-	few := op.Permissions(0).With("contacts", op.Create).With("tasks", op.See)
+	few := op.Permissions(0).With("contacts", op.ActionCreate).With("tasks", op.ActionRead)
 	if got := few.Cells(); !reflect.DeepEqual(got, []string{"contacts.create", "tasks.read"}) {
 		t.Errorf("%v", got)
 	}

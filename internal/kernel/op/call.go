@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"reflect"
 	"slices"
 	"time"
@@ -32,9 +33,12 @@ type Call struct {
 	op     *Op
 	runner *Runner
 	emits  []emit
-	claim  *claim  // of a Flow under an idempotency key
-	answer *Answer // what Finish committed
+	claim  *claim               // of a Flow under an idempotency key
+	answer *Answer              // what Finish committed
+	spend  func(more int) error // takes further requests from the caller's allowance; nil where none counts
+	match  *match               // the version that the caller wants to change; nil for any
 	replay bool
+	status int // of success
 }
 
 type emit struct {
@@ -42,24 +46,25 @@ type emit struct {
 	kind string
 	id   id.ID
 	data any
+	text []byte // data, where it is encoded already
 }
 
-// NewID is the id of a row that this call makes.
+// NewID returns the id of a new row.
 func (c *Call) NewID() id.ID { return id.New() }
 
-// NewRecord is the common part of a row that this call makes.
+// NewRecord returns the common part of a new row.
 func (c *Call) NewRecord() Record {
 	return Record{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
 }
 
-// Emit writes one event into the transaction of the change, once its work is
-// done. Data is the resource as GET returns it; passing the very pointer that
-// the operation returns saves encoding it twice.
+// Emit writes one event in the transaction of the change, once its work is done.
+// Data is the resource as GET returns it. Passing the pointer that the operation
+// returns avoids encoding it twice.
 func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	if !slices.Contains(c.op.Events, kind) {
 		return fmt.Errorf("op: %s emits %s without declaring it", c.op.Name, kind)
 	}
-	c.emits = append(c.emits, emit{c.Org, kind, resource, data})
+	c.emits = append(c.emits, emit{org: c.Org, kind: kind, id: resource, data: data})
 	return nil
 }
 
@@ -67,10 +72,28 @@ func (c *Call) Emit(kind string, resource id.ID, data any) error {
 // It is for operations that bind their key themselves (Spec.BindsKey).
 func (c *Call) Replay() { c.replay = true }
 
+// Created says that a PUT created what it names, and so answers 201. The Spec says
+// that it may.
+func (c *Call) Created() { c.status = http.StatusCreated }
+
+// Require refuses a caller who lacks a permission that something in the input
+// needs, beyond those of the operation.
+func (c *Call) Require(resource string, a Action, something string) error {
+	if c.Door == Admin || c.Door == System || c.Caller.Permissions.Allow(resource, a) {
+		return nil
+	}
+	verb := "write"
+	if a == ActionRead {
+		verb = "read"
+	}
+	return lacks(resource+":"+verb, "%s", something)
+}
+
 // Cause is an event that another resource writes because of this call: for
 // whom, when and by whom.
 func (c *Call) Cause() event.Event {
-	return event.Event{Organization: c.Org, At: c.Now, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Door: c.Door.String(), RequestID: c.RequestID, Chain: c.Caller.Chain}
+	return event.Event{Organization: c.Org, At: c.Now, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(),
+		Door: c.Door.String(), RequestID: c.RequestID, Chain: c.Caller.Chain}
 }
 
 // Read opens a snapshot: in Prepare, and in a Flow between outside calls.
@@ -82,14 +105,21 @@ func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error)
 func (c *Call) record(ctx context.Context, out any, data []byte) error {
 	for _, e := range c.emits {
 		text := data
-		if reflect.TypeOf(out).Kind() != reflect.Pointer || e.data != out {
+		if e.text != nil {
+			text = e.text
+		} else if reflect.TypeOf(out).Kind() != reflect.Pointer || e.data != out {
 			var err error
 			if text, err = json.Marshal(e.data, stable); err != nil {
 				return fmt.Errorf("op: event %s: %w", e.kind, err)
 			}
 		}
+		was, err := previous(c.Tx.Before(e.id), e.data)
+		if err != nil {
+			return fmt.Errorf("op: event %s: %w", e.kind, err)
+		}
 		about := c.Cause()
-		about.Organization, about.Type, about.ResourceID, about.Data = e.org, e.kind, e.id, text
+		about.Organization, about.Type, about.ResourceID = e.org, e.kind, e.id
+		about.Data, about.Previous = text, was
 		if err := c.runner.Events.Append(ctx, c.Tx, about); err != nil {
 			return err
 		}
@@ -97,7 +127,7 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 	return nil
 }
 
-// Answer is what an operation came to: the REST body, envelope included.
+// Answer is the result of an operation: the REST body, envelope included.
 type Answer struct {
 	Status  int
 	Body    []byte // nil for 204
@@ -108,7 +138,7 @@ type Answer struct {
 // stable writes maps in the order of their keys.
 var stable = json.Deterministic(true)
 
-// What a single resource stands between.
+// The envelope of a single resource.
 const (
 	envelopeOpen  = `{"data":`
 	envelopeClose = `}`
@@ -148,8 +178,8 @@ func (o *Op) encode(out any) (body, data []byte, err error) {
 type Stream struct {
 	io.Reader
 	ContentType string
-	Length      int64 // -1 when it is not known
-	Head        bool  // the caller wants to know about the answer's bytes, not to have them
+	Length      int64 // -1 if unknown
+	Head        bool  // the caller wants only the headers of the answer
 }
 
 // Content is a Bytes operation's answer: bytes that can be served in part.

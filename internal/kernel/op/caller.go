@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"frontdesk/internal/kernel/id"
 )
 
@@ -66,10 +68,17 @@ type Caller struct {
 	// event.Event.
 	Chain []id.ID
 
-	// DomainAgreement says that the business accepted the domain agreements.
-	DomainAgreement bool
+	// Agreements are those that the business accepted beside the first.
+	Agreements []string
 	// AgreementURL is the page where agreements are accepted.
 	AgreementURL string
+}
+
+// EveryAgreement stands for all agreements: of whoever needs to accept none.
+const EveryAgreement = "*"
+
+func (c *Caller) agreedTo(agreement string) bool {
+	return slices.Contains(c.Agreements, agreement) || slices.Contains(c.Agreements, EveryAgreement)
 }
 
 // UserID is the user on whose behalf the caller acts, nil when nobody is known.

@@ -2,6 +2,7 @@ package op
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +14,51 @@ import (
 type Catalog struct {
 	list    []*Op
 	byName  map[string]*Op
+	routes  map[string]string // the operation of each
 	happens []Happening
 }
 
-// NewCatalog collects operations. It panics when two share a name or a route.
+// NewCatalog collects operations, as Add does.
 func NewCatalog(groups ...[]*Op) *Catalog {
-	c := &Catalog{byName: map[string]*Op{}}
-	routes := map[string]string{}
+	c := &Catalog{byName: map[string]*Op{}, routes: map[string]string{}}
+	return c.Add(groups...)
+}
+
+// Add collects more operations. It panics when two share a name or a route.
+// Those who name operations of others, and have some of their own, are given
+// the catalog before it is filled.
+func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 	for _, o := range slices.Concat(groups...) {
 		if c.byName[o.Name] != nil {
 			panic("two operations are named " + o.Name)
 		}
 		if o.Route != "" {
-			if other := routes[o.Route]; other != "" {
+			if other := c.routes[o.Route]; other != "" {
 				panic("operations " + other + " and " + o.Name + " share the route " + o.Route)
 			}
-			routes[o.Route] = o.Name
+			c.routes[o.Route] = o.Name
+		}
+		for _, r := range o.References() {
+			bit(r.Resource, ActionRead) // panics on an unknown resource
 		}
 		c.byName[o.Name] = o
 		c.list = append(c.list, o)
+	}
+	for _, o := range c.list {
+		if o.Method == http.MethodPatch || o.Method == http.MethodPut || o.Method == http.MethodDelete {
+			o.getter = c.byName[c.routes[http.MethodGet+" "+o.Path]]
+		}
+	}
+	return c
+}
+
+// BadID gives the operations below a collection, like /v1/contacts, a code of
+// their own for an id in the path that is none.
+func (c *Catalog) BadID(collection string, k *fault.Kind) *Catalog {
+	for _, o := range c.list {
+		if strings.HasPrefix(o.Path, collection+"/{") {
+			o.badID = k
+		}
 	}
 	return c
 }
@@ -90,11 +117,11 @@ func (c *Catalog) hearers(eventType string) (resources []string) {
 func (c *Catalog) PermitHearing(p Permissions, eventType string) error {
 	for _, resource := range c.hearers(eventType) {
 		switch {
-		case p.Allow(resource, See):
+		case p.Allow(resource, ActionRead):
 		case resource == Account:
 			return fault.Forbidden.Say("Only owners and admins may listen to %s.", eventType)
 		default:
-			return lacks(resource+":"+See.String(), "Listening to %s", eventType)
+			return lacks(resource+":"+ActionRead.String(), "Listening to %s", eventType)
 		}
 	}
 	return nil

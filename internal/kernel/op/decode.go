@@ -20,28 +20,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decoder reads one JSON text into Go values and notes every issue on the
-// way: one pass, no intermediate form.
+// decoder reads one JSON text into Go values and collects every issue, in one
+// pass and without an intermediate form.
 type decoder struct {
 	*jsontext.Decoder
-	rd   bytes.Reader
-	deep bool // nesting went past maxDepth
+	rd bytes.Reader
 
-	open func(string) bool // strings whose values are not known yet; see Op.Check
+	open func(string) bool // reports a string whose value is not known yet; see Op.Check
 }
 
 var decoders = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext.Decoder)} }}
 
-// decodeJSON fills the fields of v that n knows from a JSON object. accept
-// says which fields may be in the object; nil accepts all.
+// decodeJSON fills v from a JSON object that n describes. accept says which
+// fields may be in the object; nil accepts all.
 func decodeJSON(n *node, text []byte, v reflect.Value, accept func(*prop) bool) *fault.Tree {
 	return decodeOpen(n, text, v, accept, nil)
 }
 
+// decodeOpen is decodeJSON for a text with strings whose values are not known yet.
 func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, open func(string) bool) *fault.Tree {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	d.deep, d.open = false, open
+	d.open = open
 	d.rd.Reset(text)
 	d.Reset(&d.rd)
 	if k := d.PeekKind(); k != '{' && k != 0 {
@@ -61,9 +61,9 @@ func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, 
 	return tree
 }
 
-var errDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
+var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
 
-// syntax says what is wrong with a text that is not JSON, without our own words for it.
+// syntax tells the caller why a text is not JSON, without naming our library.
 func syntax(err error) string {
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
@@ -74,7 +74,7 @@ func syntax(err error) string {
 		return "Duplicate key"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "Invalid JSON: the text ends too early"
-	case errors.Is(err, errDeep):
+	case errors.Is(err, errTooDeep):
 		return "Invalid JSON: " + err.Error()
 	}
 	var s *jsontext.SyntacticError
@@ -84,11 +84,11 @@ func syntax(err error) string {
 	return "Invalid JSON: " + err.Error()
 }
 
-// maxIssues bounds what is said of one object: a body of a megabyte can have
-// two hundred thousand keys that are not known.
+// maxIssues bounds the issues reported about one object: a body of one megabyte
+// can have two hundred thousand unknown keys.
 const maxIssues = 100
 
-// quoted is a key of the caller's as an issue names it.
+// quoted is one of the caller's keys, as an issue names it.
 func quoted(key string) string {
 	if len(key) > defaultMaxLength {
 		key = strings.ToValidUTF8(key[:defaultMaxLength], "") + "…"
@@ -114,11 +114,11 @@ func kindName(k jsontext.Kind) string {
 	return "nothing"
 }
 
-// value decodes the next value into v. An error is one of syntax and ends the
-// whole; an issue of meaning is noted and the reading goes on.
+// value decodes the next value into v. A syntax error ends the decoding; any
+// other problem becomes an issue, and decoding goes on.
 func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	if d.StackDepth() > maxDepth {
-		return nil, errDeep
+		return nil, errTooDeep
 	}
 	k := d.PeekKind()
 	if k == '"' && d.open != nil {
@@ -138,22 +138,29 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		return nil, nil
 	}
 	v = n.place(v)
-	want := false
+	fits := false
 	switch n.kind {
 	case anyValue:
 		return d.raw(n, k, v)
 	case stringValue:
-		want = k == '"'
+		fits = k == '"'
 	case intValue, numberValue:
-		want = k == '0'
+		fits = k == '0'
 	case boolValue:
-		want = k == 't' || k == 'f'
+		fits = k == 't' || k == 'f'
 	case arrayValue:
-		want = k == '['
+		if n.listed && k == '"' {
+			tok, err := d.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			return n.list([]string{tok.String()}, v), nil
+		}
+		fits = k == '['
 	case objectValue, mapValue:
-		want = k == '{'
+		fits = k == '{'
 	}
-	if !want {
+	if !fits {
 		if err := d.skip(); err != nil {
 			return nil, err
 		}
@@ -200,21 +207,24 @@ func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
 	if n.kind == stringValue {
 		return n.text(s, n.place(v)), nil
 	}
+	if n.listed {
+		return n.list([]string{s}, v), nil
+	}
 	if n.kind == anyValue && (len(n.oneOf) == 0 || slices.Contains(n.oneOf, stringValue)) {
 		return nil, nil
 	}
 	return n.mismatch("string"), nil
 }
 
-// mismatch says that a value of another kind was received.
+// mismatch is the issue of a value of the wrong kind.
 func (n *node) mismatch(received string) *fault.Tree {
 	return n.issue("Invalid input: expected " + n.kind.String() + ", received " + received)
 }
 
-// missing is what is said of a field that must be there.
+// missing is the issue of a required field that was not sent.
 const missing = "Required"
 
-// issue is what is wrong with a value as a whole.
+// issue is a problem with a value as a whole.
 func (n *node) issue(text string) *fault.Tree {
 	tree := (*fault.Tree)(nil).Add(text)
 	if n.kind == objectValue || n.kind == mapValue || len(n.oneOf) == 1 && n.oneOf[0] == objectValue {
@@ -223,7 +233,7 @@ func (n *node) issue(text string) *fault.Tree {
 	return tree
 }
 
-// place is where in its field a value goes, once there is one.
+// place marks a field as sent and returns where its value goes.
 func (n *node) place(v reflect.Value) reflect.Value {
 	switch n.hold {
 	case pointer:
@@ -240,7 +250,7 @@ func (n *node) place(v reflect.Value) reflect.Value {
 	return v
 }
 
-// skip passes over a value that is not wanted, still minding its depth.
+// skip skips an unwanted value, but still checks its depth.
 func (d *decoder) skip() error {
 	base := d.StackDepth()
 	for {
@@ -248,7 +258,7 @@ func (d *decoder) skip() error {
 			return err
 		}
 		if d.StackDepth() > maxDepth {
-			return errDeep
+			return errTooDeep
 		}
 		if d.StackDepth() <= base {
 			return nil
@@ -260,8 +270,8 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
-	var few uint64 // the fields seen, for objects of up to 64
-	var many map[int]bool
+	var few uint64        // the fields seen, one bit each, if there are at most 64
+	var many map[int]bool // the fields seen, if there are more
 	if len(n.order) > 64 {
 		many = map[int]bool{}
 	}
@@ -402,7 +412,7 @@ func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tr
 	return tree, nil
 }
 
-// inspect walks a raw value for what no value may hold.
+// inspect walks through a raw value and notes what no value may contain.
 func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) error {
 	inner := jsontext.NewDecoder(bytes.NewReader(text))
 	for {
@@ -414,23 +424,23 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 			return err
 		}
 		if depth+inner.StackDepth() > maxDepth {
-			return errDeep
+			return errTooDeep
 		}
 		switch {
 		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
 			note(noNUL)
 			return nil
-		case tok.Kind() == '0' && !keepable(tok.String()):
+		case tok.Kind() == '0' && !storable(tok.String()):
 			note(outOfRange)
 			return nil
 		}
 	}
 }
 
-// keepable reports whether a number that stays as it is written can be stored
-// and read by whoever gets it: PostgreSQL refuses 1e200000, and JavaScript
-// takes it for infinity.
-func keepable(number string) bool {
+// storable reports whether a number that is kept as written can be stored and
+// read by others: PostgreSQL refuses 1e200000, and JavaScript reads it as
+// infinity.
+func storable(number string) bool {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsInf(x, 0) || len(number) > 1000 {
 		return false
@@ -473,8 +483,8 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 			tree = tree.Add(fmt.Sprintf("Too long: expected at most %d characters", n.max))
 		}
 	}
-	if n.words && s != "" && strings.TrimSpace(s) == "" {
-		tree = tree.Add("Must have more than spaces")
+	if n.notBlank && s != "" && strings.TrimSpace(s) == "" {
+		tree = tree.Add("Must not be blank")
 	}
 	if n.enum != nil && !slices.Contains(n.enum, s) {
 		tree = tree.Add("Invalid option: expected one of " + strings.Join(n.enum, ", "))
@@ -518,6 +528,23 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	return nil
 }
 
+// list fills a filter from texts, each with one value or several and commas
+// between them.
+func (n *node) list(texts []string, v reflect.Value) (tree *fault.Tree) {
+	all := strings.Split(strings.Join(texts, ","), ",")
+	if int64(len(all)) > n.max {
+		return tree.Add(fmt.Sprintf("Too many: expected at most %d", n.max))
+	}
+	s := reflect.MakeSlice(v.Type(), len(all), len(all))
+	for i, text := range all {
+		if wrong := n.elem.fromText(strings.TrimSpace(text), s.Index(i)); wrong != nil {
+			tree = tree.Add(wrong.Errors[0])
+		}
+	}
+	v.Set(s)
+	return tree
+}
+
 // fromText decodes a path segment, a query value or a default.
 func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
 	if !utf8.ValidString(s) {
@@ -535,6 +562,9 @@ func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
 		}
 		v.SetBool(s == "true")
 		return nil
+	}
+	if n.listed {
+		return n.list([]string{s}, v)
 	}
 	panic("op: " + n.typ.String() + " cannot come from text")
 }

@@ -99,9 +99,11 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	add(!o.Public, fault.Unauthorized, fault.AccountDisabled, fault.AgreementNeeded)
 	add(true, fault.RateLimited)
 	add(!o.Public && o.Resource != Free, fault.Forbidden)
-	add(o.DomainAgreement, fault.DomainAgreements)
+	if o.Gate != nil {
+		add(true, o.Gate.Refusal)
+	}
 	for _, p := range o.pathOf {
-		add(true, o.badID(p))
+		add(true, o.badIDKind(p))
 	}
 	// A path that names something, in /v1/things/{id}, may name nothing.
 	add(len(o.pathOf) > 0, fault.NotFound)
@@ -113,6 +115,7 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	add(writes, fault.BadInput, fault.TooLarge)
 	add(writes && (o.shape != bytesShape || o.hasBody), fault.Invalid)
 	add(o.AnswersBytes(), fault.BadRange)
+	add(o.Matches(), fault.VersionMismatch)
 	add(o.TakesKey(), fault.BadInput, fault.KeyInFlight, fault.KeyReused)
 	all = append(all, o.Errors...)
 	out, seen := map[int][]*fault.Kind{}, map[*fault.Kind]bool{}
@@ -127,7 +130,7 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 
 // IsAction reports whether the operation is a verb on what exists, like
 // POST …/{id}/issue.
-func (o *Op) IsAction() bool { return o.Method == http.MethodPost && o.Action == Change }
+func (o *Op) IsAction() bool { return o.Method == http.MethodPost && o.Action == ActionUpdate }
 
 // Segments are the literal parts of the path after /v1.
 func (o *Op) Segments() (out []string) {

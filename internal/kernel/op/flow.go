@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -18,15 +19,15 @@ import (
 )
 
 const (
-	leaseTime   = 60 * time.Second // a claim not renewed for so long belongs to a dead process
+	leaseTime   = 60 * time.Second // a claim that is not renewed this long belongs to a dead process
 	leaseRenew  = 20 * time.Second
 	flowTimeout = 60 * time.Second
 )
 
 // claim is a Flow's hold on its key: a row committed before the first outside
 // call. The attempt's id is the provider's own idempotency key and stays the
-// same when the claim is taken over; the fence grows with every holder, and
-// whoever is behind can no longer write.
+// same when the claim is taken over. The fence grows with every holder, and an
+// earlier holder can no longer write.
 type claim struct {
 	key     *key
 	attempt id.ID
@@ -42,8 +43,8 @@ type unknown struct{ error }
 
 func (u *unknown) Unwrap() error { return u.error }
 
-// IsUnknown reports whether nobody knows what became of a call, so that only a
-// retry under the same key finds out.
+// IsUnknown reports whether the outcome of a call is unknown, so that only a retry
+// with the same key can find out.
 func IsUnknown(err error) bool {
 	var u *unknown
 	return errors.As(err, &u)
@@ -77,7 +78,10 @@ func (c *Call) Save(ctx context.Context, state any) error {
 		return err
 	}
 	err = c.runner.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		n, err := db.Exec(ctx, tx, `UPDATE idempotency SET step = $4 WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`,
+		n, err := db.Exec(ctx, tx, `
+			UPDATE idempotency
+			SET step = $4
+			WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`,
 			c.claim.key.org, c.claim.key.value, c.claim.fence, jsontext.Value(text))
 		return fenced(n, err)
 	})
@@ -142,7 +146,7 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		}
 		return o.answer(out)
 	}
-	if a, done, err := r.take(ctx, o, c, k); done || err != nil {
+	if a, done, err := r.claimKey(ctx, o, c, k); done || err != nil {
 		return a, err
 	}
 	stop := r.renew(ctx, c.claim)
@@ -167,9 +171,9 @@ type claimRow struct {
 	Step    jsontext.Value `db:"step"`
 }
 
-// take commits the claim on a key, or takes over one whose holder is gone.
-// done means that there is an answer already.
-func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, done bool, err error) {
+// claimKey commits the claim on a key, or takes over one whose holder is gone.
+// done means that there already is an answer.
+func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer, done bool, err error) {
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		a, done = Answer{}, false
 		now, err := db.Now(ctx, tx)
@@ -179,7 +183,8 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 		mine := &claim{key: k, attempt: id.New(), fence: 1}
 		insert := func() (int64, error) {
 			return db.Exec(ctx, tx, `
-				INSERT INTO idempotency (organization_id, key, operation, fingerprint, sealed, created_at, attempt_id, fence, lease_until)
+				INSERT INTO idempotency (organization_id, key, operation, fingerprint, sealed, created_at, attempt_id,
+					fence, lease_until)
 				VALUES ($1, $2, $3, $4, FALSE, $5, $6, $7, $8)
 				ON CONFLICT (organization_id, key) DO NOTHING`,
 				k.org, k.value, o.Name, k.print[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime))
@@ -189,7 +194,8 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 			c.claim = mine
 			return err
 		}
-		text := "SELECT " + storedColumns + ", attempt_id, fence, step FROM idempotency WHERE organization_id = $1 AND key = $2"
+		text := "SELECT " + storedColumns +
+			", attempt_id, fence, step FROM idempotency WHERE organization_id = $1 AND key = $2"
 		if tx.Engine() == db.Postgres {
 			text += " FOR UPDATE"
 		}
@@ -204,7 +210,7 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 			return err
 		}
 		mine.fence, c.claim = row.Fence+1, mine
-		if row.over(c.runner.keyLifetime(), c.Now, now) {
+		if row.expired(c.runner.keyLifetime(), c.Now, now) {
 			if err := k.forget(ctx, tx, c); err != nil {
 				return err
 			}
@@ -215,7 +221,8 @@ func (r *Runner) take(ctx context.Context, o *Op, c *Call, k *key) (a Answer, do
 			mine.attempt, mine.step = *row.Attempt, row.Step
 		}
 		_, err = db.Exec(ctx, tx, `
-			UPDATE idempotency SET operation = $3, fingerprint = $4, status = NULL, body = NULL, sealed = FALSE, created_at = $5,
+			UPDATE idempotency
+			SET operation = $3, fingerprint = $4, status = NULL, body = NULL, sealed = FALSE, created_at = $5,
 				attempt_id = $6, fence = $7, lease_until = $8, step = $9
 			WHERE organization_id = $1 AND key = $2`,
 			k.org, k.value, o.Name, k.print[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime), mine.step)
@@ -257,7 +264,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 	m := c.claim
 	var f *fault.Fault
 	refused := errors.As(err, &f)
-	// That the database is busy, or away, says nothing about what was begun outside.
+	// A busy or unreachable database says nothing about what was begun outside.
 	begun := m.step != nil && (!refused || f.Status == http.StatusServiceUnavailable)
 	open := IsUnknown(err) || begun || errors.Is(err, db.ErrLostCommit)
 	switch {
@@ -276,13 +283,18 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 		if e != nil {
 			return Answer{}, e
 		}
-		if e := r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return m.settle(ctx, tx, f.Status, body, false) }); e != nil {
+		if e := r.DB.Write(ctx, func(ctx context.Context,
+			tx *db.Tx) error {
+			return m.settle(ctx, tx, f.Status, body, false)
+		}); e != nil {
 			return Answer{}, e
 		}
 		return Answer{Status: f.Status, Body: body}, nil
 	}
 	e := r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "DELETE FROM idempotency WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL", m.key.org, m.key.value, m.fence)
+		_, err := db.Exec(ctx, tx, `
+			DELETE FROM idempotency
+			WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`, m.key.org, m.key.value, m.fence)
 		return err
 	})
 	if e != nil {
@@ -302,20 +314,27 @@ func fenced(n int64, err error) error {
 
 // hold locks the claim for the rest of the transaction, or fails when it is lost.
 func (m *claim) hold(ctx context.Context, tx *db.Tx) error {
-	n, err := db.Exec(ctx, tx, "UPDATE idempotency SET fence = fence WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL",
+	n, err := db.Exec(ctx, tx, `
+		UPDATE idempotency
+		SET fence = fence
+		WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`,
 		m.key.org, m.key.value, m.fence)
 	return fenced(n, err)
 }
 
 func (m *claim) lease(ctx context.Context, tx *db.Tx, until clock.Time) error {
-	n, err := db.Exec(ctx, tx, "UPDATE idempotency SET lease_until = $4 WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL",
+	n, err := db.Exec(ctx, tx, `
+		UPDATE idempotency
+		SET lease_until = $4
+		WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`,
 		m.key.org, m.key.value, m.fence, until)
 	return fenced(n, err)
 }
 
 // settle turns the claim into the answer that the key replays.
 func (m *claim) settle(ctx context.Context, tx *db.Tx, status int, body []byte, sealed bool) error {
-	n, err := db.Exec(ctx, tx, `UPDATE idempotency SET status = $4, body = $5, sealed = $6, step = NULL, lease_until = NULL
+	n, err := db.Exec(ctx, tx, `
+		UPDATE idempotency SET status = $4, body = $5, sealed = $6, step = NULL, lease_until = NULL
 		WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`,
 		m.key.org, m.key.value, m.fence, status, body, sealed)
 	return fenced(n, err)
@@ -323,14 +342,20 @@ func (m *claim) settle(ctx context.Context, tx *db.Tx, status int, body []byte, 
 
 // ErrorBody is the REST body of a refusal, envelope included.
 func ErrorBody(f *fault.Fault) ([]byte, error) {
-	type content struct {
+	content, err := errorContent(f)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"error":`), content, []byte(`}`)), nil
+}
+
+// errorContent is the error object of a refusal.
+func errorContent(f *fault.Fault) (jsontext.Value, error) {
+	b, err := json.Marshal(struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Details any    `json:"details,omitempty"`
-	}
-	b, err := json.Marshal(struct {
-		Error content `json:"error"`
-	}{content{f.Code, f.Sentence(), f.Details}})
+	}{f.Code, f.Sentence(), f.Details})
 	if err != nil {
 		return nil, fmt.Errorf("op: encode a refusal: %w", err)
 	}

@@ -92,15 +92,14 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 	return tree.Fault(fault.Invalid)
 }
 
-// brokenForm is what the caller is told when a body ends or stops in the
-// middle, or is no form.
+// brokenForm is the refusal of a body that ends early or is not a form.
 func brokenForm(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		return err
 	}
 	f = fault.BadInput.Because(err)
-	f.Text = "The form is not well formed, or broke off."
+	f.Text = "The form is malformed or incomplete."
 	return f
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/text/currency"
@@ -24,6 +25,12 @@ var formats = map[string]func(string) string{
 	"email": func(s string) string {
 		if !IsEmail(s) {
 			return "Invalid email address; write it like name@example.com"
+		}
+		return ""
+	},
+	"id-or-none": func(s string) string {
+		if _, ok := id.Parse(s); !ok && s != "none" {
+			return "Invalid UUID; none asks for those without"
 		}
 		return ""
 	},
@@ -105,9 +112,9 @@ func IsEmail(s string) bool {
 	return err == nil && ascii != "" && !strings.HasSuffix(ascii, ".")
 }
 
-// Spellings are the folded forms that an address may be kept in: as it is
-// written, with its domain as DNS knows it, and as people do. What comes in by
-// mail has the one, and what people type the other.
+// Spellings lists the folded forms in which an address may be stored: as written,
+// with its domain in ASCII as DNS has it, and in Unicode as people write it.
+// Incoming mail has the one, and what people type the other.
 func Spellings(address string) []string {
 	at := strings.LastIndexByte(address, '@') + 1
 	out := []string{db.Fold(address)}

@@ -37,10 +37,10 @@ type key struct {
 	bound bool // to a row of the operation's own, which tells more than any stored answer
 }
 
-// errStored says that the key got its answer from somebody else meanwhile.
+// errStored says that another request has stored the key's answer in the meantime.
 var errStored = errors.New("op: the key has an answer already")
 
-// checkKey refuses a key that is missing where it must be, or of a wrong length.
+// checkKey refuses a missing required key, and a key of the wrong length.
 func (o *Op) checkKey(q Request) error {
 	name := "Idempotency-Key"
 	if q.Door == Agent {
@@ -51,21 +51,25 @@ func (o *Op) checkKey(q Request) error {
 	}
 	if !q.HasKey {
 		if o.KeyRequired {
-			return fault.BadInput.Say("%s is required here, so that a retry does not happen twice. Send a new random value for each new request.", name)
+			return fault.BadInput.Say("%s is required here, so that a retry does not happen twice. Send a new "+
+				"random value "+
+				"for each new request.", name)
 		}
 		return nil
 	}
-	if n := utf8.RuneCountInString(q.Key); n < 1 || n > 255 || !utf8.ValidString(q.Key) || bytes.IndexByte([]byte(q.Key), 0) >= 0 {
+	if n := utf8.RuneCountInString(q.Key); n < 1 || n > 255 || !utf8.ValidString(q.Key) ||
+		bytes.IndexByte([]byte(q.Key), 0) >= 0 {
 		return fault.BadInput.Say("%s must have 1 to 255 characters.", name)
 	}
 	if q.Door != Automation && strings.HasPrefix(q.Key, StepKeys) {
-		return fault.BadInput.Say("%s must not begin with %s: such keys are those of automations' steps.", name, StepKeys)
+		return fault.BadInput.Say("%s must not begin with %s: such keys are those of automations' steps.", name,
+			StepKeys)
 	}
 	return nil
 }
 
-// StepKeys begins the keys of automations' steps, which can be guessed: nobody
-// else takes one before the step does.
+// StepKeys begins the keys of automations' steps. They can be guessed, so nobody
+// else may use such a key before the step does.
 const StepKeys = "automation/"
 
 // fingerprint identifies a request: the operation, its path, and its body
@@ -108,7 +112,8 @@ func (o *Op) canonical(values []string, text []byte) []byte {
 		whole = whole[:len(whole)-1]
 	}
 	whole = append(whole, rest...)
-	if err := whole.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false), jsontext.Multiline(false)); err != nil {
+	if err := whole.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
+		jsontext.SpaceAfterComma(false), jsontext.Multiline(false)); err != nil {
 		return text
 	}
 	return whole
@@ -151,19 +156,19 @@ type storedRow struct {
 
 const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun"
 
-// over reports whether the key is free for another request: its answer has had
-// its time, or whoever claimed it died that long ago before anything happened. An
-// attempt that had begun stays until somebody knows what became of it.
-func (row *storedRow) over(lifetime time.Duration, now, leases clock.Time) bool {
+// expired reports whether the key is free for another request: its answer is past
+// its lifetime, or its claimer died that long ago before anything happened. An
+// attempt that had begun stays until its outcome is known.
+func (row *storedRow) expired(lifetime time.Duration, now, leases clock.Time) bool {
 	if row.CreatedAt.Add(lifetime) > now {
 		return false
 	}
 	return row.Status != nil || !row.Begun && (row.LeaseUntil == nil || *row.LeaseUntil <= leases)
 }
 
-// Expired is the condition of the rows that over holds for; $3 is when a key
-// ends now. A Flow takes a minute at most, so no claim of that age is held.
-const Expired = "(status IS NOT NULL OR step IS NULL) AND created_at <= $3"
+// Expired is the SQL condition for expired rows, besides their age. A Flow takes a
+// minute at most, so no claim of that age is still held.
+const Expired = "(status IS NOT NULL OR step IS NULL)"
 
 // stored looks for the answer that an earlier request left under the key.
 func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, error) {
@@ -175,7 +180,9 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 				return cmp.Or(err, db.ErrNone)
 			}
 		}
-		if row, err = db.One[storedRow](ctx, tx, "SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value); err != nil {
+		if row, err = db.One[storedRow](ctx, tx,
+			"SELECT "+storedColumns+
+				" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value); err != nil {
 			return err
 		}
 		if row.Status == nil {
@@ -194,7 +201,7 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 
 // settle decides what a stored row means for a request.
 func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer, bool, error) {
-	if row.over(c.runner.keyLifetime(), c.Now, now) {
+	if row.expired(c.runner.keyLifetime(), c.Now, now) {
 		return Answer{}, false, nil
 	}
 	if !bytes.Equal(row.Fingerprint, k.print[:]) {
@@ -219,8 +226,8 @@ func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer,
 	return Answer{Status: *row.Status, Body: body, Replay: true}, true, nil
 }
 
-// begin takes the key for a Write: on PostgreSQL by a lock that ends with the
-// transaction, so that a rival hears of it at once and no extra commit is paid.
+// begin takes the key for a Write. On PostgreSQL it uses a lock that ends with the
+// transaction, so that a rival is refused at once and no extra commit is needed.
 func (k *key) begin(ctx context.Context, c *Call) error {
 	if c.claim != nil {
 		return c.claim.hold(ctx, c.Tx)
@@ -241,8 +248,8 @@ func (k *key) number() int64 {
 	return int64(binary.BigEndian.Uint64(h[:8]))
 }
 
-// finish stores the answer in the transaction of the effect. The INSERT is the
-// second look as well: a living row means that somebody was faster.
+// finish stores the answer in the transaction of the effect. The INSERT also
+// checks again: an existing live row means that another request was faster.
 func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 	body := a.Body
 	if body == nil {
@@ -259,9 +266,11 @@ func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 	}
 	insert := func() (int64, error) {
 		return db.Exec(ctx, c.Tx, `
-			INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at, fence)
+			INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at,
+				fence)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)
-			ON CONFLICT (organization_id, key) DO NOTHING`, k.org, k.value, c.op.Name, k.print[:], a.Status, body, c.op.Secret, c.Now)
+			ON CONFLICT (organization_id, key) DO NOTHING`, k.org, k.value, c.op.Name, k.print[:],
+			a.Status, body, c.op.Secret, c.Now)
 	}
 	n, err := insert()
 	if err == nil && n == 0 {
@@ -275,14 +284,17 @@ func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 	return err
 }
 
-// forget removes the row of a key that is free again. The one that follows is a
-// new row, so that rows lie in the order of their age, by which they are swept.
+// forget removes the row of a key that is free again. The next request gets a new
+// row, so that rows stay in the order of their age, in which they are swept.
 func (k *key) forget(ctx context.Context, tx *db.Tx, c *Call) error {
-	_, err := db.Exec(ctx, tx, "DELETE FROM idempotency WHERE organization_id = $1 AND key = $2 AND "+Expired, k.org, k.value, c.Now.Add(-c.runner.keyLifetime()))
+	_, err := db.Exec(ctx, tx, `
+		DELETE FROM idempotency
+		WHERE organization_id = $1 AND key = $2 AND created_at <= $3 AND `+Expired, k.org, k.value,
+		c.Now.Add(-c.runner.keyLifetime()))
 	return err
 }
 
-// keyLocks are the keys that this process works on.
+// keyLocks are the keys in use in this process.
 type keyLocks struct {
 	mu   sync.Mutex
 	held map[string]struct{}

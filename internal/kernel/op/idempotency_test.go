@@ -23,8 +23,10 @@ func keyed(t testing.TB, a *apptest.App, key, path, body string) apptest.Result 
 
 func replayed(t testing.TB, r, first apptest.Result) {
 	t.Helper()
-	if r.Header.Get("Idempotency-Replay") != "true" || r.Status != first.Status || string(r.Body) != string(first.Body) {
-		t.Errorf("not the original answer again: %d %v %s, want %d %s", r.Status, r.Header, r.Body, first.Status, first.Body)
+	if r.Header.Get("Idempotency-Replay") != "true" || r.Status != first.Status ||
+		string(r.Body) != string(first.Body) {
+		t.Errorf("not the original answer again: %d %v %s, want %d %s", r.Status, r.Header, r.Body, first.Status,
+			first.Body)
 	}
 }
 
@@ -56,30 +58,35 @@ func TestKeysOfWrites(t *testing.T) {
 		fresh(t, first)
 		replayed(t, keyed(t, a, "k1", "/v1/contacts", body), first)
 		// Another order and spacing is the same request; the number's spelling and the values are not.
-		replayed(t, keyed(t, a, "k1", "/v1/contacts", `{ "emails":[{"label":"x", "email":"a@example.com"}],  "firstName":"Ad\u0061"}`), first)
+		replayed(t, keyed(t, a, "k1", "/v1/contacts",
+			`{ "emails":[{"label":"x", "email":"a@example.com"}],  "firstName":"Ad\u0061"}`), first)
 		for _, other := range []string{`{"firstName": "Bob"}`, `{"nope": 1}`, `not JSON`, `{}`, `[]`} {
 			keyed(t, a, "k1", "/v1/contacts", other).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		}
 		id := first.OK(t, 201).Text("id")
-		keyed(t, a, "k1", "/v1/contacts/"+id+"/emails", `{"email": "b@example.com"}`).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+		keyed(t, a, "k1", "/v1/contacts/"+id+"/emails", `{"email": "b@example.com"}`).Refused(t, 422,
+			"IDEMPOTENCY_KEY_REUSED")
 		if n := count(t, a, "contacts"); n != 1 {
 			t.Fatalf("%d contacts", n)
 		}
 		// A failed request releases its key.
 		keyed(t, a, "k2", "/v1/contacts", `{}`).Refused(t, 400, "VALIDATION_ERROR")
-		keyed(t, a, "k2", "/v1/contacts/"+"00000000-0000-4000-8000-000000000000"+"/emails", `{"email": "a@example.com"}`).Refused(t, 404, "NOT_FOUND")
+		keyed(t, a, "k2", "/v1/contacts/"+"00000000-0000-4000-8000-000000000000"+"/emails",
+			`{"email": "a@example.com"}`).Refused(t, 404, "NOT_FOUND")
 		keyed(t, a, "k2", "/v1/contacts", `{"firstName": "B"}`).OK(t, 201)
 		// Keys belong to the organization, not to the API key, and need the permission first.
 		other, _ := a.NewKey(t, a.Tenant, "*")
 		replayed(t, a.Send(t, other, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1"), first)
 		weak, _ := a.NewKey(t, a.Tenant, "contacts:read")
-		a.Send(t, weak, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.Send(t, weak, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1").Refused(t, 403,
+			"INSUFFICIENT_PERMISSIONS")
 		stranger := a.NewTenant(t, "free")
 		r := a.Send(t, stranger.Key, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1")
 		r.OK(t, 201)
 		fresh(t, r)
 		// PATCH takes no key: it is ignored.
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+id, `{"notes": "x"}`, "Idempotency-Key", "k1").OK(t, 200).Same("notes", "x")
+		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+id, `{"notes": "x"}`, "Idempotency-Key",
+			"k1").OK(t, 200).Same("notes", "x")
 	})
 }
 
@@ -116,7 +123,8 @@ func TestKeysEndAfterADay(t *testing.T) {
 		age(48 * time.Hour)
 		keyed(t, a, "k", "/v1/contacts", `{"firstName": "D"}`).OK(t, 201)
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			keys, err := db.All[string](ctx, tx, "SELECT key FROM idempotency WHERE organization_id = $1 ORDER BY seq", a.Org)
+			keys, err := db.All[string](ctx, tx, "SELECT key FROM idempotency WHERE organization_id = $1 ORDER BY seq",
+				a.Org)
 			if len(keys) != 2 || keys[1] != "k" {
 				t.Errorf("keys %v", keys)
 			}
@@ -163,7 +171,10 @@ func TestClaimsEndAfterADay(t *testing.T) {
 
 		// It is as free for what takes one transaction.
 		charge("dead", 5).Refused(t, 503, "OUTCOME_UNKNOWN")
-		change("UPDATE idempotency SET step = NULL, lease_until = 0, created_at = created_at - $1 WHERE key = 'dead'", (24 * time.Hour).Microseconds())
+		change(`
+			UPDATE idempotency
+			SET step = NULL, lease_until = 0, created_at = created_at - $1
+			WHERE key = 'dead'`, (24 * time.Hour).Microseconds())
 		keyed(t, a, "dead", "/v1/contacts", `{"firstName": "A"}`).OK(t, 201)
 	})
 }
@@ -191,7 +202,8 @@ func TestManyWithOneKeyForOnePlace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		for round := range 20 {
 			at(16, func(int) {
-				r := keyed(t, a, fmt.Sprint("k", round), "/v1/email-opt-ins", fmt.Sprintf(`{"email": "a%d@example.com"}`, round))
+				r := keyed(t, a, fmt.Sprint("k", round), "/v1/email-opt-ins",
+					fmt.Sprintf(`{"email": "a%d@example.com"}`, round))
 				if r.Status != 201 && !strings.Contains(string(r.Body), "IDEMPOTENCY_KEY_IN_FLIGHT") {
 					t.Errorf("%d %s", r.Status, r.Body)
 				}
@@ -317,7 +329,8 @@ func TestManyWithOneKey(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		p := &probe.Provider{}
 		a := apptest.Start(t, e, probe.Extra(p))
-		for path, table := range map[string]string{"/v1/probe-boxes": "probe_boxes", "/v1/probe-charges": "probe_charges"} {
+		for path, table := range map[string]string{"/v1/probe-boxes": "probe_boxes",
+			"/v1/probe-charges": "probe_charges"} {
 			rounds := 5
 			for round := range rounds {
 				body := fmt.Sprintf(`{"name": "n%d"}`, round)
@@ -351,7 +364,8 @@ func TestManyWithOneKey(t *testing.T) {
 					answer = string(r.Body)
 				}
 				if made != 1 || made+replays+waiting != 64 || count(t, a, table) != round+1 {
-					t.Errorf("%s: made %d, replays %d, waiting %d, rows %d", path, made, replays, waiting, count(t, a, table))
+					t.Errorf("%s: made %d, replays %d, waiting %d, rows %d", path, made, replays, waiting,
+						count(t, a, table))
 				}
 			}
 		}

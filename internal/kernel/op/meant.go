@@ -2,8 +2,8 @@ package op
 
 import "strings"
 
-// DidYouMean ends a sentence about a name that there is not: with the one that
-// it is nearest to, or with what else helps.
+// DidYouMean ends a sentence about an unknown name: with the closest known name,
+// or with another hint.
 func DidYouMean(name string, names []string, otherwise string) string {
 	best, fewest := "", max(len(name)/3, 2)+1
 	for _, n := range names {

@@ -11,29 +11,44 @@ import (
 // contact. It looks a row up only together with its parent, and a parent that
 // is missing, foreign or deleted is a 404 before anything else.
 type Nested[T any] struct {
-	Rows   *db.Table[T]
-	Parent string // the parent's table
-	Noun   string // the parent's noun, for the 404
-	Column string // the parent's id in Rows
-	Seen   string // a further condition of every row that can be seen; empty for none
+	Rows *db.Table[T]
+	Seen string // a further condition of every row that can be seen; empty for none
+
+	parent db.Ref
 }
+
+// NewNested declares a table under the parent that its life names.
+func NewNested[T any](table string, life db.Life) Nested[T] {
+	if life.Parent.Table == "" {
+		panic("op: " + table + " has no parent")
+	}
+	return Under(db.NewTable[T](table, life), life.Parent)
+}
+
+// Under is a table whose rows hang under one of the kinds of row that they name.
+func Under[T any](rows *db.Table[T], parent db.Ref) Nested[T] {
+	return Nested[T]{Rows: rows, parent: parent}
+}
+
+// missing turns ErrNone into a 404 for the parent.
+func (n Nested[T]) missing(err error) error { return db.Missing(err, db.LifeOf(n.parent.Table).Noun) }
 
 // Under begins the conditions of a parent's rows.
 func (n Nested[T]) Under(c *Call, parent id.ID) *db.Where {
-	w := db.In(c.Org).And(n.Column+" = ?", parent)
+	w := db.In(c.Org).And(n.parent.Column+" = ?", parent)
 	if n.Seen != "" {
 		w.And(n.Seen)
 	}
 	return w
 }
 
-// Lock holds the parent, the root of all its rows.
+// Lock locks the parent, the root of all its rows.
 func (n Nested[T]) Lock(ctx context.Context, c *Call, parent id.ID) error {
-	return db.Missing(db.Lock(ctx, c.Tx, n.Parent, c.Org, parent), n.Noun)
+	return n.missing(db.Lock(ctx, c.Tx, n.parent.Table, c.Org, parent))
 }
 
 func (n Nested[T]) exists(ctx context.Context, c *Call, parent id.ID) error {
-	return db.Missing(visible(ctx, c, n.Parent, parent), n.Noun)
+	return n.missing(visible(ctx, c, n.parent.Table, parent))
 }
 
 // List returns a page of a parent's rows, with their total.
@@ -74,17 +89,19 @@ type Parents struct {
 	IDs []id.ID `json:"ids" doc:"those that the rows are under"`
 }
 
-// Newest answers with the newest row under each of many parents that has one,
-// in no order. It is one look into the index of the list for each parent, and
-// one statement for all: a page must not ask for one after the other.
+// Newest returns the newest row under each of many parents that has one, in no
+// order. It reads the list's index once per parent, in one statement for all: a
+// page must not ask for one after the other.
 func (n Nested[T]) Newest(ctx context.Context, c *Call, in Parents) (*List[T], error) {
 	rows := n.Rows.Name()
 	seen := ""
 	if n.Seen != "" {
 		seen = " AND " + n.Seen
 	}
-	found, err := db.All[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM (SELECT (SELECT r.seq FROM "+rows+" r WHERE r.organization_id = $1 AND r."+n.Column+" = p.id AND r.deleted_at IS NULL"+seen+
-		" ORDER BY r.created_at DESC, r.seq DESC LIMIT 1) AS newest FROM "+n.Parent+" p WHERE p.organization_id = $1 AND p.id = ANY($2) AND p.deleted_at IS NULL) AS found"+
+	found, err := db.All[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM (SELECT (SELECT r.seq FROM "+rows+
+		" r WHERE r.organization_id = $1 AND r."+n.parent.Column+" = p.id AND r.deleted_at IS NULL"+seen+
+		" ORDER BY r.created_at DESC, r.seq DESC LIMIT 1) AS newest FROM "+n.parent.Table+
+		" p WHERE p.organization_id = $1 AND p.id = ANY($2) AND p.deleted_at IS NULL) AS found"+
 		" JOIN "+rows+" ON "+rows+".seq = found.newest", c.Org, in.IDs)
 	return ListUnder(Page{Limit: len(found)}, found, len(found)), err
 }
@@ -97,7 +114,7 @@ func (n Nested[T]) Get(ctx context.Context, c *Call, parent, row id.ID) (*T, err
 	return n.Rows.Find(ctx, c.Tx, n.Under(c, parent).And("id = ?", row))
 }
 
-// LockRow holds the parent and returns one of its rows, to change it.
+// LockRow locks the parent and returns one of its rows, to change it.
 func (n Nested[T]) LockRow(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
 	if err := n.Lock(ctx, c, parent); err != nil {
 		return nil, err
@@ -105,7 +122,7 @@ func (n Nested[T]) LockRow(ctx context.Context, c *Call, parent, row id.ID) (*T,
 	return n.Rows.Find(ctx, c.Tx, n.Under(c, parent).And("id = ?", row))
 }
 
-// Add holds the parent and hangs a new row under it.
+// Add locks the parent and inserts a new row under it.
 func (n Nested[T]) Add(ctx context.Context, c *Call, parent id.ID, row *T) error {
 	if err := n.Lock(ctx, c, parent); err != nil {
 		return err
@@ -115,7 +132,8 @@ func (n Nested[T]) Add(ctx context.Context, c *Call, parent id.ID, row *T) error
 
 // Change holds the parent, applies a PATCH to one of its rows and reports
 // whether anything changed. finish follows the change before the row is saved.
-func (n Nested[T]) Change(ctx context.Context, c *Call, parent, row id.ID, in any, finish func(*T)) (v *T, changed bool, err error) {
+func (n Nested[T]) Change(ctx context.Context, c *Call, parent, row id.ID, in any, finish func(*T)) (v *T, changed bool,
+	err error) {
 	if v, err = n.LockRow(ctx, c, parent, row); err != nil {
 		return nil, false, err
 	}
@@ -126,7 +144,7 @@ func (n Nested[T]) Change(ctx context.Context, c *Call, parent, row id.ID, in an
 	return v, true, n.Rows.Save(ctx, c.Tx, v)
 }
 
-// Remove holds the parent and soft-deletes one of its rows.
+// Remove locks the parent and soft-deletes one of its rows.
 func (n Nested[T]) Remove(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
 	if _, err := n.LockRow(ctx, c, parent, row); err != nil {
 		return nil, err

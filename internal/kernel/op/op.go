@@ -35,15 +35,22 @@ type Spec struct {
 	Events   []string      // what it emits
 	Example  string        // one input as a JSON object, path and query fields included
 
-	KeyRequired     bool      // an Idempotency-Key must be sent
-	BindsKey        KeyFinder // nil: the answer is kept under the key for 24 hours
-	Secret          bool      // the answer shows a secret once, so a stored answer is sealed
-	Reads           bool      // the caller must be allowed to read the resource as well
-	DomainAgreement bool      // the business must have accepted the domain agreements
-	Public          bool      // needs no caller: the operation sets Call.Org to what its token names
-	Outward         bool      // it charges, sends or publishes, which cannot be taken back
+	KeyRequired bool      // an Idempotency-Key must be sent
+	BindsKey    KeyFinder // nil: the answer is kept under the key for 24 hours
+	Secret      bool      // the answer shows a secret once, so a stored answer is sealed
+	Reads       bool      // the caller must be allowed to read the resource as well
+	Gate        *Gate     // a further condition on the caller; nil for none
+	Public      bool      // needs no caller: the operation sets Call.Org to what its token names
+	Outward     bool      // it charges, sends or publishes, which cannot be taken back
+	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
 
 	Media string // the type of what a Bytes operation answers; by default any
+}
+
+// Gate lets only those through whose business accepted an agreement.
+type Gate struct {
+	Agreement string
+	Refusal   *fault.Kind
 }
 
 // KeyFinder is set by an operation that binds its key for good, in a row of
@@ -67,6 +74,11 @@ type Op struct {
 	pathOf   []*prop
 	queryOf  []*prop
 	hasBody  bool
+	needs    Permissions   // to be called
+	batch    *batch        // of an operation on many rows
+	getter   *Op           // what GET answers at the same path; nil for none
+	version  bool          // the answer is one resource, which has a version
+	badID    *fault.Kind   // for the first id of the path; nil for the usual one
 	refers   bool          // the body may name rows of other resources
 	blank    reflect.Value // an input with the defaults filled in
 	prepares bool
@@ -84,18 +96,21 @@ const (
 
 // Read declares an operation that only reads; it runs on one snapshot.
 func Read[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
-	return declare(s, readShape, func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
+	return declare(s, readShape,
+		func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
 }
 
 // Write declares an operation that runs in one write transaction.
 func Write[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
-	return declare(s, writeShape, func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
+	return declare(s, writeShape,
+		func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
 }
 
 // Flow declares an operation that calls the outside world. It has no
 // transaction; c.Read, c.Write and Finish open short ones around the calls.
 func Flow[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
-	return declare(s, flowShape, func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
+	return declare(s, flowShape,
+		func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
 }
 
 // Bytes declares an operation that takes its body as a stream or answers with
@@ -113,7 +128,18 @@ type Preparer interface {
 	Prepare(context.Context, *Call) error
 }
 
+// declare erases the types. What needs none is in newOp, which the compiler
+// would otherwise write out for every operation.
 func declare[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, *Stream) (Out, error)) *Op {
+	o := newOp(s, sh, reflect.TypeFor[In](), reflect.TypeFor[Out]())
+	_, o.prepares = any(new(In)).(Preparer)
+	o.call = func(ctx context.Context, c *Call, in reflect.Value, stream *Stream) (any, error) {
+		return fn(ctx, c, in.Interface().(In), stream)
+	}
+	return o
+}
+
+func newOp(s Spec, sh shape, in, out reflect.Type) *Op {
 	defer func() {
 		if v := recover(); v != nil {
 			panic(fmt.Sprintf("operation %s: %v", s.Name, v))
@@ -131,24 +157,21 @@ func declare[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, 
 		panic("only a Write that requires a key binds it")
 	}
 	o.settle()
-	o.in = compile(reflect.TypeFor[In](), map[reflect.Type]*node{})
+	o.in = compile(in, map[reflect.Type]*node{})
 	if o.in.kind != objectValue {
 		panic("the input must be a struct")
 	}
-	o.out = compileOut(o, reflect.TypeFor[Out]())
+	o.out = compileOut(o, out)
+	o.version = !o.list && o.out != nil && o.out.props["updatedAt"] != nil
 	o.origins()
 	o.checkReferences()
-	o.blank = reflect.New(reflect.TypeFor[In]()).Elem()
+	o.blank = reflect.New(in).Elem()
 	for _, p := range o.in.order {
 		if p.def != nil {
 			if tree := p.node.fromText(*p.def, field(o.blank, p.index)); tree != nil {
 				panic(fmt.Sprintf("the default of %s: %v", p.name, tree.Errors))
 			}
 		}
-	}
-	_, o.prepares = any(new(In)).(Preparer)
-	o.call = func(ctx context.Context, c *Call, in reflect.Value, stream *Stream) (any, error) {
-		return fn(ctx, c, in.Interface().(In), stream)
 	}
 	if s.Example != "" {
 		if tree := decodeJSON(o.in, []byte(s.Example), o.fresh(), nil); tree != nil {
@@ -171,22 +194,22 @@ func (o *Op) settle() {
 	}
 	switch o.Method {
 	case http.MethodGet:
-		o.Action = See
+		o.Action = ActionRead
 	case "": // not for REST
-		o.Action = Change
+		o.Action = ActionUpdate
 		if o.shape == readShape {
-			o.Action = See
+			o.Action = ActionRead
 		}
 	case http.MethodPost:
 		// A POST that creates is create; an action on what exists is update.
-		o.Action = Change
+		o.Action = ActionUpdate
 		if o.Status != 200 {
-			o.Action = Create
+			o.Action = ActionCreate
 		}
 	case http.MethodDelete:
-		o.Action = Delete
+		o.Action = ActionDelete
 	default:
-		o.Action = Change
+		o.Action = ActionUpdate
 	}
 	if o.Resource == "" {
 		segments := strings.Split(o.Path, "/")
@@ -195,8 +218,15 @@ func (o *Op) settle() {
 		}
 		o.Resource = strings.ReplaceAll(segments[2], "-", "_")
 	}
+	declareResource(o.Resource)
 	if o.Resource != Free {
-		bit(o.Resource, o.Action) // panics on an unknown resource
+		o.needs = bit(o.Resource, o.Action)
+		if o.Reads {
+			o.needs |= bit(o.Resource, ActionRead)
+		}
+		if o.MayCreate {
+			o.needs |= bit(o.Resource, ActionCreate)
+		}
 	}
 }
 
@@ -218,7 +248,7 @@ func compileOut(o *Op, t reflect.Type) *node {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return compile(t, map[reflect.Type]*node{}).answers()
+	return compile(t, map[reflect.Type]*node{}).asAnswer()
 }
 
 // origins checks that path and input name the same fields.
@@ -309,7 +339,10 @@ func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
 
 // AllowedBy reports whether the permissions suffice for the operation.
 func (o *Op) AllowedBy(p Permissions) bool {
-	return p.Allow(o.Resource, o.Action) && (!o.Reads || p.Allow(o.Resource, See))
+	if o.batch != nil { // each row is asked again
+		return o.batch.create.AllowedBy(p) || o.batch.update.AllowedBy(p)
+	}
+	return p&o.needs == o.needs
 }
 
 // Permit refuses a caller who may not use the operation through this door.
@@ -325,13 +358,13 @@ func (o *Op) Permit(c *Caller, d Door) error {
 	}
 	if !o.AllowedBy(c.Permissions) {
 		verb := "write"
-		if o.Action == See || c.Permissions.Allow(o.Resource, o.Action) {
+		if o.Action == ActionRead || c.Permissions.Allow(o.Resource, o.Action) {
 			verb = "read"
 		}
 		return lacks(o.Resource+":"+verb, "This")
 	}
-	if o.DomainAgreement && !c.DomainAgreement {
-		return fault.DomainAgreements.With(map[string]string{"url": c.AgreementURL})
+	if o.Gate != nil && !c.agreedTo(o.Gate.Agreement) {
+		return o.Gate.Refusal.With(map[string]string{"url": c.AgreementURL})
 	}
 	return nil
 }

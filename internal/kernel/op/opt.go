@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Record is what every resource has.
+// Record holds the fields that every resource has.
 type Record struct {
 	ID             id.ID       `json:"id"`
 	CreatedAt      clock.Time  `json:"createdAt"`
@@ -40,8 +40,8 @@ type Maybe[T any] struct {
 	Value T
 }
 
-// MarshalJSONTo writes the field of an answer that is not always there: with
-// omitzero one that is not set is left out.
+// MarshalJSONTo writes an optional field of an answer. With omitzero, a field
+// that is not set is left out.
 func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if o.Null || !o.Set {
 		return e.WriteToken(jsontext.Null)
@@ -52,7 +52,7 @@ func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 // MarshalJSONTo is like Opt's.
 func (o Maybe[T]) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, o.Value) }
 
-// optional is how the compiler of schemas knows Opt and Maybe.
+// optional tells the schema compiler that a type is Opt or Maybe.
 type optional interface {
 	optional() (elem reflect.Type, nullable bool)
 }
@@ -61,8 +61,8 @@ func (Opt[T]) optional() (reflect.Type, bool)   { return reflect.TypeFor[T](), t
 func (Maybe[T]) optional() (reflect.Type, bool) { return reflect.TypeFor[T](), false }
 
 // Apply copies the fields that the caller sent from a PATCH input into the
-// fields of the same JSON name of the resource, and reports whether any of
-// them differs from what was there.
+// resource's fields of the same JSON name, and reports whether any of them
+// changed.
 func Apply(resource, input any) (changed bool) {
 	dst, src := reflect.ValueOf(resource).Elem(), reflect.ValueOf(input).Elem()
 	apply(src, func(name string, o reflect.Value, nullable bool) {
@@ -95,7 +95,8 @@ func apply(src reflect.Value, each func(name string, o reflect.Value, nullable b
 			apply(src.Field(i), each)
 			continue
 		}
-		if o, ok := src.Field(i).Interface().(optional); ok && sf.IsExported() && src.Field(i).FieldByName("Set").Bool() {
+		if o, ok := src.Field(i).Interface().(optional); ok && sf.IsExported() &&
+			src.Field(i).FieldByName("Set").Bool() {
 			_, nullable := o.optional()
 			each(jsonName(sf), src.Field(i), nullable)
 		}

@@ -11,7 +11,7 @@ import (
 type Page struct {
 	Limit     int    `query:"limit" default:"10" min:"1" max:"100" doc:"how many at most"`
 	Offset    int    `query:"offset" default:"0" min:"0" doc:"how many to skip"`
-	SortOrder string `query:"sortOrder" default:"desc" enum:"asc,desc" doc:"by creation date"`
+	SortOrder string `query:"sortOrder" default:"desc" enum:"asc,desc"`
 }
 
 // DB is the page as the database wants it.
@@ -25,12 +25,14 @@ type List[T any] struct {
 	Pagination Pagination
 }
 
-// Pagination tells a client where it is. Total is there when it costs nothing.
+// Pagination tells a client where it is. Total is included when it is free.
 type Pagination struct {
 	Limit   int  `json:"limit"`
 	Offset  int  `json:"offset"`
 	Total   *int `json:"total,omitempty"`
 	HasMore bool `json:"hasMore"`
+
+	NextCursor Opt[string] `json:"nextCursor,omitzero"` // only in a walk; null at its end
 }
 
 // ListOf makes a page of rows. A page that is neither full nor empty ends the
@@ -46,7 +48,8 @@ func ListOf[T any](p Page, rows []T) *List[T] {
 
 // ListUnder makes a page of rows that hang under one parent, where counting is cheap.
 func ListUnder[T any](p Page, rows []T, total int) *List[T] {
-	return &List[T]{Data: rows, Pagination: Pagination{Limit: p.Limit, Offset: p.Offset, Total: &total, HasMore: p.Offset+len(rows) < total}}
+	return &List[T]{Data: rows,
+		Pagination: Pagination{Limit: p.Limit, Offset: p.Offset, Total: &total, HasMore: p.Offset+len(rows) < total}}
 }
 
 type meta struct {
@@ -74,5 +77,5 @@ type lister interface {
 	element() any
 }
 
-// Nothing is the output of an operation that has nothing to say: 204.
+// Nothing is the output of an operation without a body: 204.
 type Nothing struct{}

@@ -2,8 +2,11 @@ package op
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Action is what an operation does to its resource.
@@ -11,10 +14,10 @@ type Action uint8
 
 // The four actions, the columns of an agent's permission table.
 const (
-	See Action = iota
-	Create
-	Change
-	Delete
+	ActionRead Action = iota
+	ActionCreate
+	ActionUpdate
+	ActionDelete
 	actions
 )
 
@@ -30,9 +33,44 @@ func ActionNamed(s string) (Action, bool) {
 	return 0, false
 }
 
-// Resources are the rows of the permission table. Sub-resources follow their parent.
-var Resources = []string{"automations", "businesses", "contacts", "customers", "domains", "email_opt_ins", "email_templates",
-	"files", "invoices", "messages", "properties", "tasks", "webhooks"}
+// Resources are the rows of the permission table, by name: those that the
+// operations declare. Sub-resources follow their parent.
+func Resources() []string { return resources.Load().names }
+
+// resourceSet is the declared resources. The number of a resource is its place
+// in the order of declaration, so that a set of permissions never changes its
+// meaning while the service runs.
+type resourceSet struct {
+	names   []string // by name, without the account
+	numbers map[string]int
+}
+
+var (
+	resources atomic.Pointer[resourceSet]
+	declaring sync.Mutex
+)
+
+func init() { resources.Store(&resourceSet{numbers: map[string]int{Account: 0}}) }
+
+// maxResources is how many fit into Permissions.
+const maxResources = 64 / int(actions)
+
+// declareResource adds the resource of an operation, if it is new.
+func declareResource(name string) {
+	declaring.Lock()
+	defer declaring.Unlock()
+	known := resources.Load()
+	if _, ok := known.numbers[name]; ok || name == Free {
+		return
+	}
+	if len(known.numbers) == maxResources {
+		panic("op: too many resources")
+	}
+	next := &resourceSet{names: append(slices.Clone(known.names), name), numbers: maps.Clone(known.numbers)}
+	slices.Sort(next.names)
+	next.numbers[name] = len(known.numbers)
+	resources.Store(next)
+}
 
 // Account is the resource of what manages the account itself: members, keys,
 // agents, agreements, cards. No key and no agent can be given it.
@@ -46,7 +84,7 @@ type Permissions uint64
 
 // Everything on every resource that keys and agents can be given.
 func Everything() (p Permissions) {
-	for _, r := range Resources {
+	for _, r := range Resources() {
 		for a := range actions {
 			p = p.With(r, a)
 		}
@@ -63,12 +101,9 @@ func (p Permissions) Allow(resource string, a Action) bool {
 }
 
 func bit(resource string, a Action) Permissions {
-	i := slices.Index(Resources, resource)
-	if resource == Account {
-		i = len(Resources)
-	}
-	if i < 0 {
-		panic("op: no resource " + resource)
+	i, ok := resources.Load().numbers[resource]
+	if !ok {
+		panic("op: no operation has the resource " + resource)
 	}
 	return 1 << (i*int(actions) + int(a))
 }
@@ -76,7 +111,7 @@ func bit(resource string, a Action) Permissions {
 // Cells lists the set as the cells of an agent's table, "contacts.create".
 func (p Permissions) Cells() []string {
 	out := []string{}
-	for _, r := range append(slices.Clone(Resources), Account) {
+	for _, r := range append(slices.Clone(Resources()), Account) {
 		for a := range actions {
 			if p.Allow(r, a) {
 				out = append(out, r+"."+a.String())
@@ -91,7 +126,7 @@ func (p Permissions) Cells() []string {
 func FromCells(cells []string) (p Permissions) {
 	for _, cell := range cells {
 		resource, verb, _ := strings.Cut(cell, ".")
-		if a, ok := ActionNamed(verb); ok && (resource == Account || slices.Contains(Resources, resource)) {
+		if a, ok := ActionNamed(verb); ok && (resource == Account || slices.Contains(Resources(), resource)) {
 			p = p.With(resource, a)
 		}
 	}
@@ -107,13 +142,15 @@ func ParseGrants(list []string) (p Permissions, err error) {
 			continue
 		}
 		resource, verb, _ := strings.Cut(g, ":")
-		if !slices.Contains(Resources, resource) || verb != "read" && verb != "write" {
-			return 0, fmt.Errorf("%q is not a permission; use * or <resource>:read or <resource>:write with one of %s", g, strings.Join(Resources, ", "))
+		if !slices.Contains(Resources(), resource) || verb != "read" && verb != "write" {
+			return 0, fmt.Errorf("%q is not a permission; use * or <resource>:read or <resource>:write with one of %s",
+				g,
+				strings.Join(Resources(), ", "))
 		}
 		if verb == "read" {
-			p = p.With(resource, See)
+			p = p.With(resource, ActionRead)
 		} else {
-			p = p.With(resource, Create).With(resource, Change).With(resource, Delete)
+			p = p.With(resource, ActionCreate).With(resource, ActionUpdate).With(resource, ActionDelete)
 		}
 	}
 	return p, nil
@@ -126,15 +163,15 @@ func (p Permissions) Grants() []string {
 		return []string{"*"}
 	}
 	out := []string{}
-	for _, r := range Resources {
-		if p.Allow(r, See) {
+	for _, r := range Resources() {
+		if p.Allow(r, ActionRead) {
 			out = append(out, r+":read")
 		}
-		if p.Allow(r, Create) && p.Allow(r, Change) && p.Allow(r, Delete) {
+		if p.Allow(r, ActionCreate) && p.Allow(r, ActionUpdate) && p.Allow(r, ActionDelete) {
 			out = append(out, r+":write")
 			continue
 		}
-		for a := Create; a < actions; a++ {
+		for a := ActionCreate; a < actions; a++ {
 			if p.Allow(r, a) {
 				out = append(out, r+":"+a.String())
 			}

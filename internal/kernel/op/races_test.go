@@ -46,7 +46,8 @@ func TestChildAgainstParentsDeletion(t *testing.T) {
 					a.Send(t, a.Key, http.MethodDelete, "/v1/probe-boxes/"+box, "").OK(t, 204)
 				default:
 					for _, r := range []apptest.Result{
-						a.Send(t, a.Key, http.MethodPost, "/v1/contacts/"+contact+"/phone-numbers", `{"phoneNumber": "+14155550100"}`),
+						a.Send(t, a.Key, http.MethodPost, "/v1/contacts/"+contact+"/phone-numbers",
+							`{"phoneNumber": "+14155550100"}`),
 						a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes/"+box+"/items", `{"amount": 1}`),
 					} {
 						if r.Status != 201 && r.Status != 404 {
@@ -56,8 +57,10 @@ func TestChildAgainstParentsDeletion(t *testing.T) {
 				}
 			})
 		}
-		orphans := query(t, a, `SELECT count(*) FROM contact_phone_numbers p JOIN contacts c ON c.id = p.contact_id
-			WHERE p.organization_id = $1 AND c.deleted_at IS NOT NULL AND (p.deleted_at IS NULL OR p.created_at > c.deleted_at AND p.deleted_at <> c.deleted_at)`)
+		orphans := query(t, a, `
+			SELECT count(*) FROM contact_phone_numbers p JOIN contacts c ON c.id = p.contact_id
+			WHERE p.organization_id = $1 AND c.deleted_at IS NOT NULL
+				AND (p.deleted_at IS NULL OR p.created_at > c.deleted_at AND p.deleted_at <> c.deleted_at)`)
 		if orphans != 0 {
 			t.Errorf("%d phone numbers live under deleted contacts", orphans)
 		}
@@ -72,7 +75,8 @@ func TestGaplessNumbers(t *testing.T) {
 		at(n, func(int) {
 			a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes/"+box+"/items", `{"amount": 1}`).OK(t, 201)
 		})
-		if distinct, most := query(t, a, "SELECT count(DISTINCT number) FROM probe_items WHERE organization_id = $1"), query(t, a, "SELECT max(number) FROM probe_items WHERE organization_id = $1"); distinct != n || most != n {
+		if distinct, most := query(t, a, "SELECT count(DISTINCT number) FROM probe_items WHERE organization_id = $1"),
+			query(t, a, "SELECT max(number) FROM probe_items WHERE organization_id = $1"); distinct != n || most != n {
 			t.Errorf("%d distinct numbers up to %d", distinct, most)
 		}
 	})
@@ -81,10 +85,12 @@ func TestGaplessNumbers(t *testing.T) {
 // A balance is used up exactly, and never exceeded.
 func TestBalance(t *testing.T) {
 	races(t, func(t *testing.T, a *apptest.App, scale int) {
-		box := a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes", `{"name": "b", "capacity": 1000}`).OK(t, 201).Text("id")
+		box := a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes",
+			`{"name": "b", "capacity": 1000}`).OK(t, 201).Text("id")
 		var ok, full atomic.Int64
 		at(50/scale+10, func(int) {
-			switch r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes/"+box+"/items", `{"amount": 100}`); r.Status {
+			switch r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes/"+box+"/items",
+				`{"amount": 100}`); r.Status {
 			case 201:
 				ok.Add(1)
 			case 422:
@@ -93,7 +99,8 @@ func TestBalance(t *testing.T) {
 				t.Errorf("%d %s", r.Status, r.Body)
 			}
 		})
-		if sum := query(t, a, "SELECT sum(amount) FROM probe_items WHERE organization_id = $1"); sum != 1000 || ok.Load() != 10 {
+		if sum := query(t, a, "SELECT sum(amount) FROM probe_items WHERE organization_id = $1"); sum != 1000 ||
+			ok.Load() != 10 {
 			t.Errorf("%d of 1000 used by %d", sum, ok.Load())
 		}
 	})
@@ -116,7 +123,8 @@ func TestLastOfItsKind(t *testing.T) {
 					t.Errorf("%d %s", r.Status, r.Body)
 				}
 			})
-			if left := query(t, a, "SELECT count(*) FROM probe_boxes WHERE organization_id = $1 AND deleted_at IS NULL"); left != 1 {
+			if left := query(t, a,
+				"SELECT count(*) FROM probe_boxes WHERE organization_id = $1 AND deleted_at IS NULL"); left != 1 {
 				t.Fatalf("%d boxes left", left)
 			}
 		}
@@ -135,7 +143,8 @@ func TestOneLiveRowPerKey(t *testing.T) {
 				if i%2 == 1 {
 					root = other // another root, so that only the index decides
 				}
-				r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes/"+root+"/items", fmt.Sprintf(`{"amount": 1, "tag": "t%d"}`, round))
+				r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-boxes/"+root+"/items",
+					fmt.Sprintf(`{"amount": 1, "tag": "t%d"}`, round))
 				if r.Status == 201 {
 					made.Add(1)
 				} else if r.Status != 409 {
@@ -154,14 +163,19 @@ func TestOnePrimaryEmail(t *testing.T) {
 	races(t, func(t *testing.T, a *apptest.App, scale int) {
 		contact := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "A"}`).OK(t, 201).Text("id")
 		at(40/scale, func(i int) {
-			r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts/"+contact+"/emails", fmt.Sprintf(`{"email": "e%d@example.com", "isPrimary": %t}`, i, i%2 == 0))
+			r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts/"+contact+"/emails",
+				fmt.Sprintf(`{"email": "e%d@example.com", "isPrimary": %t}`, i, i%2 == 0))
 			r.OK(t, 201)
 			if i%3 == 0 {
-				a.Send(t, a.Key, http.MethodDelete, "/v1/contacts/"+contact+"/emails/"+r.OK(t, 201).Text("id"), "").OK(t, 204)
+				a.Send(t, a.Key, http.MethodDelete, "/v1/contacts/"+contact+"/emails/"+r.OK(t, 201).Text("id"),
+					"").OK(t, 204)
 			}
 		})
 		v := a.Send(t, a.Key, http.MethodGet, "/v1/contacts/"+contact, "").OK(t, 200)
-		primaries := query(t, a, "SELECT count(*) FROM contact_emails WHERE organization_id = $1 AND is_primary AND deleted_at IS NULL")
+		primaries := query(t, a, `
+			SELECT count(*)
+			FROM contact_emails
+			WHERE organization_id = $1 AND is_primary AND deleted_at IS NULL`)
 		children := query(t, a, "SELECT children FROM contacts WHERE organization_id = $1")
 		if primaries != 1 || v.At("emails").Len() != children {
 			t.Errorf("%d primaries, %d emails, %d children counted", primaries, v.At("emails").Len(), children)
@@ -174,7 +188,14 @@ func TestOnePrimaryEmail(t *testing.T) {
 func TestRunAgain(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		runs, other := 0, id.New()
-		move := op.Write(op.Spec{Name: "probe.moves.create", Route: "POST /v1/probe-moves", Summary: "Move.", Resource: "contacts", Doors: op.REST, Example: `{}`},
+		move := op.Write(op.Spec{
+			Name:     "probe.moves.create",
+			Route:    "POST /v1/probe-moves",
+			Summary:  "Move.",
+			Resource: "contacts",
+			Doors:    op.REST,
+			Example:  `{}`,
+		},
 			func(_ context.Context, c *op.Call, _ struct{}) (*probe.Secret, error) {
 				runs++
 				from := c.Org

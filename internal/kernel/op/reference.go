@@ -14,20 +14,19 @@ import (
 type Ref struct {
 	Field, Table string
 	ID           *id.ID // nil names nothing
-	Was          *id.ID // what is stored already: it may stay although its target is gone
+	Was          *id.ID // the stored value, which may stay even if its target is gone
 }
 
-// References refuses every field that names a row which is missing, foreign or
-// deleted, all alike. A target is not held: it is no root, and a reference
-// stays when its target is deleted later, so a deletion at the same moment
-// changes nothing that a deletion a moment later would not.
+// References refuses every field that names a missing, foreign or deleted row,
+// with one and the same answer. It locks the targets until the reference is
+// committed, so that a concurrent deletion finds the reference and clears it.
 func References(ctx context.Context, c *Call, refs ...Ref) error {
 	var tree *fault.Tree
 	for _, r := range refs {
 		if r.ID == nil || r.Was != nil && *r.Was == *r.ID {
 			continue
 		}
-		err := visible(ctx, c, r.Table, *r.ID)
+		err := lockTarget(ctx, c, r.Table, *r.ID)
 		if err != nil && !errors.Is(err, db.ErrNone) {
 			return err
 		}
@@ -38,14 +37,24 @@ func References(ctx context.Context, c *Call, refs ...Ref) error {
 	return tree.Fault(fault.Invalid)
 }
 
+// lockTarget keeps a row from being deleted until the transaction ends. A
+// permanent row is only looked up, because deleting it clears no references.
+func lockTarget(ctx context.Context, c *Call, table string, row id.ID) error {
+	if db.LifeOf(table).Permanent {
+		return visible(ctx, c, table, row)
+	}
+	return db.Share(ctx, c.Tx, table, c.Org, row)
+}
+
 const unseen = "There is no such record in this organization"
 
-// Unseen refuses a reference that another check found to lead nowhere.
+// Unseen refuses a reference whose target another check did not find.
 func Unseen(field string) error { return fault.Field(field, unseen) }
 
 // visible is nil for a live row of the organization, else db.ErrNone.
 func visible(ctx context.Context, c *Call, table string, row id.ID) error {
-	_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM "+table+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, row)
+	_, err := db.One[int](ctx, c.Tx,
+		"SELECT 1 FROM "+table+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, row)
 	return err
 }
 
@@ -56,42 +65,40 @@ func (n *node) isID() bool {
 	return n.typ == reflect.TypeFor[id.ID]() || n.hold != direct && n.format == "uuid"
 }
 
-// checkReferences requires every id in the body to declare what it names. What only
-// people and operators can call needs none: they may read everything.
+// checkReferences requires every id in the body to declare what it names.
+// Operations that only people and operators can call are exempt, because those
+// may read everything.
 func (o *Op) checkReferences() {
 	if o.Doors&(REST|Agent|Automation) == 0 {
 		return
 	}
 	for _, p := range o.in.order {
-		if p.origin == body && p.node.declared(p.name) {
+		if p.origin == body && p.node.namesRows(p.name) {
 			o.refers = true
 		}
 	}
 }
 
-// declared reports whether ids are named here or below. It panics when one of
-// them has no ref.
-func (n *node) declared(name string) (found bool) {
+// namesRows reports whether a value or anything in it is an id that names a row.
+// It panics on an id that has no ref.
+func (n *node) namesRows(name string) (found bool) {
 	switch {
 	case n.isID():
 		if n.ref == "" {
-			panic(name + " names a row: the tag ref tells of which resource")
-		}
-		if n.ref != refFree {
-			bit(n.ref, See) // panics on an unknown resource
+			panic(name + " is an id: it needs the tag ref with the resource that it names")
 		}
 		return n.ref != refFree
 	case n.elem != nil:
-		return n.elem.declared(name)
+		return n.elem.namesRows(name)
 	}
 	for _, p := range n.order {
-		found = p.node.declared(p.name) || found
+		found = p.node.namesRows(p.name) || found
 	}
 	return found
 }
 
 // permitReferences refuses a body that names a row which the caller may not
-// read: whoever refers to a thing learns of it, or hands it on.
+// read: a reference can reveal the row or pass it on.
 func (o *Op) permitReferences(c *Call, in reflect.Value) error {
 	if !o.refers {
 		return nil
@@ -136,7 +143,7 @@ func (c *Call) permitNamed(name string, n *node, v reflect.Value) error {
 	return nil
 }
 
-// given is the value that the caller sent, or none.
+// given is the value that the caller sent, or the zero Value.
 func (n *node) given(v reflect.Value) reflect.Value {
 	switch n.hold {
 	case pointer:
@@ -155,8 +162,8 @@ func (c *Call) PermitReference(name, resource string) error {
 	switch {
 	case resource == "" || resource == refFree, c.Door == Admin || c.Door == System:
 		return nil
-	case c.Caller.Permissions.Allow(resource, See):
+	case c.Caller.Permissions.Allow(resource, ActionRead):
 		return nil
 	}
-	return lacks(resource+":"+See.String(), "The reference %s", name)
+	return lacks(resource+":"+ActionRead.String(), "The reference %s", name)
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"reflect"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -54,10 +53,19 @@ type Request struct {
 	// Path and Query empty, the whole input.
 	Body func() ([]byte, error)
 
+	Match  string  // If-Match: the versions that may be changed; empty for any
 	Key    string  // the idempotency key
 	HasKey bool    // one was sent, even an empty one
 	NewKey bool    // and the door knows that it is new
 	Stream *Stream // of a Bytes operation
+
+	// Spend takes more requests from the caller's allowance, for an operation that
+	// does the work of several; nil where none are counted.
+	Spend func(more int) error
+
+	// Malformed is what the door found wrong with the request. Only a caller
+	// who may use the operation is told.
+	Malformed error
 }
 
 // Do runs an operation: permission, input, stored answer, validation, Prepare,
@@ -65,6 +73,9 @@ type Request struct {
 func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	if err := o.Permit(q.Caller, q.Door); err != nil {
 		return Answer{}, err
+	}
+	if q.Malformed != nil {
+		return Answer{}, q.Malformed
 	}
 	in := o.fresh()
 	if q.Door == REST {
@@ -82,8 +93,15 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	c := &Call{Caller: q.Caller, Org: q.Caller.Organization, Now: r.Clock.Now(), Door: q.Door, RequestID: q.ID, op: o, runner: r}
+	c := &Call{Caller: q.Caller, Org: q.Caller.Organization, Now: r.Clock.Now(), Door: q.Door, RequestID: q.ID, op: o,
+		runner: r, spend: q.Spend}
 	ctx = db.WithLabel(ctx, o.Name)
+	if q.Match != "" {
+		var err error
+		if c.match, err = o.matching(q); err != nil {
+			return Answer{}, err
+		}
+	}
 	var k *key
 	if q.HasKey && o.takesKeyFrom(q.Door) {
 		c.Key = q.Key
@@ -146,6 +164,10 @@ func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
 			}
 			continue
 		}
+		if p.node.listed {
+			tree = tree.Set(p.name, p.node.list(given, field(in, p.index)))
+			continue
+		}
 		tree = tree.Set(p.name, p.node.fromText(given[0], field(in, p.index)))
 	}
 	return tree.Fault(fault.BadInput)
@@ -153,7 +175,7 @@ func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
 
 // badPath refuses a value of the path.
 func (o *Op) badPath(p *prop, tree *fault.Tree) error {
-	k := o.badID(p)
+	k := o.badIDKind(p)
 	f := k.With((*fault.Tree)(nil).Set(p.name, tree))
 	if k == fault.BadInput {
 		f.Text = p.name + ": " + tree.Errors[0]
@@ -192,16 +214,10 @@ func (o *Op) asREST(tree *fault.Tree) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// badID is the code for a malformed path id: three nouns have their own.
-func (o *Op) badID(p *prop) *fault.Kind {
-	before, _, _ := strings.Cut(o.Path, "/{"+p.name+"}")
-	switch before {
-	case "/v1/contacts":
-		return fault.BadContactID
-	case "/v1/businesses":
-		return fault.BadBusinessID
-	case "/v1/messages":
-		return fault.BadMessageID
+// badIDKind is the code for a path id that is none.
+func (o *Op) badIDKind(p *prop) *fault.Kind {
+	if o.badID != nil && p == o.pathOf[0] {
+		return o.badID
 	}
 	return fault.BadInput
 }
@@ -284,20 +300,27 @@ func (o *Op) answer(out any) (Answer, error) {
 
 // commit runs fn in one write transaction together with its events and, under
 // a key, the stored answer.
-func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any, err error) {
+func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any,
+	err error) {
 	org, caller := c.Org, c.Caller
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		// It may be run again, and may have moved to another organization.
 		c.Org, c.Caller = org, caller
-		c.Tx, c.emits, c.replay = tx, c.emits[:0], false
+		c.Tx, c.emits, c.replay, c.status = tx, c.emits[:0], false, c.op.Status
 		defer func() { c.Tx = nil }()
 		if k != nil {
 			if err := k.begin(ctx, c); err != nil {
 				return err
 			}
 		}
+		if c.match != nil {
+			tx.Guard(c.match.row, func(ctx context.Context) error { return c.match.check(ctx, c) })
+		}
 		if out, err = fn(ctx); err != nil {
 			return err
+		}
+		if tx.Guarded() {
+			return fmt.Errorf("op: %s changes a row that it did not lock", c.op.Name)
 		}
 		body, data, err := c.op.encode(out)
 		if err != nil {
@@ -306,7 +329,7 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 		if err := c.record(ctx, out, data); err != nil {
 			return err
 		}
-		a = Answer{Status: c.op.Status, Body: body, Replay: c.replay}
+		a = Answer{Status: c.status, Body: body, Replay: c.replay}
 		if k != nil && !c.replay {
 			return k.finish(ctx, c, a)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The bounds where a field says nothing else.
+// Bounds for fields that declare none.
 const (
 	defaultMaxLength = 255
 	defaultMaxItems  = 100
@@ -57,18 +57,20 @@ type node struct {
 	nullable bool
 	min, max int64 // length of strings in characters, of arrays in elements, value of integers
 	bounded  bool  // of integers: min and max are set
-	words    bool  // of strings: they must say something, which spaces alone do not
+	notBlank bool  // of strings: spaces alone are refused
 	enum     []string
 	format   string
 	doc      string
-	ref      string // of ids: the resource that they name rows of, or refFree
+	ref      string // of ids: the resource whose rows they name, or refFree
 	pattern  *regexp.Regexp
 	props    map[string]*prop
 	order    []*prop
 	elem     *node
-	oneOf    []shapeKind  // of a value of any kind: which
+	listed   bool         // of arrays: a filter, which a text with commas fills as well
+	oneOf    []shapeKind  // of anyValue: the kinds it may have; empty allows all
+	shown    *node        // what documents say instead, of a value that is read later
 	name     string       // of a struct, for the document
-	output   bool         // it stands in an answer
+	output   bool         // part of an answer
 	object   reflect.Type // the struct
 	typ      reflect.Type
 }
@@ -79,13 +81,13 @@ type prop struct {
 	index    []int
 	origin   origin
 	required bool
-	omitted  bool // from an answer that has no value for it
+	omitted  bool // from an answer when it has no value
 	def      *string
 	node     *node
-	nth      int // its place in order
+	nth      int // its index in order
 }
 
-// origin is where REST finds a field. Other doors take all from one object.
+// origin is where REST finds a field. The other doors take every field from one object.
 type origin uint8
 
 const (
@@ -94,7 +96,7 @@ const (
 	query
 )
 
-// compile reads a Go type. It panics on what has no schema.
+// compile builds the schema of a Go type. It panics on a type that has none.
 func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	if t.Implements(reflect.TypeFor[optional]()) {
 		elem, nullable := reflect.Zero(t).Interface().(optional).optional()
@@ -153,25 +155,25 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	return n
 }
 
-// answers turns the shape of an input into that of an answer, in which every
-// field is there unless it says that it is left out.
-func (n *node) answers() *node {
+// asAnswer turns the schema of an input into that of an answer, where every
+// field is present unless it is declared as omitted.
+func (n *node) asAnswer() *node {
 	if n.output {
 		return n
 	}
 	n.output = true
 	if n.elem != nil {
-		n.elem.answers()
+		n.elem.asAnswer()
 	}
 	for _, p := range n.order {
 		p.required = !p.omitted
-		p.node.answers()
+		p.node.asAnswer()
 	}
 	return n
 }
 
-// component is the name of a struct in the document. What is sent and what is
-// answered differ in what must be there.
+// component is the name of a struct in the document. Inputs and answers have
+// different names, because they differ in which fields are required.
 func (n *node) component() string {
 	if n.output || strings.HasSuffix(n.name, "Fields") || strings.HasSuffix(n.name, "Input") {
 		return n.name
@@ -179,7 +181,7 @@ func (n *node) component() string {
 	return n.name + "Input"
 }
 
-// components are the types that documents name: one type to a name.
+// components are the types that documents name. A name stands for one type.
 var components sync.Map // name → reflect.Type
 
 var typeArgument = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]`)
@@ -221,14 +223,16 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		c := *compile(f.Type, seen)
 		c.doc = f.Tag.Get("doc")
 		c.constrain(t, f)
-		// A filter may ask for spaces, and of a password they are characters like others.
-		c.words = c.kind == stringValue && c.min == 1 && p.origin == body
+		// A filter may look for spaces, and in a password they count like any other character.
+		c.notBlank = c.kind == stringValue && c.min == 1 && p.origin == body
+		c.listed = c.kind == arrayValue && p.origin == query
+		c.nullable = c.nullable || c.listed
 		p.node = &c
 		if d, ok := f.Tag.Lookup("default"); ok {
 			p.def = &d
 		}
 		p.omitted = strings.Contains(f.Tag.Get("json"), ",omit")
-		p.required = c.hold == direct && p.def == nil && !p.omitted && f.Tag.Get("optional") == ""
+		p.required = c.hold == direct && p.def == nil && !p.omitted && !c.listed && f.Tag.Get("optional") == ""
 		if p.origin == path {
 			p.required = true
 		}
@@ -265,7 +269,7 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 		n.max = hi
 	}
 	target := n
-	if n.kind == arrayValue { // the words below speak of the elements
+	if n.kind == arrayValue { // the tags below are about the elements
 		e := *n.elem
 		n.elem, target = &e, &e
 		if m, ok := number("itemMax"); ok {
@@ -277,33 +281,37 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	}
 	if v := f.Tag.Get("format"); v != "" {
 		if formats[v] == nil {
-			panic(fmt.Sprintf("op: %s.%s: no format %s", t, f.Name, v))
+			panic(fmt.Sprintf("op: %s.%s: there is no format %s", t, f.Name, v))
 		}
 		target.format = v
 	}
 	if target.ref = f.Tag.Get("ref"); target.ref != "" && !target.isID() {
-		panic(fmt.Sprintf("op: %s.%s: only an id names a row", t, f.Name))
+		panic(fmt.Sprintf("op: %s.%s: only an id can have a ref", t, f.Name))
 	}
 	if v := f.Tag.Get("pattern"); v != "" {
 		target.pattern = regexp.MustCompile(v)
 	}
 	if v := f.Tag.Get("kinds"); v != "" {
 		for _, k := range strings.Split(v, ",") {
-			i := slices.IndexFunc([]shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue}, func(s shapeKind) bool { return s.String() == k })
+			i := slices.IndexFunc([]shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue},
+				func(s shapeKind) bool { return s.String() == k })
 			if i < 0 {
-				panic(fmt.Sprintf("op: %s.%s: no kind %s", t, f.Name, k))
+				panic(fmt.Sprintf("op: %s.%s: there is no kind %s", t, f.Name, k))
 			}
 			n.oneOf = append(n.oneOf, []shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue}[i])
 		}
 	}
 }
 
-// Words is the pattern of texts that say something.
+// Words is the pattern of texts that are not blank.
 const Words = `\S`
 
-// Schema renders JSON Schema 2020-12. With refs, named structs below the top
-// go there and become references.
+// schema renders JSON Schema 2020-12. With refs, named structs below the top
+// level are put there and replaced by references.
 func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.Schema {
+	if n.shown != nil {
+		return n.shown.schema(refs, false)
+	}
 	s := &jsonschema.Schema{Description: n.doc}
 	typ := ""
 	length := func(lo, hi **int) {
@@ -323,7 +331,7 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		switch {
 		case n.pattern != nil:
 			s.Pattern = n.pattern.String()
-		case n.words && n.enum == nil && n.format == "":
+		case n.notBlank && n.enum == nil && n.format == "":
 			s.Pattern = Words
 		}
 	case intValue:
@@ -352,7 +360,7 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		if refs != nil && n.name != "" && !top {
 			name := n.component()
 			if other, used := components.LoadOrStore(name, n.object); used && other != n.object {
-				panic(fmt.Sprintf("op: the document would call both %s and %s %s", other, n.object, name))
+				panic(fmt.Sprintf("op: both %s and %s would be %s in the document", other, n.object, name))
 			}
 			if _, ok := refs[name]; !ok {
 				refs[name] = nil // ends a cycle
@@ -395,8 +403,8 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	return s
 }
 
-// alternatives writes a value of several kinds: one by its type, several as a
-// choice, which generators of clients understand better than a list of types.
+// alternatives writes the kinds that a value may have: one as its type, several
+// as anyOf, which client generators understand better than a list of types.
 func (n *node) alternatives(s *jsonschema.Schema) {
 	var kinds []*jsonschema.Schema
 	for _, k := range n.oneOf {

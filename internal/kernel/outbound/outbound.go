@@ -1,8 +1,8 @@
 // Package outbound is the one HTTP client for addresses that others choose:
-// client metadata documents, and webhooks. It reaches public addresses only,
-// and checks them when it dials, so that a name which resolves to something
-// else a moment later gains nothing. It follows no redirect, uses no proxy,
-// and bounds the time, the size and the number of what it fetches.
+// client metadata documents and webhooks. It reaches public addresses only, and
+// checks them when it dials, so that a name gains nothing by resolving to another
+// address a moment later. It follows no redirect, uses no proxy, and bounds the
+// time, size and number of its requests.
 //
 // It never calls from inside a transaction; it panics at once.
 package outbound
@@ -26,9 +26,9 @@ import (
 type Options struct {
 	Timeout  time.Duration // of a whole exchange, from the name to the last byte
 	MaxBytes int64         // of an answer's body
-	Cut      bool          // a larger body is cut there, not refused
-	AtOnce   int           // exchanges at a time; whoever comes then is refused
-	Insecure bool          // permits http and this machine, for development and tests
+	Cut      bool          // a larger body is cut off, not refused
+	AtOnce   int           // concurrent exchanges; further ones are refused
+	Insecure bool          // allows http and this machine, for development and tests
 }
 
 // Client makes requests within its bounds.
@@ -39,7 +39,7 @@ type Client struct {
 	slots   chan struct{}
 }
 
-// Refusals that no provider gave.
+// The client's own refusals.
 var (
 	ErrBusy     = errors.New("outbound: too many requests at once")
 	ErrTooLarge = errors.New("outbound: the answer is too large")
@@ -51,7 +51,8 @@ var (
 func New(o Options) *Client {
 	rules := []ssrf.Option{ssrf.WithAnyPort()}
 	if o.Insecure {
-		rules = append(rules, ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")), ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
+		rules = append(rules, ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")),
+			ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
 	}
 	guard := ssrf.New(rules...)
 	dialer := &net.Dialer{Timeout: o.Timeout, Control: guard.Safe}
@@ -63,22 +64,22 @@ func New(o Options) *Client {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{
 				Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: o.Timeout,
-				// A kept connection would skip the check of the next address.
+				// A reused connection would skip the check of the next address.
 				DisableKeepAlives: true, ForceAttemptHTTP2: true,
-				// The size is counted in what was sent.
+				// The size bound is about the bytes on the wire.
 				DisableCompression: true, MaxResponseHeaderBytes: 32 << 10,
 			},
 		},
 	}
 }
 
-// keptTime is how long a connection waits for the next request, less than
-// servers commonly keep one.
+// keptTime is how long an idle connection is kept: less than servers commonly
+// keep one.
 const keptTime = 2 * time.Second
 
-// Session is the client for some requests in a row to one place: it keeps the
+// Session is the client for several requests in a row to one host. It keeps the
 // connection between them, which was checked when it was dialled. The next
-// session looks the name up again. Whoever ends it closes what was kept.
+// session looks up the name again. end closes the connection.
 func (c *Client) Session() (session *Client, end func()) {
 	t := c.http.Transport.(*http.Transport).Clone()
 	t.DisableKeepAlives, t.MaxIdleConnsPerHost, t.IdleConnTimeout = false, 1, keptTime
@@ -87,8 +88,8 @@ func (c *Client) Session() (session *Client, end func()) {
 	return &kept, t.CloseIdleConnections
 }
 
-// Reaches refuses a host that is an address which no request would reach. A
-// name says nothing before it is dialled.
+// Reaches refuses a host that is a forbidden address. A name is only checked when
+// it is dialled.
 func (c *Client) Reaches(host string) error {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *Client) Get(ctx context.Context, address string) (*Answer, error) {
 // Do makes a request and reads the whole answer.
 func (c *Client) Do(req *http.Request) (*Answer, error) {
 	if db.Inside(req.Context()) {
-		panic("outbound: the network inside a transaction")
+		panic("outbound: network call inside a transaction")
 	}
 	if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || !c.options.Insecure) {
 		return nil, ErrScheme

@@ -18,8 +18,11 @@ import (
 
 func TestPrivateAddresses(t *testing.T) {
 	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, AtOnce: 2})
-	for _, host := range []string{"127.0.0.1", "127.1.2.3", "localhost", "[::1]", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-		"[::ffff:10.0.0.1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fc00::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "224.0.0.1", "255.255.255.255"} {
+	for _, host := range []string{"127.0.0.1", "127.1.2.3", "localhost", "[::1]", "10.0.0.1", "172.16.0.1",
+		"192.168.1.1",
+		"169.254.169.254", "100.64.0.1", "0.0.0.0",
+		"[::ffff:10.0.0.1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fc00::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+		"224.0.0.1", "255.255.255.255"} {
 		_, err := c.Get(t.Context(), "https://"+host+"/x")
 		if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "prohibited") {
 			t.Errorf("%s: %v", host, err)
@@ -89,8 +92,10 @@ func TestCut(t *testing.T) {
 func TestReaches(t *testing.T) {
 	public := outbound.New(outbound.Options{Timeout: time.Second})
 	here := outbound.New(outbound.Options{Timeout: time.Second, Insecure: true})
-	for host, want := range map[string][2]bool{"example.com": {true, true}, "localhost": {true, true}, "93.184.216.34": {true, true}, "2606:4700::1": {true, true},
-		"127.0.0.1": {false, true}, "::1": {false, true}, "10.0.0.1": {false, false}, "169.254.169.254": {false, false}, "fd00::1": {false, false}, "::ffff:10.0.0.1": {false, false}} {
+	for host, want := range map[string][2]bool{"example.com": {true, true}, "localhost": {true, true},
+		"93.184.216.34": {true, true}, "2606:4700::1": {true, true},
+		"127.0.0.1": {false, true}, "::1": {false, true}, "10.0.0.1": {false, false}, "169.254.169.254": {false, false},
+		"fd00::1": {false, false}, "::ffff:10.0.0.1": {false, false}} {
 		if got := [2]bool{public.Reaches(host) == nil, here.Reaches(host) == nil}; got != want {
 			t.Errorf("%s: %v, want %v", host, got, want)
 		}

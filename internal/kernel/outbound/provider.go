@@ -2,10 +2,13 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -20,6 +23,14 @@ const (
 	providerBytes = 32 << 20
 )
 
+// ProviderConfig is an API that the operator chose.
+type ProviderConfig struct {
+	Name    string            // for errors
+	URL     string            // the base of all paths
+	Headers map[string]string // of every request
+	Timeout time.Duration     // of one exchange; by default 10 seconds
+}
+
 // Provider speaks JSON with an API that the operator chose, and which may
 // therefore be anywhere, this machine included.
 type Provider struct {
@@ -29,14 +40,23 @@ type Provider struct {
 	http    *http.Client
 }
 
-// NewProvider prepares a client for the API below base. The headers go with
-// every request; name is for errors.
-func NewProvider(name, base string, headers map[string]string) *Provider {
-	return &Provider{name: name, base: strings.TrimSuffix(base, "/"), headers: headers, http: &http.Client{Timeout: providerTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+// NewProvider prepares a client.
+func NewProvider(c ProviderConfig) *Provider {
+	return &Provider{name: c.Name, base: strings.TrimSuffix(c.URL, "/"), headers: c.Headers, http: &http.Client{
+		Timeout:       cmp.Or(c.Timeout, providerTime),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
-// StatusError is an answer that is no success.
+// With returns the provider with another header in its requests.
+func (p *Provider) With(header, value string) *Provider {
+	out := *p
+	out.headers = maps.Clone(p.headers)
+	out.headers[header] = value
+	return &out
+}
+
+// StatusError is an answer with an error status.
 type StatusError struct {
 	Provider string
 	Status   int
@@ -45,7 +65,7 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return fmt.Sprintf("%s: answered %d", e.Provider, e.Status) }
 
-// Field is the text of one field of the body, or the status's own.
+// Field returns the text of one field of the body, or that of the status.
 func (e *StatusError) Field(name string) string {
 	said := map[string]any{}
 	if err := json.Unmarshal(e.Body, &said); err == nil {
@@ -56,32 +76,16 @@ func (e *StatusError) Field(name string) string {
 	return http.StatusText(e.Status)
 }
 
-// Call sends in and reads the answer into out; either may be nil. An answer
-// that is no success is a *StatusError; any other error leaves open whether
-// the provider acted.
+// Call sends in, as a form if it is url.Values and otherwise as JSON, and reads
+// the answer into out. Either may be nil. An error status is a *StatusError; any
+// other error leaves open whether the provider acted.
 func (p *Provider) Call(ctx context.Context, method, path string, in, out any) error {
 	if db.Inside(ctx) {
 		panic("outbound: " + p.name + " called inside a transaction")
 	}
-	var body io.Reader
-	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
-			return fmt.Errorf("%s: %s %s: %w", p.name, method, path, err)
-		}
-		body = bytes.NewReader(text)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, p.base+path, body)
+	req, err := p.request(ctx, method, path, in)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.name, err)
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "frontdesk")
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for name, value := range p.headers {
-		req.Header.Set(name, value)
+		return fmt.Errorf("%s: %s %s: %w", p.name, method, path, err)
 	}
 	res, err := p.http.Do(req)
 	if err != nil {
@@ -103,4 +107,31 @@ func (p *Provider) Call(ctx context.Context, method, path string, in, out any) e
 		return fmt.Errorf("%s: %s %s: %w", p.name, method, path, err)
 	}
 	return nil
+}
+
+func (p *Provider) request(ctx context.Context, method, path string, in any) (*http.Request, error) {
+	var body io.Reader
+	kind := "application/json"
+	if form, ok := in.(url.Values); ok {
+		kind, body = "application/x-www-form-urlencoded", strings.NewReader(form.Encode())
+	} else if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, p.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "frontdesk")
+	if in != nil {
+		req.Header.Set("Content-Type", kind)
+	}
+	for name, value := range p.headers {
+		req.Header.Set(name, value)
+	}
+	return req, nil
 }

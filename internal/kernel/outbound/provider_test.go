@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -20,7 +21,8 @@ func TestProvider(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		switch r.URL.Path {
 		case "/api/echo":
-			fmt.Fprint(w, `{"said": "`+r.Method+" "+r.Header.Get("X-API-Key")+" "+r.Header.Get("Content-Type")+" "+strings.ReplaceAll(string(body), `"`, "")+`"}`)
+			fmt.Fprint(w, `{"said": "`+r.Method+" "+r.Header.Get("X-API-Key")+" "+r.Header.Get("Content-Type")+" "+
+				strings.ReplaceAll(string(body), `"`, "")+`"}`)
 		case "/api/no":
 			w.WriteHeader(422)
 			fmt.Fprint(w, `{"error": "not so", "n": 1}`)
@@ -35,19 +37,31 @@ func TestProvider(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	p := outbound.NewProvider("theirs", s.URL+"/api/", map[string]string{"X-API-Key": "secret"})
+	p := outbound.NewProvider(outbound.ProviderConfig{
+		Name: "theirs", URL: s.URL + "/api/", Headers: map[string]string{"X-API-Key": "secret"},
+	})
 	ctx := context.Background()
 	var out struct {
 		Said string `json:"said"`
 	}
-	if err := p.Call(ctx, "POST", "/echo", map[string]int{"a": 1}, &out); err != nil || out.Said != "POST secret application/json {a:1}" {
+	if err := p.Call(ctx, "POST", "/echo", map[string]int{"a": 1}, &out); err != nil ||
+		out.Said != "POST secret application/json {a:1}" {
+		t.Errorf("%q, %v", out.Said, err)
+	}
+	form := url.Values{"a": {"1 2"}}
+	err := p.With("X-API-Key", "another").Call(ctx, "POST", "/echo", form, &out)
+	if err != nil || out.Said != "POST another application/x-www-form-urlencoded a=1+2" {
+		t.Errorf("a form: %q, %v", out.Said, err)
+	}
+	if err := p.Call(ctx, "GET", "/echo", nil, &out); err != nil || out.Said != "GET secret  " {
 		t.Errorf("%q, %v", out.Said, err)
 	}
 	if err := p.Call(ctx, "GET", "/echo", nil, nil); err != nil {
 		t.Error(err)
 	}
 	var refused *outbound.StatusError
-	if err := p.Call(ctx, "GET", "/no", nil, &out); !errors.As(err, &refused) || refused.Status != 422 || refused.Field("error") != "not so" || refused.Field("n") != "Unprocessable Entity" {
+	if err := p.Call(ctx, "GET", "/no", nil, &out); !errors.As(err, &refused) || refused.Status != 422 ||
+		refused.Field("error") != "not so" || refused.Field("n") != "Unprocessable Entity" {
 		t.Errorf("%v", err)
 	}
 	if err := p.Call(ctx, "GET", "/away", nil, &out); !errors.As(err, &refused) || refused.Status != 302 {
@@ -61,10 +75,11 @@ func TestProvider(t *testing.T) {
 		t.Errorf("no JSON: %v", err)
 	}
 	s.Close()
-	if err := p.Call(ctx, "GET", "/echo", nil, &out); err == nil || errors.As(err, &refused) || strings.Contains(err.Error(), "secret") {
+	if err := p.Call(ctx, "GET", "/echo", nil, &out); err == nil || errors.As(err, &refused) ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("nobody there: %v", err)
 	}
-	err := dbtest.Open(t, db.SQLite).Read(ctx, func(ctx context.Context, _ *db.Tx) error {
+	err = dbtest.Open(t, db.SQLite).Read(ctx, func(ctx context.Context, _ *db.Tx) error {
 		defer func() {
 			if recover() == nil {
 				t.Error("a call inside a transaction")

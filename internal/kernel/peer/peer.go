@@ -1,5 +1,5 @@
-// Package peer tells from which address a request comes: the connection's,
-// or, when that is a proxy the operator trusts, the one the proxy names.
+// Package peer finds the address a request comes from: that of the connection
+// or, behind a proxy that the operator trusts, the one that the proxy names.
 package peer
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of proxies whose X-Forwarded-For is believed.
+// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
 type Proxies []netip.Prefix
 
 // Parse reads addresses and networks: "10.0.0.0/8", "192.0.2.7".
@@ -41,9 +41,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Address is who sent the request. Each proxy appends the address it saw, so
-// the header is read from its end, for as long as a trusted one wrote it: what
-// stands further left, the client may have written itself.
+// Address returns the address of the request's sender. Each proxy appends the
+// address it saw, so the header is read from its end, for as long as a trusted
+// proxy wrote it. The client itself may have written what is further left.
 func (p Proxies) Address(r *http.Request) netip.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p Proxies) Address(r *http.Request) netip.Addr {
 	addr := at.Addr().Unmap()
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && p.trust(addr); i-- {
-		next, err := parse(strings.TrimSpace(hops[i]))
+		next, err := parseHop(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
 		}
@@ -61,19 +61,19 @@ func (p Proxies) Address(r *http.Request) netip.Addr {
 	return addr
 }
 
-// parse reads an address as proxies write it: some add the client's port.
-func parse(hop string) (netip.Addr, error) {
+// parseHop reads an address as proxies write it: some add the client's port.
+func parseHop(hop string) (netip.Addr, error) {
 	if at, err := netip.ParseAddrPort(hop); err == nil {
 		return at.Addr(), nil
 	}
 	return netip.ParseAddr(hop)
 }
 
-// Key is what a limit per address goes by: an IPv4 address, or the network of
-// an IPv6 address, of which everyone has more than anyone can count.
+// Key is the key of a limit per address: an IPv4 address, or the network of an
+// IPv6 address, because one person has countless IPv6 addresses.
 func (p Proxies) Key(r *http.Request) netip.Prefix { return Network(p.Address(r)) }
 
-// Network is the same for an address that is known otherwise.
+// Network is Key for a given address.
 func Network(a netip.Addr) netip.Prefix {
 	a = a.Unmap()
 	bits := a.BitLen()

@@ -38,7 +38,8 @@ func TestAddress(t *testing.T) {
 		t.Error("a name passes for an address")
 	}
 	key := func(remote string) string { return Proxies(nil).Key(&http.Request{RemoteAddr: remote}).String() }
-	if key("[2001:db8:1:2:3::4]:1") != key("[2001:db8:1:2:ffff::9]:2") || key("192.0.2.1:1") == key("192.0.2.2:1") || key("@") == key("192.0.2.1:1") {
+	if key("[2001:db8:1:2:3::4]:1") != key("[2001:db8:1:2:ffff::9]:2") || key("192.0.2.1:1") == key("192.0.2.2:1") ||
+		key("@") == key("192.0.2.1:1") {
 		t.Error("the keys of limits")
 	}
 }

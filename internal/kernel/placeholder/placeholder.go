@@ -1,12 +1,12 @@
-// Package placeholder is the little language that texts of callers are written
-// in: {{ customer.name }}, and {{ name | default: "there" }} for when there is
-// no such value. That is all of it. There is no logic, nothing is included and
-// nothing is called, so a text can do nothing but name values.
+// Package placeholder is the small language of callers' texts: {{ customer.name
+// }}, and {{ name | default: "there" }} for a value that may be missing. That is
+// all. There is no logic, no inclusion and no call, so a text can only name
+// values.
 //
-// Start reading at Parse, then Template.Render; values.go is what names are
-// looked up in. The package knows no resource. A text is read once from left
-// to right, and what comes out is never read again: a value that looks like a
-// placeholder stays what it is.
+// Start reading at Parse, then Template.Render; values.go holds what names are
+// looked up in. The package knows no resource. A text is read once from left to
+// right, and the result is never read again: a value that looks like a
+// placeholder stays as it is.
 package placeholder
 
 import (
@@ -24,8 +24,8 @@ const (
 	maxDefault      = 1000
 )
 
-// Template is a text that was read. It never changes, and any number of
-// goroutines may render it.
+// Template is a parsed text. It never changes, so any number of goroutines may
+// render it.
 type Template struct {
 	parts []part
 	holes int
@@ -38,7 +38,7 @@ type part struct {
 	fallback *string
 }
 
-// Error says where a text could not be read, and why.
+// Error says where and why a text could not be read.
 type Error struct {
 	Line, Column int // in characters, from 1
 	Problem      string
@@ -54,7 +54,7 @@ type reader struct {
 	at   int
 }
 
-// Parse reads a text. What it refuses is an *Error.
+// Parse reads a text. A refusal is an *Error.
 func Parse(text string) (*Template, error) {
 	r := &reader{text: text}
 	if len(text) > MaxLength {
@@ -87,7 +87,7 @@ func (t *Template) add(text string) {
 	}
 }
 
-// placeholder reads one, from its opening braces to behind its closing ones.
+// placeholder reads one placeholder, up to and including its closing braces.
 func (r *reader) placeholder() (part, error) {
 	start := r.at
 	r.at += 2
@@ -116,14 +116,17 @@ func (r *reader) placeholder() (part, error) {
 		r.spaces()
 	}
 	if !r.take("}}") {
-		return part{}, r.unexpected(start, `a placeholder is a name between {{ and }}, with nothing but | default: "…" behind it`)
+		return part{}, r.unexpected(start,
+			`a placeholder is a name between {{ and }}, with nothing but | default: "…" behind it`)
 	}
 	return p, nil
 }
 
 // name reads customer.name or items.0.name.
 func (r *reader) name(start int) ([]string, error) {
-	const problem = "a name has letters, digits and underscores, begins with a letter or underscore, and dots lead to what is inside, like customer.name"
+	const problem = "a name has letters, digits and underscores, begins with a letter or underscore, and dots lead " +
+		"to " +
+		"what is inside, like customer.name"
 	begin := r.at
 	var path []string
 	for {
@@ -183,7 +186,7 @@ func (r *reader) take(s string) bool {
 	return true
 }
 
-// unexpected names what is in the way, or that nothing follows at all.
+// unexpected says what was expected here, or that the placeholder never ends.
 func (r *reader) unexpected(start int, problem string) error {
 	if r.at == len(r.text) {
 		return r.fail(start, "this {{ has no }}")
@@ -191,11 +194,12 @@ func (r *reader) unexpected(start int, problem string) error {
 	return r.fail(r.at, problem)
 }
 
-// fail counts lines and columns only now: a text that is fine need not pay.
+// fail counts lines and columns, which a valid text need not pay for.
 func (r *reader) fail(at int, problem string) error {
 	before := r.text[:at]
 	line := strings.LastIndexByte(before, '\n') + 1
-	return &Error{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[line:]) + 1, Problem: problem}
+	return &Error{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[line:]) + 1,
+		Problem: problem}
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
@@ -204,7 +208,7 @@ func isName(c byte) bool {
 	return isDigit(c) || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// Variables are the names that the templates use, sorted, each once.
+// Variables lists the names that the templates use, sorted, each once.
 func Variables(templates ...*Template) []string {
 	names := []string{}
 	for _, t := range templates {
@@ -218,7 +222,7 @@ func Variables(templates ...*Template) []string {
 	return slices.Compact(names)
 }
 
-// Variables are the names that the text uses, sorted, each once.
+// Variables lists the names that the text uses, sorted, each once.
 func (t *Template) Variables() []string { return Variables(t) }
 
 func (p *part) name() string { return strings.Join(p.path, ".") }

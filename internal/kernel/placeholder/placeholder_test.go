@@ -35,7 +35,9 @@ func values(t testing.TB, text string) placeholder.Lookup {
 }
 
 func TestRender(t *testing.T) {
-	v := values(t, `{"name": "Ada", "_x": "under", "customer": {"name": "Grace", "none": null, "empty": ""}, "items": [{"name": "Engine"}, {"name": "Loom"}],
+	v := values(t,
+		`{"name": "Ada", "_x": "under", "customer": {"name": "Grace", "none": null, "empty": ""},
+			"items": [{"name": "Engine"}, {"name": "Loom"}],
 		"total": 0.10, "big": 9007199254740993, "yes": true, "trick": "{{ name }}"}`)
 	for text, want := range map[string]string{
 		"":                                "",
@@ -62,7 +64,8 @@ func TestRender(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	got, err := parse(t, `<b>{{ a }}</b>{{ b | default: "<i>" }}`).Render(values(t, `{"a": "<script>"}`), html.EscapeString, limit)
+	got, err := parse(t, `<b>{{ a }}</b>{{ b | default: "<i>" }}`).Render(values(t, `{"a": "<script>"}`),
+		html.EscapeString, limit)
 	if want := "<b>&lt;script&gt;</b>&lt;i&gt;"; err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
@@ -177,8 +180,10 @@ func TestBomb(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// As many braces as there can be are read in one go.
-	for _, text := range []string{strings.Repeat("{", placeholder.MaxLength), strings.Repeat("{{ a", placeholder.MaxLength/4), "{{" + strings.Repeat(" ", placeholder.MaxLength-2),
-		"{{ " + strings.Repeat("a.", placeholder.MaxLength/2-2), `{{ a | default: "` + strings.Repeat(`\"`, placeholder.MaxLength/2-20)} {
+	for _, text := range []string{strings.Repeat("{", placeholder.MaxLength),
+		strings.Repeat("{{ a", placeholder.MaxLength/4), "{{" + strings.Repeat(" ", placeholder.MaxLength-2),
+		"{{ " + strings.Repeat("a.", placeholder.MaxLength/2-2),
+		`{{ a | default: "` + strings.Repeat(`\"`, placeholder.MaxLength/2-20)} {
 		if _, err := placeholder.Parse(text); err == nil {
 			t.Errorf("%.20q is fine", text)
 		}
@@ -191,7 +196,8 @@ func TestBomb(t *testing.T) {
 // FuzzParse: whatever the text, it is read or refused with a place inside it,
 // and what was read gives back what was put in.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "{{", "{{ a }}", `x {{ a.b | default: "c\"" }} y`, "{{{ a }}}", "{{ a {{ b }} }}", "é\n{{ é"} {
+	for _, s := range []string{"", "{{", "{{ a }}", `x {{ a.b | default: "c\"" }} y`, "{{{ a }}}", "{{ a {{ b }} }}",
+		"é\n{{ é"} {
 		f.Add(s)
 	}
 	for _, s := range shapes {
@@ -208,7 +214,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		said := 0
-		out, err := p.Render(func([]string) (any, bool) { said++; return "{{", true }, func(s string) string { return s }, placeholder.MaxLength)
+		out, err := p.Render(func([]string) (any, bool) { said++; return "{{", true },
+			func(s string) string { return s },
+			placeholder.MaxLength)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

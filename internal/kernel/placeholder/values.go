@@ -39,8 +39,8 @@ func In(values map[string]any) Lookup {
 	}
 }
 
-// JSON looks names up in a JSON object, whose numbers stay as they are
-// written: 0.10 is no amount once it is 0.1.
+// JSON looks names up in a JSON object. Numbers stay as they are written,
+// because an amount of 0.10 must not become 0.1.
 func JSON(text []byte) (Lookup, error) {
 	values := map[string]any{}
 	if len(text) > 0 {
@@ -63,7 +63,7 @@ type Unfit struct{ Name string }
 
 func (e *Unfit) Error() string { return e.Name + " is an object or an array, and not a text" }
 
-// TooLong says that the values make the text longer than it may be.
+// TooLong says that the values make the text too long.
 type TooLong struct{ Max int }
 
 func (e *TooLong) Error() string {
@@ -71,8 +71,8 @@ func (e *TooLong) Error() string {
 }
 
 // Render puts the values into the text. Each goes through escape, which may be
-// nil. null counts as no value. The text that comes out is at most limit bytes long, so
-// that a large value used often stays harmless.
+// nil. null counts as missing. The result is at most limit bytes long, so that a
+// large value used many times stays harmless.
 func (t *Template) Render(values Lookup, escape func(string) string, limit int) (string, error) {
 	var b strings.Builder
 	missing := &Missing{}
@@ -80,7 +80,7 @@ func (t *Template) Render(values Lookup, escape func(string) string, limit int) 
 		p := &t.parts[i]
 		s := p.text
 		if p.path != nil {
-			v, ok, err := p.say(values)
+			v, ok, err := p.valueText(values)
 			if err != nil {
 				return "", err
 			}
@@ -107,9 +107,9 @@ func (t *Template) Render(values Lookup, escape func(string) string, limit int) 
 	return b.String(), nil
 }
 
-// Value is what a JSON string with placeholders stands for: a string that is
-// exactly one placeholder becomes the value itself, whatever its type, and any
-// other a text.
+// Value returns what a JSON string with placeholders stands for. A string that
+// is exactly one placeholder becomes the value itself, whatever its type; any
+// other becomes a text.
 func (t *Template) Value(values Lookup, limit int) (any, error) {
 	if len(t.parts) != 1 || t.parts[0].path == nil {
 		return t.Render(values, nil, limit)
@@ -125,8 +125,8 @@ func (t *Template) Value(values Lookup, limit int) (any, error) {
 	return nil, &Missing{[]string{p.name()}}
 }
 
-// say is the text of a part's value.
-func (p *part) say(values Lookup) (s string, ok bool, err error) {
+// valueText returns a part's value as text.
+func (p *part) valueText(values Lookup) (s string, ok bool, err error) {
 	v, _ := values(p.path)
 	switch v := v.(type) {
 	case nil:

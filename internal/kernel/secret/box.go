@@ -16,8 +16,8 @@ import (
 )
 
 // Box seals with AES-256-GCM under keys that live in a file outside the
-// database. A sealed text names its key and is bound to its place: moved to
-// another row it does not open.
+// database. A sealed text names its key and is bound to its place: it does not
+// open in another row.
 type Box struct {
 	keys   map[byte]boxKey
 	newest byte
@@ -28,7 +28,7 @@ type boxKey struct {
 	cipher.AEAD
 }
 
-// OpenBox reads the key file, and makes it with one key when it is not there.
+// OpenBox reads the key file, and creates it with one key if it is missing.
 func OpenBox(path string) (*Box, error) {
 	b, err := ReadBox(path)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -90,8 +90,8 @@ func newKey() (k [32]byte) {
 	return k
 }
 
-// makeKeyFile writes a file with one new key. Whoever is second uses what the
-// first wrote.
+// makeKeyFile writes a file with one new key. Of two processes, the second uses
+// what the first wrote.
 func makeKeyFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -114,32 +114,32 @@ func makeKeyFile(path string) error {
 	return syncFolder(path)
 }
 
-// AddKey adds a new key to the file, which from then on seals. The box that
-// comes back has it.
+// AddKey adds a new key to the file, which seals from then on. The returned box
+// has it.
 func AddKey(path string) (*Box, error) {
-	return change(path, func(b *Box) error {
+	return changeKeyFile(path, func(b *Box) error {
 		if b.newest == 255 {
-			return errors.New("secret: the key file has had 255 keys; there is no number left")
+			return errors.New("secret: the key file has had 255 keys, so there is no number left")
 		}
 		return b.add(b.newest+1, newKey())
 	})
 }
 
-// RemoveKey takes a key out of the file. What is sealed with it is lost.
+// RemoveKey removes a key from the file. What is sealed with it is lost.
 func RemoveKey(path string, number byte) (*Box, error) {
-	return change(path, func(b *Box) error {
+	return changeKeyFile(path, func(b *Box) error {
 		if number == b.newest {
-			return errors.New("secret: the newest key seals; it stays")
+			return errors.New("secret: the newest key is in use and cannot be removed")
 		}
 		delete(b.keys, number)
 		return nil
 	})
 }
 
-// change replaces the key file in one step, durably: what is sealed with a
-// key that is lost is lost.
-func change(path string, fn func(*Box) error) (*Box, error) {
-	// Two commands at once would each write what it read, and lose a key.
+// changeKeyFile replaces the key file in one durable step, because what is sealed
+// with a lost key is lost.
+func changeKeyFile(path string, fn func(*Box) error) (*Box, error) {
+	// Two concurrent commands would each write what they read, and lose a key.
 	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("secret: %w", err)
@@ -165,7 +165,7 @@ func change(path string, fn func(*Box) error) (*Box, error) {
 	return b, syncFolder(path)
 }
 
-// write makes a new file beside path that holds the keys, and names it.
+// write creates a new file with the keys beside path, and returns its name.
 func (b *Box) write(path string) (string, error) {
 	var text []byte
 	for _, n := range b.Numbers() {
@@ -195,8 +195,8 @@ func syncFolder(path string) error {
 // Numbers lists the keys, the oldest first.
 func (b *Box) Numbers() []byte { return slices.Sorted(maps.Keys(b.keys)) }
 
-// Follows reports whether a box is this one after keys came or went: one key
-// at least is the same, and none is another under the same number.
+// Follows reports whether b is old after keys were added or removed: at least one
+// key is the same, and no number has a different key.
 func (b *Box) Follows(old *Box) bool {
 	shared := false
 	for n, k := range b.keys {

@@ -11,46 +11,65 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// argon2id parameters: 64 MiB, 3 passes, as RFC 9106 §4 recommends for
-// machines with less memory.
-const (
-	argonMemory = 64 * 1024
-	argonTime   = 3
-	argonLanes  = 4
-)
+// Cost is how much work one guess at a password takes. A stored hash names its
+// cost, so that the cost can rise later.
+type Cost struct {
+	Memory uint32 // KiB
+	Passes uint32
+	Lanes  uint8
+}
+
+// PasswordCost is what new hashes cost: 64 MiB and 3 passes of argon2id, as
+// RFC 9106 §4 recommends for machines with less memory. Only tests that start
+// many services set another.
+var PasswordCost = Cost{Memory: 64 * 1024, Passes: 3, Lanes: 4}
 
 // HashesAtOnce bounds how many passwords are hashed at once: each takes 64 MiB.
 const HashesAtOnce = 4
 
 var hashing = make(chan struct{}, HashesAtOnce)
 
-func derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
+func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, error) {
 	select {
 	case hashing <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-hashing }()
-	return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonLanes, 32), nil
+	return argon2.IDKey([]byte(password), salt, c.Passes, c.Memory, c.Lanes, 32), nil
 }
 
 // HashPassword makes the text to store for a password.
 func HashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, 16)
 	rand.Read(salt)
-	sum, err := derive(ctx, password, salt)
+	sum, err := derive(ctx, password, salt, PasswordCost)
 	if err != nil {
 		return "", err
 	}
-	enc := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", argonMemory, argonTime, argonLanes, enc(salt), enc(sum)), nil
+	return PasswordCost.text(salt, sum), nil
 }
+
+func (c Cost) text(salt, sum []byte) string {
+	enc := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf(costFormat+"$%s$%s", c.Memory, c.Passes, c.Lanes, enc(salt), enc(sum))
+}
+
+const costFormat = "$argon2id$v=19$m=%d,t=%d,p=%d"
+
+// Nobody is the hash of no password. Comparing with it takes as much work as with
+// any other hash, and never succeeds.
+func Nobody() string { return PasswordCost.text(make([]byte, 16), make([]byte, 32)) }
 
 // CheckPassword reports whether password is the one that was hashed.
 func CheckPassword(ctx context.Context, stored, password string) (bool, error) {
 	parts := strings.Split(stored, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
 		return false, fmt.Errorf("secret: not an argon2id hash")
+	}
+	var c Cost
+	if _, err := fmt.Sscanf(strings.Join(parts[:4], "$"), costFormat, &c.Memory, &c.Passes, &c.Lanes); err != nil {
+		return false, fmt.Errorf("secret: the cost of a hash: %w", err)
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
 	if err != nil {
@@ -60,7 +79,7 @@ func CheckPassword(ctx context.Context, stored, password string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("secret: %w", err)
 	}
-	got, err := derive(ctx, password, salt)
+	got, err := derive(ctx, password, salt, c)
 	if err != nil {
 		return false, err
 	}

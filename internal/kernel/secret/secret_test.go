@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"frontdesk/internal/kernel/secret"
@@ -89,6 +90,18 @@ func TestPasswords(t *testing.T) {
 		if ok, err := secret.CheckPassword(t.Context(), h, password); err != nil || ok != want {
 			t.Errorf("%q: %v %v", password, ok, err)
 		}
+	}
+	if !strings.HasPrefix(h, "$argon2id$v=19$m=65536,t=3,p=4$") {
+		t.Errorf("the cost of %s", h)
+	}
+	if ok, err := secret.CheckPassword(t.Context(), secret.Nobody(), ""); ok || err != nil {
+		t.Errorf("nobody's password: %v %v", ok, err)
+	}
+	usual := secret.PasswordCost
+	defer func() { secret.PasswordCost = usual }()
+	secret.PasswordCost = secret.Cost{Memory: 64, Passes: 1, Lanes: 1}
+	if ok, err := secret.CheckPassword(t.Context(), h, "correct horse"); !ok || err != nil {
+		t.Errorf("a hash of another cost: %v %v", ok, err)
 	}
 	if _, err := secret.CheckPassword(t.Context(), "plain", "plain"); err == nil {
 		t.Error("a hash of another kind passes")

@@ -16,9 +16,9 @@ const (
 	checksumLength = 6
 )
 
-// NewToken returns prefix and 40 base62 characters, the last 6 a checksum of
-// all before them, so that a scanner and the server can tell a typo without a
-// look-up.
+// NewToken returns prefix and 40 base62 characters. The last 6 are a checksum of
+// everything before them, so that a scanner and the server can recognize a typo
+// without a lookup.
 func NewToken(prefix string) string {
 	var b strings.Builder
 	b.WriteString(prefix)
@@ -26,7 +26,7 @@ func NewToken(prefix string) string {
 	for range randomLength {
 		n, err := rand.Int(rand.Reader, size)
 		if err != nil {
-			panic(err) // the system has no randomness: nothing is safe
+			panic(err) // nothing is safe without randomness
 		}
 		b.WriteByte(base62[n.Int64()])
 	}
@@ -52,6 +52,6 @@ func checksum(s string) string {
 	return string(out[:])
 }
 
-// Hash is what is stored of a token. A fast hash is enough: a token has more
-// random bits than anyone can try.
+// Hash is what is stored of a token. A fast hash is enough, because a token has
+// more random bits than anyone can try.
 func Hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }

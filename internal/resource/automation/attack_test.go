@@ -9,14 +9,14 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A step that may be taken by anybody who may read automations, with all that
-// the event tells as its input.
+// A step that anybody who may read automations may take, with everything in the
+// event as its input.
 const eavesdrop = `{"name": "Ear", "status": "paused", "trigger": {"kind": "event", "event": %q},
 	"steps": [{"operation": "automations.list", "input": {"limit": 1, "offset": "{{ event.data }}"}}]}`
 
-// A key for automations alone learns nothing of the rest of the organization
-// by an automation: not by writing one, not by turning somebody else's, and
-// not by trying one out.
+// A key for automations alone learns nothing about the rest of the organization
+// through an automation: not by writing one, not by redirecting somebody
+// else's, and not by testing one.
 func TestAttackReadThroughAutomations(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		const secret = "Xanthippe"
@@ -35,12 +35,13 @@ func TestAttackReadThroughAutomations(t *testing.T) {
 		}
 		for event, permission := range map[string]string{
 			"contact.created": "contacts:read", "message.created": "messages:read", "message.received": "messages:read",
-			"invoice.overdue": "invoices:read", "operation.failed": "domains:read", "contact.property.created": "properties:read",
-			"api_key.created": "", "invite.created": "", "agent.connected": "", "user.password_changed": "",
+			"invoice.overdue": "invoices:read", "operation.failed": "domains:read",
+			"contact.property.created": "properties:read",
+			"api_key.created":          "", "invite.created": "", "agent.connected": "", "user.password_changed": "",
 		} {
 			refused("POST", "/v1/automations", fmt.Sprintf(eavesdrop, event), permission)
 		}
-		// Account events are not for keys, whatever they may do.
+		// Keys get no account events, whatever their permissions.
 		a.Send(t, a.Key, "POST", "/v1/automations", fmt.Sprintf(eavesdrop, "api_key.created")).
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 
@@ -51,13 +52,14 @@ func TestAttackReadThroughAutomations(t *testing.T) {
 		theirs := automate(t, a, a.Key, fmt.Sprintf(eavesdrop, "contact.created"))
 		a.Send(t, a.Key, "POST", "/v1/automations/"+string(theirs)+"/test", "{}").OK(t, 200)
 		refused("POST", "/v1/automations/"+string(theirs)+"/test", "{}", "contacts:read")
-		// A condition tells by what is skipped.
-		refused("PATCH", "/v1/automations/"+string(theirs), `{"condition": "event.data.firstName > 'N'"}`, "contacts:read")
+		// A condition reveals data by what it skips.
+		refused("PATCH", "/v1/automations/"+string(theirs), `{"condition": "event.data.firstName > 'N'"}`,
+			"contacts:read")
 		a.Send(t, only, "PATCH", "/v1/automations/"+string(theirs), `{"name": "Renamed"}`).OK(t, 200)
 	})
 }
 
-// What an automation worked with is shown to those who may read it.
+// What an automation worked with is visible only to those who may read it.
 func TestAttackReadThroughExecutions(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
@@ -87,17 +89,19 @@ func TestAttackReadThroughExecutions(t *testing.T) {
 	})
 }
 
-// A right that is lost is lost for what was signed with it.
+// A permission that is lost is lost for steps that were signed with it.
 func TestAttackRunWithLostRight(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		agent := a.NewAgent(t, a.Tenant, "all")
 		_, access, _ := a.Connect(t, a.Tenant, agent)
-		made := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
+		made := a.RPC(t, access,
+			`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
 			{"name": "Copy", "trigger": {"kind": "event", "event": "contact.created"},
 			"steps": [{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}]}}}`)
 		v := id.ID(made.Parse(t).Text("result.structuredContent.data.id"))
-		a.Operate(t, "agents.set_permissions", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {"contacts.read": "deny"}}`, agent))
+		a.Operate(t, "agents.set_permissions", "agent", agent,
+			fmt.Sprintf(`{"id": %q, "permissions": {"contacts.read": "deny"}}`, agent))
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Xanthippe"}`).OK(t, 201)
 		ends(t, a, v, "failed", "contacts:read")
 		if list := a.Send(t, a.Key, "GET", "/v1/tasks", "").OK(t, 200); list.Len() != 0 {
@@ -106,8 +110,8 @@ func TestAttackRunWithLostRight(t *testing.T) {
 	})
 }
 
-// The events of executions tell no more than an execution does: whoever may
-// read automations may hear of them.
+// The events of executions reveal no more than an execution does: anybody who
+// may read automations may receive them.
 func TestAttackReadThroughExecutionEvents(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
@@ -131,7 +135,8 @@ func TestAttackReadThroughExecutionEvents(t *testing.T) {
 	})
 }
 
-// What a user made by way of an agent stops with the user, like their webhooks.
+// Whatever a user made through an agent stops with the user, like their
+// webhooks.
 func TestAttackAutomationOfDisabledUser(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
@@ -139,7 +144,8 @@ func TestAttackAutomationOfDisabledUser(t *testing.T) {
 		eve.OwnerID = a.Operate(t, "users.create", "organization", a.Org,
 			`{"email": "eve@example.com", "name": "Eve", "role": "member", "password": "a long password"}`).ID("id")
 		_, access, _ := a.Connect(t, eve, a.NewAgent(t, a.Tenant, "all"))
-		made := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
+		made := a.RPC(t, access,
+			`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "automations_create", "arguments":
 			{"name": "Copy", "trigger": {"kind": "event", "event": "contact.created"},
 			"steps": [{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}]}}}`)
 		v := id.ID(made.Parse(t).Text("result.structuredContent.data.id"))
@@ -152,7 +158,7 @@ func TestAttackAutomationOfDisabledUser(t *testing.T) {
 	})
 }
 
-// An answer that is kept under a key is for those who may ask.
+// An answer kept under a key is only for those who may make the request.
 func TestAttackReplayedTest(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		const secret = "Xanthippe"
@@ -162,7 +168,8 @@ func TestAttackReplayedTest(t *testing.T) {
 		key, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write")
 		res := a.Send(t, key, "POST", path, "{}", "Idempotency-Key", "1")
 		res.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		if again := a.Send(t, a.Key, "POST", path, "{}", "Idempotency-Key", "1"); again.Header.Get("Idempotency-Replay") != "true" {
+		if again := a.Send(t, a.Key, "POST", path, "{}", "Idempotency-Key",
+			"1"); again.Header.Get("Idempotency-Replay") != "true" {
 			t.Errorf("it is not replayed to who may read it: %s", again.Body)
 		}
 		a.Send(t, a.Key, "POST", path, `{"limit": 0}`, "Idempotency-Key", "1").Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")

@@ -14,72 +14,138 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-const (
-	active = "active"
-	paused = "paused"
+// Status says whether an automation runs.
+type Status string
 
-	maxAutomations = 200 // of an organization: every event is held against all that want it
+const (
+	active Status = "active"
+	paused Status = "paused"
+
+	maxAutomations = 200 // per organization: every event is matched against all that listen for it
 )
 
-// Automation is what the service does by itself, and when.
+// Automation is what the service does on its own, and when.
 type Automation struct {
 	op.Record
 	Name        string      `json:"name"`
 	Description *string     `json:"description" max:"10000"`
-	Status      string      `json:"status" enum:"active,paused"`
+	Status      Status      `json:"status" enum:"active,paused"`
 	Trigger     Trigger     `json:"trigger"`
-	Condition   *string     `json:"condition" max:"2000" doc:"a CEL expression over event and input; where it is false, nothing runs"`
+	Condition   *string     `json:"condition" max:"2000" doc:"CEL over event and input; nothing runs when it is false"`
 	Steps       []Step      `json:"steps" max:"20"`
-	NextRunAt   *clock.Time `json:"nextRunAt" doc:"of an active schedule"`
+	NextRunAt   *clock.Time `json:"nextRunAt" doc:"for an active schedule"`
 
 	Maker
 }
 
-// Maker is whose permissions an automation has: who last changed its steps.
+// Maker is the one whose permissions an automation has: who last changed its
+// steps.
 type Maker struct {
-	MakerKind   string   `json:"makerKind" enum:"user,agent,api,automation,system" doc:"who last changed the steps; it acts with their permissions, and never with more"`
+	MakerKind   string   `json:"makerKind" enum:"user,agent,api,automation,system" doc:"who last changed the steps"`
 	MakerID     *id.ID   `json:"makerId"`
 	MakerUserID *id.ID   `json:"-" db:"maker_user_id"`
-	Permissions []string `json:"-" db:"maker_permissions"` // what they could do then
+	Permissions []string `json:"-" db:"maker_permissions"` // what they could do at that time
 }
 
-var automations = db.NewTable[Automation]("automations", "automation")
+var automations = db.NewTable[Automation]("automations", db.Life{
+	Noun: "automation",
+	Refs: []db.Ref{
+		db.To("maker_id", "", db.Keeps),
+		db.To("maker_user_id", "users", db.Keeps),
+	},
+})
 
 // The refusals of automations.
 var (
 	Paused       = fault.Define("AUTOMATION_PAUSED", 409, "This automation is paused. Set its status to active first.")
-	NotRetryable = fault.Define("AUTOMATION_EXECUTION_NOT_RETRYABLE", 409, "Only an execution that failed or was canceled can be retried.")
+	NotRetryable = fault.Define("AUTOMATION_EXECUTION_NOT_RETRYABLE", 409,
+		"Only an execution that failed or was canceled can be retried.")
 	Ended        = fault.Define("AUTOMATION_EXECUTION_ENDED", 409, "This execution has ended.")
-	LimitReached = fault.Define("AUTOMATION_LIMIT_REACHED", 409, "An organization has at most 200 automations. Delete one first.")
+	LimitReached = fault.Define("AUTOMATION_LIMIT_REACHED", 409,
+		"An organization has at most 200 automations. Delete one first.")
 )
 
 const exampleID = `"id": "5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"`
 
 func (s *Service) automationOperations() []*op.Op {
-	const steps = "Steps run in order; a step that is refused ends the execution. An automation acts with the permissions of " +
-		"whoever last changed its steps, so a step that the caller may not take is refused, and so is an event whose " +
+	const steps = "Steps run in order; a refused step ends the execution. A step's input is the operation's whole " +
+		"input " +
+		"as one object, path fields included. Its texts may have placeholders over event, input and what earlier " +
+		"steps " +
+		"saved; a text that is a single placeholder becomes the value itself. An automation acts with the " +
+		"permissions of " +
+		"whoever last changed its steps: a step that the caller may not take is refused, and so is an event whose " +
 		"resource the caller may not read."
 	return []*op.Op{
-		op.Read(op.Spec{Name: "automations.list", Route: "GET /v1/automations", Summary: "List automations, newest first.",
-			Example: `{"limit": 20}`}, listAutomations),
-		op.Write(op.Spec{Name: "automations.create", Outward: true, Route: "POST /v1/automations", Summary: "Create an automation.",
-			Description: steps, Errors: []*fault.Kind{LimitReached}, Events: []string{"automation.created"},
-			Example: `{"name": "Greet new contacts", "trigger": {"kind": "event", "event": "contact.created"}, "condition": "event.data.lastName != null", "steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName | default: \"them\" }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"}]}`}, s.createAutomation),
-		op.Read(op.Spec{Name: "automations.get", Route: "GET /v1/automations/{id}", Summary: "Get an automation.",
-			Example: `{` + exampleID + `}`}, getAutomation),
-		op.Write(op.Spec{Name: "automations.update", Route: "PATCH /v1/automations/{id}", Summary: "Change fields of an automation.",
-			Description: "Pausing cancels the executions that have not begun. One that has begun goes on with the steps it began with.",
-			Events:      []string{"automation.updated"},
-			Example:     `{` + exampleID + `, "status": "paused"}`}, s.updateAutomation),
-		op.Write(op.Spec{Name: "automations.delete", Route: "DELETE /v1/automations/{id}", Summary: "Delete an automation; its executions are canceled, one that runs ends before its next step.",
-			Events: []string{"automation.deleted"}, Example: `{` + exampleID + `}`}, s.deleteAutomation),
-		op.Write(op.Spec{Name: "automations.run", Outward: true, Route: "POST /v1/automations/{id}/run", Summary: "Run an automation now.", Status: 200,
-			Description: "Answers with the execution, which goes on by itself. The condition counts here too. There is no event.",
-			Errors:      []*fault.Kind{Paused}, Events: []string{"automation_execution.created"},
-			Example: `{` + exampleID + `}`}, s.runAutomation),
-		op.Read(op.Spec{Name: "automations.test", Route: "POST /v1/automations/{id}/test", Summary: "Show what an automation would do, changing nothing.", Status: 200,
-			Description: "Holds the latest events of the trigger's type against the condition and shows the inputs of the steps. A trigger of another kind is tried once with the input given. What a step would save is not known, and its placeholders stay.",
-			Example:     `{` + exampleID + `, "limit": 5}`}, s.testAutomation),
+		op.Read(op.Spec{
+			Name:    "automations.list",
+			Route:   "GET /v1/automations",
+			Summary: "List automations, newest first.",
+			Example: `{"limit": 20}`,
+		}, listAutomations),
+		op.Write(op.Spec{
+			Name:        "automations.create",
+			Outward:     true,
+			Route:       "POST /v1/automations",
+			Summary:     "Create an automation.",
+			Description: steps,
+			Errors:      []*fault.Kind{LimitReached},
+			Events:      []string{"automation.created"},
+			Example: `{"name": "Greet new contacts", "trigger": {"kind": "event", "event": "contact.created"}, ` +
+				`"condition": "event.data.lastName != null", "steps": [{"operation": "tasks.create", "input": ` +
+				`{"title": "Call ` +
+				`{{ event.data.firstName | default: \"them\" }}", "contactId": "{{ event.resourceId }}"}, "saveAs": ` +
+				`"task"}]}`,
+		}, s.createAutomation),
+		op.Read(op.Spec{
+			Name:    "automations.get",
+			Route:   "GET /v1/automations/{id}",
+			Summary: "Get an automation.",
+			Example: `{` + exampleID + `}`,
+		}, getAutomation),
+		op.Write(op.Spec{
+			Name:    "automations.update",
+			Route:   "PATCH /v1/automations/{id}",
+			Summary: "Change fields of an automation.",
+			Description: "Pausing cancels the executions that have not begun. One that has begun continues with the " +
+				"steps it " +
+				"started with.",
+			Events:  []string{"automation.updated"},
+			Example: `{` + exampleID + `, "status": "paused"}`,
+		}, s.updateAutomation),
+		op.Write(op.Spec{
+			Name:    "automations.delete",
+			Route:   "DELETE /v1/automations/{id}",
+			Summary: "Delete an automation and cancel its executions; a running one ends before its next step.",
+			Events:  []string{"automation.deleted"},
+			Example: `{` + exampleID + `}`,
+		}, s.deleteAutomation),
+		op.Restore("automations", "automations", automations, restorePaused),
+		op.Write(op.Spec{
+			Name:    "automations.run",
+			Outward: true,
+			Route:   "POST /v1/automations/{id}/run",
+			Summary: "Run an automation now.",
+			Status:  200,
+			Description: "Answers with the execution, which continues on its own. The condition applies here too. " +
+				"There is no " +
+				"event.",
+			Errors:  []*fault.Kind{Paused},
+			Events:  []string{"automation_execution.created"},
+			Example: `{` + exampleID + `}`,
+		}, s.runAutomation),
+		op.Read(op.Spec{
+			Name:    "automations.test",
+			Route:   "POST /v1/automations/{id}/test",
+			Summary: "Show what an automation would do, without doing it.",
+			Status:  200,
+			Description: "Evaluates the condition on the latest events of the trigger's type and shows the inputs " +
+				"of the " +
+				"steps. A trigger of another kind runs once, with the given input. What a step would save is " +
+				"unknown, so " +
+				"its placeholders stay.",
+			Example: `{` + exampleID + `, "limit": 5}`,
+		}, s.testAutomation),
 	}
 }
 
@@ -87,11 +153,13 @@ type automationRef struct {
 	ID id.ID `path:"id" doc:"the automation"`
 }
 
-type automationList struct{ op.Page }
+type automationList struct {
+	op.Browse
+	SortBy string `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+}
 
 func listAutomations(ctx context.Context, c *op.Call, in automationList) (*op.List[Automation], error) {
-	rows, err := automations.List(ctx, c.Tx, db.In(c.Org), in.DB())
-	return op.ListOf(in.Page, rows), err
+	return op.Rows(ctx, c, automations, in.Browse, in.SortBy, nil, db.In(c.Org))
 }
 
 func getAutomation(ctx context.Context, c *op.Call, in automationRef) (*Automation, error) {
@@ -101,7 +169,7 @@ func getAutomation(ctx context.Context, c *op.Call, in automationRef) (*Automati
 type automationCreate struct {
 	Name        string  `json:"name" min:"1"`
 	Description *string `json:"description" max:"10000"`
-	Status      string  `json:"status" default:"active" enum:"active,paused"`
+	Status      Status  `json:"status" default:"active" enum:"active,paused"`
 	Trigger     Trigger `json:"trigger"`
 	Condition   *string `json:"condition" min:"1" max:"2000"`
 	Steps       []Step  `json:"steps" min:"1" max:"20"`
@@ -111,12 +179,12 @@ func (in *automationCreate) Prepare(_ context.Context, c *op.Call) (err error) {
 	if err := checkParts(&in.Trigger, in.Condition, c.Now); err != nil {
 		return err
 	}
-	in.Steps, err = tidy(in.Steps)
+	in.Steps, err = normalizeSteps(in.Steps)
 	return err
 }
 
-// checkParts refuses a trigger and a condition for what they are by
-// themselves; nil stands for what is not sent.
+// checkParts refuses a trigger or condition that is invalid in itself; nil
+// means not sent.
 func checkParts(t *Trigger, condition *string, now clock.Time) error {
 	var tree *fault.Tree
 	if t != nil {
@@ -131,7 +199,8 @@ func checkParts(t *Trigger, condition *string, now clock.Time) error {
 }
 
 func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automationCreate) (*Automation, error) {
-	v := &Automation{Record: c.NewRecord(), Name: in.Name, Description: in.Description, Status: in.Status, Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}
+	v := &Automation{Record: c.NewRecord(), Name: in.Name, Description: in.Description, Status: in.Status,
+		Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}
 	if err := s.check(v); err != nil {
 		return nil, err
 	}
@@ -156,7 +225,7 @@ func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automatio
 	return v, c.Emit("automation.created", v.ID, v)
 }
 
-// check refuses what only the catalog, or all parts together, can tell.
+// check refuses what only the catalog, or all parts together, can show.
 func (s *Service) check(v *Automation) error {
 	tree := s.checkSteps(&v.Trigger, v.Steps)
 	if v.Trigger.Kind == onEvent && !s.catalog.Emits(*v.Trigger.Event) {
@@ -165,18 +234,19 @@ func (s *Service) check(v *Automation) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// signer is the caller with the permissions that steps get from it.
+// signer is the caller with the permissions that its steps get.
 func signer(c *op.Call) *op.Caller {
 	if c.Door != op.Admin && c.Door != op.System {
 		return c.Caller
 	}
 	operator := *c.Caller
-	operator.Permissions, operator.DomainAgreement = op.Everything().With(op.Account, op.See), true
+	operator.Permissions = op.Everything().With(op.Account, op.ActionRead)
+	operator.Agreements = []string{op.EveryAgreement}
 	return &operator
 }
 
-// permitTrigger refuses a caller who may not read what the trigger tells of:
-// its condition and its steps would.
+// permitTrigger refuses a caller who may not read what the trigger delivers,
+// because the condition and steps would.
 func (s *Service) permitTrigger(p op.Permissions, t *Trigger) error {
 	if t.Kind != onEvent {
 		return nil
@@ -190,12 +260,13 @@ func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
 	if err := s.permit(caller, v.Steps); err != nil {
 		return err
 	}
-	v.Maker = Maker{MakerKind: string(caller.Kind), MakerID: caller.ActorID(), MakerUserID: caller.UserID(), Permissions: caller.Permissions.Cells()}
+	v.Maker = Maker{MakerKind: string(caller.Kind), MakerID: caller.ActorID(), MakerUserID: caller.UserID(),
+		Permissions: caller.Permissions.Cells()}
 	if caller.Kind != op.AutomationActor {
 		return nil
 	}
-	// What an automation makes is its own maker's, with what is left of the
-	// permissions: nobody gets more by a detour.
+	// What an automation creates belongs to the automation's own maker, with
+	// the permissions that are left: nobody gains permissions by a detour.
 	first, err := automations.Get(ctx, c.Tx, c.Org, caller.ID)
 	if fault.Has(err, fault.NotFound) {
 		return nil
@@ -204,7 +275,7 @@ func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
 	return err
 }
 
-// arm lets the trigger of an active automation fire, and no other.
+// arm makes the trigger of an active automation fire, and no other.
 func (s *Service) arm(ctx context.Context, c *op.Call, v *Automation) error {
 	var types []string
 	v.NextRunAt = nil
@@ -220,7 +291,8 @@ func (s *Service) arm(ctx context.Context, c *op.Call, v *Automation) error {
 	if _, err := s.jobs.CancelKey(ctx, c.Tx, scheduleKind, string(v.ID)); err != nil || v.NextRunAt == nil {
 		return err
 	}
-	_, err := s.jobs.Enqueue(ctx, c.Tx, scheduleKind, tick{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)), job.At(*v.NextRunAt))
+	_, err := s.jobs.Enqueue(ctx, c.Tx, scheduleKind, tick{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)),
+		job.At(*v.NextRunAt))
 	return err
 }
 
@@ -228,7 +300,7 @@ type automationUpdate struct {
 	automationRef
 	Name        op.Maybe[string]  `json:"name" min:"1"`
 	Description op.Opt[string]    `json:"description" max:"10000"`
-	Status      op.Maybe[string]  `json:"status" enum:"active,paused"`
+	Status      op.Maybe[Status]  `json:"status" enum:"active,paused"`
 	Trigger     op.Maybe[Trigger] `json:"trigger"`
 	Condition   op.Opt[string]    `json:"condition" min:"1" max:"2000"`
 	Steps       op.Maybe[[]Step]  `json:"steps" min:"1" max:"20"`
@@ -242,7 +314,7 @@ func (in *automationUpdate) Prepare(_ context.Context, c *op.Call) (err error) {
 	if err := checkParts(t, in.Condition.Ptr(), c.Now); err != nil {
 		return err
 	}
-	in.Steps.Value, err = tidy(in.Steps.Value)
+	in.Steps.Value, err = normalizeSteps(in.Steps.Value)
 	return err
 }
 
@@ -251,7 +323,7 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 	if err != nil {
 		return nil, err
 	}
-	if v.Steps, err = tidy(v.Steps); err != nil { // PostgreSQL has a form of its own
+	if v.Steps, err = normalizeSteps(v.Steps); err != nil { // PostgreSQL reformats JSON
 		return nil, err
 	}
 	before := *v
@@ -291,7 +363,8 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 }
 
 func sameStep(a, b Step) bool {
-	return a.Operation == b.Operation && string(a.Input) == string(b.Input) && (a.SaveAs == nil) == (b.SaveAs == nil) && (a.SaveAs == nil || *a.SaveAs == *b.SaveAs)
+	return a.Operation == b.Operation && string(a.Input) == string(b.Input) && (a.SaveAs == nil) == (b.SaveAs == nil) &&
+		(a.SaveAs == nil || *a.SaveAs == *b.SaveAs)
 }
 
 func (s *Service) deleteAutomation(ctx context.Context, c *op.Call, in automationRef) (op.Nothing, error) {
@@ -309,9 +382,22 @@ func (s *Service) deleteAutomation(ctx context.Context, c *op.Call, in automatio
 }
 
 // cancelAll ends the executions of an automation that are in one of these
-// states. Their jobs find that out.
-func cancelAll(ctx context.Context, c *op.Call, automation id.ID, why string, states ...string) error {
-	_, err := db.Exec(ctx, c.Tx, `UPDATE automation_executions SET status = 'canceled', completed_at = $3, updated_at = $3, error_message = $4
-		WHERE organization_id = $1 AND automation_id = $2 AND status = ANY($5) AND deleted_at IS NULL`, c.Org, automation, c.Now, why, states)
+// states. Their jobs notice.
+func cancelAll(ctx context.Context, c *op.Call, automation id.ID, why string, states ...ExecutionStatus) error {
+	_, err := db.Exec(ctx, c.Tx, `
+		UPDATE automation_executions
+		SET status = 'canceled', completed_at = $3, updated_at = $3, error_message = $4
+		WHERE organization_id = $1 AND automation_id = $2 AND status = ANY($5) AND deleted_at IS NULL`, c.Org,
+		automation, c.Now, why, states)
 	return err
+}
+
+// restorePaused brings an automation back that does nothing until somebody who may
+// activates it.
+func restorePaused(ctx context.Context, c *op.Call, v *Automation, was bool) error {
+	if !was {
+		return nil
+	}
+	v.Status, v.NextRunAt = paused, nil
+	return automations.Save(ctx, c.Tx, v)
 }

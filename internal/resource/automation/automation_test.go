@@ -9,19 +9,24 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A new contact whose condition holds gets a task and an opt-in; another is
-// skipped. The door is that of whoever makes and watches the automation.
+// A new contact that meets the condition gets a task and an opt-in; another is
+// skipped. The door is that of whoever creates and watches the automation.
 func TestStory(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		work(t, a)
 		maker := call
 		if strings.HasSuffix(t.Name(), "/action") {
-			maker = a.Door("rest", a.Tenant) // the caller of that door is an automation that is nobody's
+			maker = a.Door("rest", a.Tenant) // the caller of that door is an automation without a maker
 		}
-		v := maker(t, "automations.create", `{"name": "Welcome", "description": "Call and ask", "trigger": {"kind": "event", "event": "contact.created"},
+		v := maker(t, "automations.create",
+			`{"name": "Welcome", "description": "Call and ask", "trigger": {"kind": "event",
+				"event": "contact.created"},
 			"condition": "event.data.firstName.startsWith('A') && size(event.data.emails) > 0",
-			"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }} {{ event.data.lastName | default: \"\" }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
-				{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.emails.0.email }}", "contactId": "{{ event.resourceId }}", "source": "Task {{ task.id }}"}},
+			"steps": [{"operation": "tasks.create",
+				"input": {"title": "Call {{ event.data.firstName }} {{ event.data.lastName | default: \"\" }}",
+					"contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
+				{"operation": "email_opt_ins.create", "input": {"email": "{{ event.data.emails.0.email }}",
+					"contactId": "{{ event.resourceId }}", "source": "Task {{ task.id }}"}},
 				{"operation": "tasks.update", "input": {"id": "{{ task.id }}", "priority": "high"}}]}`).OK(t, 201)
 		v.Same("status", "active")
 		v.Same("trigger.event", "contact.created")
@@ -30,7 +35,8 @@ func TestStory(t *testing.T) {
 			t.Errorf("%v", v)
 		}
 		automation := v.Text("id")
-		ada := call(t, "contacts.create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(t, 201).Text("id")
+		ada := call(t, "contacts.create",
+			`{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(t, 201).Text("id")
 		call(t, "contacts.create", `{"firstName": "Bob"}`).OK(t, 201)
 		settle(t, a)
 
@@ -38,7 +44,8 @@ func TestStory(t *testing.T) {
 		if list.Len() != 2 {
 			t.Fatalf("executions: %v", list)
 		}
-		done := call(t, "automation_executions.list", fmt.Sprintf(`{"automationId": %q, "status": "succeeded"}`, automation)).OK(t, 200)
+		done := call(t, "automation_executions.list",
+			fmt.Sprintf(`{"automationId": %q, "status": "succeeded"}`, automation)).OK(t, 200)
 		if done.Len() != 1 {
 			t.Fatalf("executions: %v", list)
 		}
@@ -51,19 +58,22 @@ func TestStory(t *testing.T) {
 		e.Same("steps.2.output.priority", "high")
 		task := e.Text("steps.0.output.id")
 		e.Same("steps.1.input.source", "Task "+task)
-		if e.At("startedAt").Null() || e.At("completedAt").Null() || !e.At("errorMessage").Null() || e.Text("eventId") == "" {
+		if e.At("startedAt").Null() || e.At("completedAt").Null() || !e.At("errorMessage").Null() ||
+			e.Text("eventId") == "" {
 			t.Errorf("%v", e)
 		}
 		if n := call(t, "automation_executions.list", `{"status": "skipped"}`).OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d skipped", n)
 		}
 		call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, task)).OK(t, 200).Same("contactId", ada)
-		byAutomation := "actor_kind = 'automation' AND door = 'automation' AND actor_id = $2 AND request_id = $3 AND type IN ('task.created', 'email_opt_in.created', 'task.updated')"
+		byAutomation := "actor_kind = 'automation' AND door = 'automation' AND actor_id = $2 AND request_id = $3 " +
+			"AND type " +
+			"IN ('task.created', 'email_opt_in.created', 'task.updated')"
 		if n := count(t, a, "events", byAutomation, automation, e.Text("id")); n != 3 {
 			t.Errorf("%d events by the automation", n)
 		}
 
-		// The same, as a rehearsal, changes nothing.
+		// The same as a rehearsal changes nothing.
 		before := count(t, a, "events", "TRUE")
 		runs := call(t, "automations.test", fmt.Sprintf(`{"id": %q}`, automation)).OK(t, 200)
 		runs.Same("runs.0.runs", false)
@@ -74,8 +84,9 @@ func TestStory(t *testing.T) {
 			t.Errorf("a rehearsal wrote events: %d, then %d", before, n)
 		}
 
-		// Paused, it hears of nothing and cannot be run.
-		call(t, "automations.update", fmt.Sprintf(`{"id": %q, "status": "paused"}`, automation)).OK(t, 200).Same("status", "paused")
+		// Paused, it receives no events and cannot be run.
+		call(t, "automations.update",
+			fmt.Sprintf(`{"id": %q, "status": "paused"}`, automation)).OK(t, 200).Same("status", "paused")
 		call(t, "automations.update", fmt.Sprintf(`{"id": %q, "status": "paused"}`, automation)).OK(t, 200)
 		call(t, "automations.run", fmt.Sprintf(`{"id": %q}`, automation)).Refused(t, 409, "AUTOMATION_PAUSED")
 		call(t, "contacts.create", `{"firstName": "Anna", "emails": [{"email": "anna@example.com"}]}`).OK(t, 201)
@@ -93,12 +104,15 @@ func TestStory(t *testing.T) {
 	})
 }
 
-// What cannot be right is refused where it stands.
+// Invalid parts are refused, each at its own path.
 func TestRefusals(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		good := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`
+		good := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": ` +
+			`{"title": ` +
+			`"x"}}]}`
 		with := func(field, value string) string {
-			fields := map[string]string{"name": `"x"`, "trigger": `{"kind": "event", "event": "contact.created"}`, "steps": `[{"operation": "tasks.create", "input": {"title": "x"}}]`}
+			fields := map[string]string{"name": `"x"`, "trigger": `{"kind": "event", "event": "contact.created"}`,
+				"steps": `[{"operation": "tasks.create", "input": {"title": "x"}}]`}
 			fields[field] = value
 			var parts []string
 			for k, v := range fields {
@@ -138,19 +152,24 @@ func TestRefusals(t *testing.T) {
 			{step(`{"operation": "tasks.create", "input": []}`), "steps.0.input"},
 			{step(`{"operation": "tasks.create", "input": {"title": "x", "nope": 1}}`), "steps.0.input"},
 			{step(`{"operation": "tasks.create", "input": {"title": 1}}`), "steps.0.input.title"},
-			{step(`{"operation": "tasks.create", "input": {"title": "x", "priority": "odd"}}`), "steps.0.input.priority"},
+			{step(`{"operation": "tasks.create", "input": {"title": "x", "priority": "odd"}}`),
+				"steps.0.input.priority"},
 			{step(`{"operation": "tasks.create", "input": {"title": "{{ event.data"}}`), "steps.0.input.title"},
 			{step(`{"operation": "tasks.create", "input": {"title": "{{ nobody.name }}"}}`), "steps.0.input.title"},
-			{step(`{"operation": "tasks.create", "input": {"title": "{{ own.id }}"}, "saveAs": "own"}`), "steps.0.input.title"},
-			{step(`{"operation": "tasks.list", "saveAs": "a"}, {"operation": "tasks.list", "saveAs": "a"}`), "steps.1.saveAs"},
+			{step(`{"operation": "tasks.create", "input": {"title": "{{ own.id }}"}, "saveAs": "own"}`),
+				"steps.0.input.title"},
+			{step(`{"operation": "tasks.list", "saveAs": "a"}, {"operation": "tasks.list", "saveAs": "a"}`),
+				"steps.1.saveAs"},
 			{step(`{"operation": "tasks.list", "saveAs": "event"}`), "steps.0.saveAs"},
 			{step(`{"operation": "tasks.list", "saveAs": "no good"}`), "steps.0.saveAs"},
-			{step(`{"operation": "files.access_links.create", "input": {"id": "{{ input.file }}"}, "saveAs": "link"}`), "steps.0.saveAs"},
+			{step(`{"operation": "files.access_links.create", "input": {"id": "{{ input.file }}"}, "saveAs": "link"}`),
+				"steps.0.saveAs"},
 			{strings.Replace(good, `"x"}}]`, `"{{ event.id }}"}}]`, 1), "steps.0.input.title"},
 		} {
 			t.Run(c.at, func(t *testing.T) { a.Send(t, a.Key, "POST", "/v1/automations", c.body).Issues(t, c.at) })
 		}
-		e := a.Send(t, a.Key, "POST", "/v1/automations", with("condition", `"event.data.firstName ==\n  evnt"`)).Refused(t, 400, "VALIDATION_ERROR")
+		e := a.Send(t, a.Key, "POST", "/v1/automations",
+			with("condition", `"event.data.firstName ==\n  evnt"`)).Refused(t, 400, "VALIDATION_ERROR")
 		if !strings.Contains(e.Text("message"), "Line 2, column 3") {
 			t.Errorf("no place: %v", e)
 		}
@@ -159,7 +178,9 @@ func TestRefusals(t *testing.T) {
 		a.Send(t, a.Key, "PATCH", at, `{"condition": "nope"}`).Issues(t, "condition")
 		a.Send(t, a.Key, "PATCH", at, `{"steps": [{"operation": "nope"}]}`).Issues(t, "steps.0.operation")
 		a.Send(t, a.Key, "PATCH", at, `{"trigger": null}`).Issues(t, "trigger")
-		a.Send(t, a.Key, "PATCH", at, `{"name": "y", "steps": [{"operation": "tasks.create", "input": { "title":"x"}}]}`).OK(t, 200).Same("name", "y")
+		a.Send(t, a.Key, "PATCH", at,
+			`{"name": "y", "steps": [{"operation": "tasks.create", "input": { "title":"x"}}]}`).OK(t, 200).Same("name",
+			"y")
 		a.Send(t, a.Key, "PATCH", at, `{"steps": [{"input": {"title": "x"}, "operation": "tasks.create"}]}`).OK(t, 200)
 		if got := a.Events(t, "automation."); got != "automation.created automation.updated" {
 			t.Errorf("events: %s", got)
@@ -173,7 +194,8 @@ func TestRefusals(t *testing.T) {
 		if !strings.Contains(refused.Text("message"), "steps[0]") {
 			t.Errorf("%v", refused)
 		}
-		a.Send(t, weak, "PATCH", at, `{"steps": [{"operation": "contacts.list"}]}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.Send(t, weak, "PATCH", at, `{"steps": [{"operation": "contacts.list"}]}`).Refused(t, 403,
+			"INSUFFICIENT_PERMISSIONS")
 		a.Send(t, weak, "PATCH", at, `{"steps": [{"operation": "tasks.list"}]}`).OK(t, 200).Same("makerKind", "api")
 		a.Send(t, a.Key, "GET", "/v1/automations/"+string(id.New()), "").Refused(t, 404, "NOT_FOUND")
 	})

@@ -15,14 +15,15 @@ import (
 )
 
 // The bounds of a condition. The cost is CEL's own measure of work; the time
-// ends what the cost does not foresee.
+// limit ends what the cost does not foresee.
 const (
 	maxCondition  = 2000 // characters
 	conditionCost = 200_000
 	conditionTime = 200 * time.Millisecond
 	nesting       = 3
 
-	// Of one that is evaluated inside a transaction, where others wait.
+	// For a condition that is evaluated inside a transaction, where others
+	// wait.
 	quickCost = 2_000
 	quickTime = 5 * time.Millisecond
 	quickData = 16 << 10 // bytes of the event's data
@@ -31,12 +32,14 @@ const (
 )
 
 // conditions is the language: CEL over two objects, event and input, whose
-// fields nobody knows before they are there.
+// fields are unknown until run time.
 var conditions = sync.OnceValue(func() *cel.Env {
 	object := cel.MapType(cel.StringType, cel.DynType)
-	env, err := cel.NewCustomEnv(append(library(), cel.Variable("event", object), cel.Variable("input", object), cel.CrossTypeNumericComparisons(true),
+	env, err := cel.NewCustomEnv(append(library(), cel.Variable("event", object), cel.Variable("input", object),
+		cel.CrossTypeNumericComparisons(true),
 		cel.ParserExpressionSizeLimit(maxCondition), cel.ParserRecursionLimit(50),
-		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateRegexProgramSizeLimit(regexSize), cel.ValidateComprehensionNestingLimit(nesting),
+		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateRegexProgramSizeLimit(regexSize),
+			cel.ValidateComprehensionNestingLimit(nesting),
 			cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()))...)
 	if err != nil {
 		panic(err) // a bad declaration
@@ -45,16 +48,16 @@ var conditions = sync.OnceValue(func() *cel.Env {
 })
 
 // condition is a compiled expression.
-type condition struct{ program, quick cel.Program } // quick is nil when it cannot be
+type condition struct{ program, quick cel.Program } // quick is nil if the condition cannot run in a transaction
 
-// compiled keeps the conditions that are in use: reading one takes a hundred
-// times as long as evaluating it.
+// compiled caches the conditions in use: parsing one takes a hundred times as
+// long as evaluating it.
 var compiled = struct {
 	sync.Mutex
 	byText map[string]*condition
 }{byText: map[string]*condition{}}
 
-// compile reads a condition, or says what is wrong with it.
+// compile parses a condition, or says what is wrong with it.
 func compile(text string) (c *condition, issue string) {
 	compiled.Lock()
 	c = compiled.byText[text]
@@ -74,8 +77,8 @@ func compile(text string) (c *condition, issue string) {
 	return c, ""
 }
 
-// parse reads a condition. Of what does not parse, or cannot be true or
-// false, it says where and why.
+// parse parses a condition. If it does not parse, or cannot be true or false,
+// the issue says where and why.
 func parse(text string) (c *condition, issue string) {
 	ast, issues := conditions().Compile(text)
 	if issues.Err() != nil {
@@ -84,16 +87,17 @@ func parse(text string) (c *condition, issue string) {
 			if i == 3 {
 				break
 			}
-			if e.Location.Line() < 1 { // about the whole
+			if e.Location.Line() < 1 { // about the whole expression
 				said = append(said, e.Message)
 				continue
 			}
-			said = append(said, fmt.Sprintf("Line %d, column %d: %s", e.Location.Line(), e.Location.Column()+1, plainly(e.Message)))
+			said = append(said, fmt.Sprintf("Line %d, column %d: %s", e.Location.Line(), e.Location.Column()+1,
+				plainly(e.Message)))
 		}
 		return nil, strings.Join(said, "; ")
 	}
 	if t := ast.OutputType(); t.Kind() != cel.BoolKind && t.Kind() != cel.DynKind {
-		return nil, fmt.Sprintf("A condition is true or false; this one is of type %s", t)
+		return nil, fmt.Sprintf("A condition must be true or false; this one has type %s", t)
 	}
 	c = &condition{}
 	var err error
@@ -101,18 +105,19 @@ func parse(text string) (c *condition, issue string) {
 		to   *cel.Program
 		cost uint64
 	}{{&c.program, conditionCost}, {&c.quick, quickCost}} {
-		if *p.to, err = conditions().Program(ast, cel.CostTracking(regexCost{}), cel.CostLimit(p.cost), cel.InterruptCheckFrequency(100)); err != nil {
-			return nil, "It cannot be run: " + err.Error()
+		if *p.to, err = conditions().Program(ast, cel.CostTracking(regexCost{}), cel.CostLimit(p.cost),
+			cel.InterruptCheckFrequency(100)); err != nil {
+			return nil, "It cannot run: " + err.Error()
 		}
 	}
 	if strings.Contains(text, "matches") {
-		c.quick = nil // what a regular expression costs is known only afterwards
+		c.quick = nil // the cost of a regular expression is known only afterwards
 	}
 	return c, ""
 }
 
-// The compiler speaks to those who know its grammar: it names every token that
-// it would have taken.
+// The compiler's messages assume knowledge of its grammar: they list every
+// token that it would have accepted.
 var compilerWords = []struct {
 	said  *regexp.Regexp
 	means string
@@ -120,12 +125,14 @@ var compilerWords = []struct {
 	{regexp.MustCompile(`^Syntax error: .* '<EOF>' expecting`), "something is missing at the end"},
 	{regexp.MustCompile(`^Syntax error: missing '(.+)' at`), `"$1" is missing`},
 	{regexp.MustCompile(`^Syntax error: token recognition error at: '=\s*'`), `to compare, write "=="`},
-	{regexp.MustCompile(`^Syntax error: (?:mismatched|extraneous) input '(.+?)' expecting`), `"$1" does not belong here`},
-	{regexp.MustCompile(`^Syntax error: (?:token recognition error at:|no viable alternative at input) '\s*(.+?)\s*'$`), `"$1" does not belong here`},
+	{regexp.MustCompile(`^Syntax error: (?:mismatched|extraneous) input '(.+?)' expecting`),
+		`"$1" does not belong here`},
+	{regexp.MustCompile(`^Syntax error: (?:token recognition error at:|no viable alternative at input) '\s*(.+?)\s*'$`),
+		`"$1" does not belong here`},
 	{regexp.MustCompile(`^undeclared reference to '(.+?)'`), `there is no "$1"; a condition sees event and input`},
 }
 
-// plainly says an issue in words for whoever wrote the condition.
+// plainly rewords an issue for whoever wrote the condition.
 func plainly(issue string) string {
 	for _, w := range compilerWords {
 		if at := w.said.FindStringSubmatchIndex(issue); at != nil {
@@ -140,13 +147,13 @@ func plainly(issue string) string {
 func (c *condition) holds(ctx context.Context, values map[string]any) (holds bool, issue string) {
 	holds, issue, took := evaluate(ctx, c.program, conditionTime, values)
 	if took {
-		issue = "The condition could not be evaluated: it takes too long."
+		issue = "The condition could not be evaluated: it took too long."
 	}
 	return holds, issue
 }
 
-// holdsQuickly is holds for a condition that takes next to no time; of others
-// it knows nothing.
+// holdsQuickly is holds for a condition that takes next to no time. For others,
+// known is false.
 func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (holds bool, issue string, known bool) {
 	if c.quick == nil {
 		return false, "", false
@@ -155,11 +162,14 @@ func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (ho
 	return holds, issue, !took
 }
 
-// evaluate runs a program within its bounds, or reports that they were too narrow.
-func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values map[string]any) (holds bool, issue string, tooLong bool) {
+// evaluate runs a program within its bounds, or reports that they were too
+// narrow.
+func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values map[string]any) (holds bool, issue string,
+	tooLong bool) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	out, _, err := p.ContextEval(ctx, map[string]any{"event": asObject(values["event"]), "input": asObject(values["input"])})
+	out, _, err := p.ContextEval(ctx,
+		map[string]any{"event": asObject(values["event"]), "input": asObject(values["input"])})
 	var stopped interpreter.EvalCancelledError
 	if err != nil && (ctx.Err() != nil || errors.As(err, &stopped)) {
 		return false, "", true
@@ -169,7 +179,7 @@ func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values ma
 	}
 	b, ok := out.Value().(bool)
 	if !ok {
-		return false, fmt.Sprintf("The condition gave a value of type %s, not true or false.", out.Type().TypeName()), false
+		return false, fmt.Sprintf("The condition returned a %s, not true or false.", out.Type().TypeName()), false
 	}
 	return b, "", false
 }
@@ -181,7 +191,8 @@ func asObject(v any) any {
 	return native(v)
 }
 
-// native is a JSON value as CEL counts: whole numbers are integers.
+// native is a JSON value with the number types of CEL: whole numbers are
+// integers.
 func native(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -16,7 +16,9 @@ func TestConditions(t *testing.T) {
 		}
 		return v.(map[string]any)
 	}
-	small := values(`{"event": {"type": "invoice.paid", "data": {"totalAmountCents": 1250, "rate": 0.5, "name": "Ada", "note": null, "tags": ["a", "b"]}}, "input": {"n": 3}}`)
+	small := values(`{"event": {"type": "invoice.paid", "data": {"totalAmountCents": 1250, "rate": 0.5, "name": ` +
+		`"Ada", ` +
+		`"note": null, "tags": ["a", "b"]}}, "input": {"n": 3}}`)
 	for text, want := range map[string]bool{
 		`event.data.totalAmountCents > 1000`:                                    true,
 		`event.data.totalAmountCents == 1250 && input.n < 3.5`:                  true,
@@ -36,15 +38,17 @@ func TestConditions(t *testing.T) {
 		if got, issue := c.holds(t.Context(), small); got != want || issue != "" {
 			t.Errorf("%s: %t, %s", text, got, issue)
 		}
-		if got, issue, known := c.holdsQuickly(t.Context(), small); known == strings.Contains(text, "matches") || known && (got != want || issue != "") {
+		if got, issue, known := c.holdsQuickly(t.Context(), small); known == strings.Contains(text, "matches") ||
+			known &&
+				(got != want || issue != "") {
 			t.Errorf("%s, quickly: %t, %s, known %t", text, got, issue, known)
 		}
 	}
 	for text, want := range map[string]string{
 		`event.data.nothing == 1`:  "no such key",
-		`event.data.name`:          "of type string",
+		`event.data.name`:          "returned a string",
 		`event.data.name + 1 == 2`: "no such overload",
-		// What the data is called says nothing about what went wrong.
+		// The data in an error does not change what the error says.
 		`event.data.interrupted == true`:   "no such key: interrupted",
 		`event.data["cost limit"] == true`: "no such key: cost limit",
 	} {
@@ -62,27 +66,32 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// What would take long is refused, or ends soon.
+// A condition that would take long is refused, or stops soon.
 func TestConditionBombs(t *testing.T) {
 	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
-	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` + strings.Repeat("a", 10_000) + `", "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` + strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b"}}}`))
+	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` +
+		strings.Repeat("a", 10_000) + `", "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` +
+		strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	values := v.(map[string]any)
-	v, err = decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` + strings.Repeat("a", quickData-len(list)) + `", "pattern": "a"}}}`))
+	v, err = decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` +
+		strings.Repeat("a", quickData-len(list)) + `", "pattern": "a"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	within := v.(map[string]any) // a transaction
+	within := v.(map[string]any) // within a transaction
 	grow := "event.data.text"
 	for range 8 {
 		grow = "(" + grow + "+" + grow + ")"
 	}
 	compiled := 0
 	for name, text := range map[string]string{
-		"nested":        `event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, a + b + c > 0)))`,
-		"nested deeper": `event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, event.data.list.all(d, true))))`,
+		"nested": `event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, a + b + c > 0)))`,
+		"nested deeper": `event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, ` +
+			`event.data.list.all(d, ` +
+			`true))))`,
 		"large strings": `event.data.list.all(x, (event.data.text + event.data.text).size() > 0)`,
 		"growing":       grow + `.size() > 0`,
 		"regex":         `event.data.list.all(x, !event.data.text.matches('(a|b)*c'))`,
@@ -122,7 +131,7 @@ func TestConditionBombs(t *testing.T) {
 	}
 }
 
-// What is wrong with a condition is said to whoever wrote it.
+// Issues with a condition are worded for whoever wrote it.
 func TestConditionIssues(t *testing.T) {
 	for text, want := range map[string]string{
 		"1 +":              "Line 1, column 4: something is missing at the end",
@@ -132,7 +141,7 @@ func TestConditionIssues(t *testing.T) {
 		"true &&& false":   `Line 1, column 8: "&" does not belong here`,
 		"event..data":      `Line 1, column 7: ".." does not belong here`,
 		"contact.name":     `Line 1, column 1: there is no "contact"; a condition sees event and input`,
-		"input.n + 1":      "A condition is true or false; this one is of type int",
+		"input.n + 1":      "A condition must be true or false; this one has type int",
 	} {
 		if _, got := compile(text); got != want {
 			t.Errorf("%s: %s\nwant %s", text, got, want)

@@ -7,7 +7,7 @@ import (
 	"frontdesk/internal/kernel/cputest"
 )
 
-// Shapes of conditions that make readers slow.
+// Shapes of conditions that make parsers slow.
 var conditionShapes = []cputest.Shape{
 	{Name: "parens", Open: "(", Before: "", Close: ")"},
 	{Name: "open parens", Open: "("},
@@ -54,14 +54,15 @@ var conditionShapes = []cputest.Shape{
 }
 
 // Conditions of a kilobyte, over data of a kilobyte and of a megabyte: three
-// comprehensions in each other, and patterns, over all of it.
+// nested comprehensions, and patterns, over all of it.
 func TestAttackConditions(t *testing.T) {
 	values := func(n int) map[string]any {
 		list := make([]any, n/20)
 		for i := range list {
 			list[i] = strings.Repeat("a", 18)
 		}
-		return map[string]any{"event": map[string]any{"data": map[string]any{"a": "b"}}, "input": map[string]any{"list": list, "text": strings.Repeat("a", n)}}
+		return map[string]any{"event": map[string]any{"data": map[string]any{"a": "b"}},
+			"input": map[string]any{"list": list, "text": strings.Repeat("a", n)}}
 	}
 	evaluate := func(t *testing.T, text string) {
 		for _, n := range cputest.Sizes {
@@ -103,7 +104,8 @@ func FuzzCondition(f *testing.F) {
 	}
 	f.Add("input.list.all(x, input.list.exists(y, x + y == event.data.a))")
 	f.Fuzz(func(t *testing.T, text string) {
-		v := map[string]any{"event": map[string]any{"data": map[string]any{"a": "b"}}, "input": map[string]any{"list": []any{"a", "b", "c"}, "text": "text"}}
+		v := map[string]any{"event": map[string]any{"data": map[string]any{"a": "b"}},
+			"input": map[string]any{"list": []any{"a", "b", "c"}, "text": "text"}}
 		cputest.Within(t, 1<<10, func() {
 			if len(text) > maxCondition {
 				return

@@ -9,7 +9,7 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// found counts the values of all tables that contain a text.
+// found lists the values in all tables that contain a text.
 func found(t testing.TB, a *apptest.App, text string) (where []string) {
 	t.Helper()
 	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
@@ -35,21 +35,28 @@ func found(t testing.TB, a *apptest.App, text string) (where []string) {
 	return where
 }
 
-// Erasing a person empties what automations did about them, and only that.
+// Erasing a person blanks what automations did about them, and only that.
 func TestErasedExecutions(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
-		// The opt-in is refused for the second of the two contacts: its address is taken.
+		// The opt-in is refused for the second of the two contacts: its address
+		// is taken.
 		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [
-			{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
-			{"operation": "tasks.activity.create", "input": {"id": "{{ task.id }}", "body": "{{ event.data.firstName }} is new"}},
-			{"operation": "contacts.update", "input": {"id": "{{ event.resourceId }}", "notes": "{{ event.data.firstName }}"}},
+			{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}",
+				"contactId": "{{ event.resourceId }}"}, "saveAs": "task"},
+			{"operation": "tasks.activity.create", "input": {"id": "{{ task.id }}",
+				"body": "{{ event.data.firstName }} is new"}},
+			{"operation": "contacts.update", "input": {"id": "{{ event.resourceId }}",
+				"notes": "{{ event.data.firstName }}"}},
 			{"operation": "contacts.get", "input": {"id": "{{ event.resourceId }}"}},
-			{"operation": "tasks.update", "input": {"id": "{{ event.data.emails.0.id }}", "title": "{{ event.data.firstName }}"}}]}`)
+			{"operation": "tasks.update", "input": {"id": "{{ event.data.emails.0.id }}",
+				"title": "{{ event.data.firstName }}"}}]}`)
 		xantippe := contact(t, a, "Xantippe")
 		contact(t, a, "Diotima")
 		settle(t, a)
-		named := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.get", "input": {"id": "{{ input.id }}"}}]}`)
+		named := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.get", "input": {"id": "{{ `+
+				`input.id }}"}}]}`)
 		e := run(t, a, named, fmt.Sprintf(`{"input": {"id": %q, "text": "xantippe"}}`, xantippe))
 		settle(t, a)
 		if n := count(t, a, "automation_executions", "automation_id = $2 AND status = 'failed'", v); n != 2 {
@@ -60,7 +67,7 @@ func TestErasedExecutions(t *testing.T) {
 			t.Errorf("only %d traces", n)
 		}
 		out := a.Operate(t, "contacts.erase", "contact", xantippe, fmt.Sprintf(`{"id": %q}`, xantippe))
-		out.Same("executions", 2)
+		out.Same("rows.automation_executions", 2)
 		if where := found(t, a, "xantippe"); len(where) > 0 {
 			t.Errorf("still in %v", where)
 		}

@@ -12,7 +12,7 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// work lets the service do what it does by itself, until the test ends.
+// work runs the service's jobs until the test ends.
 func work(t testing.TB, a *apptest.App) {
 	t.Helper()
 	if err := a.Jobs.Start(context.Background()); err != nil {
@@ -27,13 +27,16 @@ func work(t testing.TB, a *apptest.App) {
 	})
 }
 
-// settle waits until nothing is left to be told or run.
+// settle waits until no event is left to deliver and no execution left to run.
 func settle(t testing.TB, a *apptest.App) {
 	t.Helper()
 	left := 0
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			left, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind IN ('event.fan_out', 'automation.execute') AND state IN ('ready', 'running')")
+			left, err = db.One[int](ctx, tx, `
+				SELECT count(*)
+				FROM jobs
+				WHERE kind IN ('event.fan_out', 'automation.execute') AND state IN ('ready', 'running')`)
 			return err
 		})
 		if err != nil {
@@ -52,16 +55,18 @@ func automate(t testing.TB, a *apptest.App, key, body string) id.ID {
 	return a.Send(t, key, "POST", "/v1/automations", body).OK(t, 201).ID("id")
 }
 
-// onCreated is an automation that makes a task for every new contact.
-const onCreated = `{"name": "Call", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}}]}`
+// onCreated is an automation that creates a task for every new contact.
+const onCreated = `{"name": "Call", "trigger": {"kind": "event", "event": "contact.created"}, "steps": ` +
+	`[{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}", "contactId": "{{ ` +
+	`event.resourceId }}"}}]}`
 
-// executionsOf lists an automation's executions, the newest first.
+// executionsOf lists an automation's executions, newest first.
 func executionsOf(t testing.TB, a *apptest.App, automation id.ID) apptest.Value {
 	t.Helper()
 	return a.Send(t, a.Key, "GET", "/v1/automations/"+string(automation)+"/executions?limit=100", "").OK(t, 200)
 }
 
-// only is the one execution of an automation.
+// only is the single execution of an automation.
 func only(t testing.TB, a *apptest.App, automation id.ID) apptest.Value {
 	t.Helper()
 	list := executionsOf(t, a, automation)
@@ -71,22 +76,24 @@ func only(t testing.TB, a *apptest.App, automation id.ID) apptest.Value {
 	return list.At("0")
 }
 
-// ends insists on how the one execution of an automation ended.
+// ends asserts how the single execution of an automation ended.
 func ends(t testing.TB, a *apptest.App, automation id.ID, status, why string) apptest.Value {
 	t.Helper()
 	settle(t, a)
 	e := only(t, a, automation)
 	if e.Text("status") != status || !strings.Contains(e.Text("errorMessage"), why) {
-		t.Fatalf("it ended %s: %s, want %s: %s (%.2000s)", e.Text("status"), e.Text("errorMessage"), status, why, e.String())
+		t.Fatalf("it ended %s: %s, want %s: %s (%.2000s)", e.Text("status"), e.Text("errorMessage"), status, why,
+			e.String())
 	}
 	return e
 }
 
-// count counts the rows of the organization that match.
+// count counts the organization's rows that match.
 func count(t testing.TB, a *apptest.App, table, where string, args ...any) (n int) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+where, append([]any{a.Org}, args...)...)
+		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+where,
+			append([]any{a.Org}, args...)...)
 		return err
 	})
 	if err != nil {
@@ -97,5 +104,7 @@ func count(t testing.TB, a *apptest.App, table, where string, args ...any) (n in
 
 func contact(t testing.TB, a *apptest.App, name string) id.ID {
 	t.Helper()
-	return a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q, "emails": [{"email": %q}]}`, name, strings.ToLower(name)+"@example.com")).OK(t, 201).ID("id")
+	return a.Send(t, a.Key, "POST", "/v1/contacts",
+		fmt.Sprintf(`{"firstName": %q, "emails": [{"email": %q}]}`, name,
+			strings.ToLower(name)+"@example.com")).OK(t, 201).ID("id")
 }

@@ -17,33 +17,35 @@ var _ account.Keeper = (*Service)(nil)
 
 // MadeBy lists the active automations that act for a user.
 func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]account.Holding, error) {
-	return db.All[account.Holding](ctx, tx, `SELECT id, 'automation' AS kind, name, status FROM automations
+	return db.All[account.Holding](ctx, tx, `
+		SELECT id, 'automation' AS kind, name, status FROM automations
 		WHERE organization_id = $1 AND maker_user_id = $2 AND status = 'active' AND deleted_at IS NULL
 		ORDER BY created_at, seq`, org, user)
 }
 
-// TakeOver has an automation act for the caller, who may take each of its steps.
+// TakeOver makes an automation act for the caller, who must be allowed to take
+// each of its steps.
 func (s *Service) TakeOver(ctx context.Context, c *op.Call, automation id.ID) error {
-	return s.rekeep(ctx, c, automation, func(v *Automation) error { return s.sign(ctx, c, v) })
+	return s.modify(ctx, c, automation, func(v *Automation) error { return s.sign(ctx, c, v) })
 }
 
 // Stop pauses an automation whose maker leaves.
 func (s *Service) Stop(ctx context.Context, c *op.Call, automation id.ID) error {
-	return s.rekeep(ctx, c, automation, func(v *Automation) error {
+	return s.modify(ctx, c, automation, func(v *Automation) error {
 		v.Status = paused
 		if err := s.arm(ctx, c, v); err != nil {
 			return err
 		}
-		return cancelAll(ctx, c, v.ID, "Whoever made the automation left the organization.", queued, running)
+		return cancelAll(ctx, c, v.ID, "The maker of the automation left the organization.", queued, running)
 	})
 }
 
-func (s *Service) rekeep(ctx context.Context, c *op.Call, automation id.ID, change func(*Automation) error) error {
+func (s *Service) modify(ctx context.Context, c *op.Call, automation id.ID, change func(*Automation) error) error {
 	v, err := automations.Lock(ctx, c.Tx, c.Org, automation)
 	if err != nil {
 		return err
 	}
-	if v.Steps, err = tidy(v.Steps); err != nil { // PostgreSQL has a form of its own
+	if v.Steps, err = normalizeSteps(v.Steps); err != nil { // PostgreSQL reformats JSON
 		return err
 	}
 	if err := change(v); err != nil {

@@ -9,22 +9,26 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// An answer that is too large to be shown is still there for later steps; one
-// that shows a secret is kept nowhere.
+// An answer that is too large to show is still available to later steps; one
+// with a secret is kept nowhere.
 func TestOutputs(t *testing.T) {
 	p := &trouble{}
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		p.say(func(n int64) error {
-			if n == 2 { // what was saved is read again
+			if n == 2 { // the saved answer is read again
 				return fault.Unavailable.New()
 			}
 			return nil
 		})
-		v := automate(t, a, a.Key, fmt.Sprintf(`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.trouble", "input": {"text": %q}, "saveAs": "long"},
-			{"operation": "email_templates.create", "input": {"name": "x", "subject": "x", "bodyFormat": "html", "body": "{{ long.text }}{{ long.text }}"}, "saveAs": "longer"},
+		v := automate(t, a, a.Key,
+			fmt.Sprintf(`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.trouble",
+				"input": {"text": %q}, "saveAs": "long"},
+			{"operation": "email_templates.create", "input": {"name": "x", "subject": "x", "bodyFormat": "html",
+				"body": "{{ long.text }}{{ long.text }}"}, "saveAs": "longer"},
 			{"operation": "tasks.trouble", "input": {"text": "x"}},
-			{"operation": "email_templates.create", "input": {"name": "x", "subject": "x", "bodyFormat": "html", "body": "{{ longer.body }}"}}]}`, strings.Repeat("long ", 10000)))
+			{"operation": "email_templates.create", "input": {"name": "x", "subject": "x", "bodyFormat": "html",
+				"body": "{{ longer.body }}"}}]}`, strings.Repeat("long ", 10000)))
 		run(t, a, v, `{}`)
 		e := ends(t, a, v, "succeeded", "")
 		e.Same("steps.0.outputOmitted", false)
@@ -35,8 +39,12 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%d templates", n)
 		}
 
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "letter.txt", Text: "Dear Ada"}).OK(t, 201).Text("id")
-		link := automate(t, a, a.Key, fmt.Sprintf(`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "files.access_links.create", "input": {"id": %q}}]}`, file))
+		file := a.Upload(t, a.Key, "/v1/files",
+			apptest.Part{Name: "file", FileName: "letter.txt", Text: "Dear Ada"}).OK(t, 201).Text("id")
+		link := automate(t, a, a.Key,
+			fmt.Sprintf(`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": `+
+				`"files.access_links.create", `+
+				`"input": {"id": %q}}]}`, file))
 		run(t, a, link, `{}`)
 		e = ends(t, a, link, "succeeded", "")
 		e.Same("steps.0.outputOmitted", true)
@@ -44,23 +52,31 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 
-		// Values that would make an input too long fail before the call.
-		huge := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "`+strings.Repeat("{{ input.text }}", 300)+`"}}]}`)
+		// Values that make an input too long fail before the call.
+		huge := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "`+
+				strings.Repeat("{{ input.text }}", 300)+`"}}]}`)
 		run(t, a, huge, `{"input": {"text": "`+strings.Repeat("x", 5000)+`"}}`)
 		ends(t, a, huge, "failed", "longer than").Same("steps.0.error.code", "AUTOMATION_VALUE_MISSING")
 	}, p.extra())
 }
 
-// A rehearsal shows what it would do within a bound, for however many events
-// and steps: each here would have an input of almost a megabyte.
+// A rehearsal is bounded, for however many events and steps: each here would
+// have an input of almost a megabyte.
 func TestRehearsalIsBounded(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		steps := `{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}` +
-			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "x", "description": "{{ event.data.notes }}{{ event.data.notes }}{{ event.data.notes }}{{ event.data.notes }}"}}`, 15) +
-			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "`+strings.Repeat("{{ event.data.notes }}", 90)+`"}}`, 4)
-		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [`+steps+`]}`)
+			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "x", "description": "{{ `+
+				`event.data.notes }}{{ `+
+				`event.data.notes }}{{ event.data.notes }}{{ event.data.notes }}"}}`, 15) +
+			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "`+
+				strings.Repeat("{{ event.data.notes }}", 90)+
+				`"}}`, 4)
+		v := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [`+steps+`]}`)
 		for range 20 {
-			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "notes": "`+strings.Repeat("x", 10_000)+`"}`).OK(t, 201)
+			a.Send(t, a.Key, "POST", "/v1/contacts",
+				`{"firstName": "Ada", "notes": "`+strings.Repeat("x", 10_000)+`"}`).OK(t, 201)
 		}
 		r := a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test", `{"limit": 20}`)
 		got := r.OK(t, 200)
@@ -71,6 +87,7 @@ func TestRehearsalIsBounded(t *testing.T) {
 		if got.At("runs").Len() != 20 || !got.At("runs.0.steps.16.input").Null() || len(r.Body) > 3<<20 {
 			t.Errorf("%d runs in %d bytes", got.At("runs").Len(), len(r.Body))
 		}
-		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test", `{"input": {"text": "`+strings.Repeat("x", 70_000)+`"}}`).Refused(t, 400, "VALIDATION_ERROR")
+		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test",
+			`{"input": {"text": "`+strings.Repeat("x", 70_000)+`"}}`).Refused(t, 400, "VALIDATION_ERROR")
 	})
 }

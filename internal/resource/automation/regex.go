@@ -11,22 +11,26 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// The bounds of a regular expression. Neither CEL's cost nor its clock ends one
-// that runs, and it may take as many steps as its program and the text have
-// together: so what could be slow is refused before it begins.
+// The bounds of a regular expression. Neither CEL's cost limit nor its time
+// limit stops one that runs, and it may take as many steps as its program and
+// the text multiplied. So anything that could be slow is refused before it
+// starts.
 const (
-	regexSize  = 1000       // instructions of its program
-	regexWork  = 10_000_000 // instructions by bytes of the text
+	regexSize  = 1000       // instructions in its program
+	regexWork  = 10_000_000 // instructions times bytes of text
 	maxPattern = maxCondition
-	regexUnit  = 100 // instructions by bytes that are one of CEL's cost: all of a condition take as long as two of the slowest
+	// instructions times bytes per unit of CEL's cost: all of a condition take
+	// as long as two of the slowest
+	regexUnit = 100
 )
 
-// library is CEL's, with a function matches that has bounds.
+// library is CEL's, with a bounded matches function.
 func library() []cel.EnvOption {
 	text := []*cel.Type{cel.StringType, cel.StringType}
 	return []cel.EnvOption{
 		cel.StdLib(cel.StdLibSubset(&env.LibrarySubset{ExcludeFunctions: []*env.Function{{Name: overloads.Matches}}})),
-		cel.Function(overloads.Matches, cel.Overload(overloads.Matches, text, cel.BoolType), cel.MemberOverload(overloads.MatchesString, text, cel.BoolType),
+		cel.Function(overloads.Matches, cel.Overload(overloads.Matches, text, cel.BoolType),
+			cel.MemberOverload(overloads.MatchesString, text, cel.BoolType),
 			cel.SingletonBinaryBinding(matches)),
 	}
 }
@@ -38,7 +42,7 @@ func matches(text, pattern ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
 	if len(p) > maxPattern {
-		return types.NewErr("a regular expression has at most %d bytes", maxPattern)
+		return types.NewErr("a regular expression must not exceed %d bytes", maxPattern)
 	}
 	n, err := instructions(string(p))
 	if err != nil {
@@ -54,7 +58,7 @@ func matches(text, pattern ref.Val) ref.Val {
 	return types.Bool(r.MatchString(string(t)))
 }
 
-// instructions is how many the program of a regular expression has.
+// instructions counts the instructions in a regular expression's program.
 func instructions(pattern string) (int, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -68,10 +72,10 @@ func instructions(pattern string) (int, error) {
 }
 
 // regexCost tells CEL what a regular expression took. CEL itself counts the
-// letters of the pattern, of which a few can make a program of any size.
+// characters of the pattern, a few of which can make a program of any size.
 type regexCost struct{}
 
-// CallCost is the cost of matches; CEL knows that of all else.
+// CallCost is the cost of matches; CEL knows the cost of everything else.
 func (regexCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	if function != overloads.Matches || len(args) != 2 {
 		return nil

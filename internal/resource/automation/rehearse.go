@@ -14,7 +14,7 @@ import (
 
 // Rehearsal is what an automation would have done.
 type Rehearsal struct {
-	Runs []RehearsedRun `json:"runs" doc:"one for each event, the newest first"`
+	Runs []RehearsedRun `json:"runs" doc:"one for each event, newest first"`
 }
 
 // RehearsedRun is what it would have done for one event.
@@ -30,14 +30,14 @@ type RehearsedRun struct {
 // RehearsedStep is a step with the values that can be known.
 type RehearsedStep struct {
 	Operation    string          `json:"operation"`
-	Input        *jsontext.Value `json:"input" doc:"what the operation would get"`
-	InputOmitted bool            `json:"inputOmitted" doc:"the input is too large to be shown"`
-	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the input could not be made"`
+	Input        *jsontext.Value `json:"input" doc:"what the operation would receive"`
+	InputOmitted bool            `json:"inputOmitted" doc:"the input is too large to show"`
+	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the input could not be built"`
 }
 
 type automationTest struct {
 	automationRef
-	Limit int            `json:"limit" default:"10" min:"1" max:"20" doc:"how many events at most"`
+	Limit int            `json:"limit" default:"10" min:"1" max:"20" doc:"the most events to test"`
 	Input jsontext.Value `json:"input,omitempty" kinds:"object"`
 }
 
@@ -76,8 +76,9 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	return out, nil
 }
 
-// rehearse shows one run, and takes its inputs from what is left to be shown.
-func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value, left *int) (*RehearsedRun, error) {
+// rehearse shows one run and deducts its inputs from the remaining bound.
+func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value,
+	left *int) (*RehearsedRun, error) {
 	if len(input) == 0 {
 		input = jsontext.Value("{}")
 	}
@@ -116,7 +117,7 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 	return out, nil
 }
 
-// unsaved leaves the placeholders of what earlier steps would have saved.
+// unsaved keeps the placeholders of what earlier steps would have saved.
 func unsaved(before []Step, values placeholder.Lookup) placeholder.Lookup {
 	return func(path []string) (any, bool) {
 		for i := range before {

@@ -8,11 +8,12 @@ import (
 	"frontdesk/internal/kernel/placeholder"
 )
 
-// Whatever a value is, naming it often makes no input beyond the bound: a text,
-// a list, and a number, which JSON lets be as long as it likes.
+// Repeating a value never makes an input exceed the bound: a text, a list, or a
+// number, which JSON allows to be of any length.
 func TestRenderedInputsAreBounded(t *testing.T) {
 	long := strings.Repeat("1", 50_000)
-	for name, value := range map[string]string{"text": `"` + long + `"`, "number": long, "fraction": "0." + long, "list": "[" + long + "]", "object": `{"n": ` + long + `}`} {
+	for name, value := range map[string]string{"text": `"` + long + `"`, "number": long, "fraction": "0." + long,
+		"list": "[" + long + "]", "object": `{"n": ` + long + `}`} {
 		values, err := placeholder.JSON([]byte(`{"input": ` + value + `}`))
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// trouble is an operation that does as the test says.
+// trouble is an operation that does what the test says.
 type trouble struct {
 	calls  atomic.Int64
 	answer atomic.Pointer[func(n int64) error]
@@ -35,7 +35,14 @@ func (p *trouble) say(fn func(n int64) error) { p.calls.Store(0); p.answer.Store
 
 func (p *trouble) extra() app.Extra {
 	return app.Extra{Operations: []*op.Op{
-		op.Write(op.Spec{Name: "tasks.trouble", Route: "POST /v1/tasks/trouble", Summary: "Does as the test says.", Status: 200, Events: []string{"task.troubled"}, Example: `{"text": "x"}`},
+		op.Write(op.Spec{
+			Name:    "tasks.trouble",
+			Route:   "POST /v1/tasks/trouble",
+			Summary: "Does as the test says.",
+			Status:  200,
+			Events:  []string{"task.troubled"},
+			Example: `{"text": "x"}`,
+		},
 			func(_ context.Context, c *op.Call, in troubleIn) (*troubleOut, error) {
 				if err := (*p.answer.Load())(p.calls.Add(1)); err != nil {
 					return nil, err
@@ -46,10 +53,12 @@ func (p *trouble) extra() app.Extra {
 	}}
 }
 
-const troubled = `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "First"}, "saveAs": "first"},
-	{"operation": "tasks.trouble", "input": {"text": "{{ input.text | default: \"x\" }}"}, "saveAs": "second"}, {"operation": "tasks.create", "input": {"title": "{{ second.text }}"}}]}`
+const troubled = `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create",
+	"input": {"title": "First"}, "saveAs": "first"},
+	{"operation": "tasks.trouble", "input": {"text": "{{ input.text | default: \"x\" }}"}, "saveAs": "second"},
+		{"operation": "tasks.create", "input": {"title": "{{ second.text }}"}}]}`
 
-// run starts an automation by hand.
+// run starts an automation manually.
 func run(t testing.TB, a *apptest.App, automation id.ID, input string) id.ID {
 	t.Helper()
 	return a.Send(t, a.Key, "POST", "/v1/automations/"+string(automation)+"/run", input).OK(t, 200).ID("id")
@@ -60,8 +69,8 @@ func post(t testing.TB, a *apptest.App, execution id.ID, verb string) apptest.Re
 	return a.Send(t, a.Key, "POST", "/v1/automation-executions/"+string(execution)+"/"+verb, "")
 }
 
-// What is temporary is tried again; what is refused ends the execution, and a
-// retry goes on from there, also with steps that were mended.
+// Temporary failures are retried. A refusal ends the execution, and a retry
+// continues from there, even with steps that were fixed.
 func TestRetry(t *testing.T) {
 	p := &trouble{}
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
@@ -96,12 +105,14 @@ func TestRetry(t *testing.T) {
 		at := "/v1/automations/" + string(v)
 		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
 		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_PAUSED")
-		a.Send(t, a.Key, "PATCH", at, `{"status": "active", "steps": [{"operation": "tasks.create", "input": {"title": "First"}, "saveAs": "first"},
+		a.Send(t, a.Key, "PATCH", at,
+			`{"status": "active", "steps": [{"operation": "tasks.create", "input": {"title": "First"},
+				"saveAs": "first"},
 			{"operation": "tasks.update", "input": {"id": "{{ first.id }}", "title": "Mended"}}]}`).OK(t, 200)
 		post(t, a, e, "retry").OK(t, 200).Same("status", "queued")
 		got = ends(t, a, v, "succeeded", "")
 		got.Same("steps.1.output.title", "Mended")
-		if n := count(t, a, "tasks", "title IN ('First', 'Mended')"); n != 2 { // one of each execution
+		if n := count(t, a, "tasks", "title IN ('First', 'Mended')"); n != 2 { // one from each execution
 			t.Errorf("%d tasks: a step was repeated", n)
 		}
 		p.say(func(int64) error { return fmt.Errorf("a bug") })
@@ -114,13 +125,21 @@ func TestRetry(t *testing.T) {
 // Doubt is a refusal that leaves open whether something was done.
 var Doubt = fault.Define("TEST_DOUBT", 502, "The provider did not answer.")
 
-// A step of which nobody knows whether it was done is taken again under the
-// same key, by itself and by a retry, whatever its refusal is called.
+// A step whose outcome is unknown is repeated under the same key, automatically
+// and by a retry, whatever its refusal is called.
 func TestUnknownOutcome(t *testing.T) {
 	var keys []string
 	said := 0
 	doubtful := app.Extra{Operations: []*op.Op{
-		op.Flow(op.Spec{Name: "tasks.doubt", Route: "POST /v1/tasks/doubt", Summary: "Is in doubt.", Status: 200, Events: []string{"task.doubted"}, Errors: []*fault.Kind{Doubt}, Example: `{"text": "x"}`},
+		op.Flow(op.Spec{
+			Name:    "tasks.doubt",
+			Route:   "POST /v1/tasks/doubt",
+			Summary: "Is in doubt.",
+			Status:  200,
+			Events:  []string{"task.doubted"},
+			Errors:  []*fault.Kind{Doubt},
+			Example: `{"text": "x"}`,
+		},
 			func(ctx context.Context, c *op.Call, in troubleIn) (*troubleOut, error) {
 				keys = append(keys, c.Key)
 				if said++; said < 3 {
@@ -134,7 +153,9 @@ func TestUnknownOutcome(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		keys, said = nil, 0
 		work(t, a)
-		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.doubt", "input": {"text": "x"}}]}`)
+		v := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.doubt", "input": {"text": `+
+				`"x"}}]}`)
 		run(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "").Same("steps.0.attempts", 3)
 		if len(keys) != 3 || keys[0] != keys[1] || keys[1] != keys[2] {
@@ -143,15 +164,15 @@ func TestUnknownOutcome(t *testing.T) {
 	}, doubtful)
 }
 
-// Canceled while a step is taken, an execution keeps what the step did and
-// takes no other.
+// An execution that is canceled during a step keeps what the step did and takes
+// no other.
 func TestCancel(t *testing.T) {
 	p := &trouble{}
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		inside, release := make(chan bool, 8), make(chan bool)
 		p.say(func(int64) error { inside <- true; <-release; return nil })
-		if a.DB.Engine() == db.SQLite { // there, nobody writes while a step does
+		if a.DB.Engine() == db.SQLite { // there, nobody else can write during a step
 			p.say(func(n int64) error {
 				if n > 1 {
 					return nil
@@ -173,7 +194,7 @@ func TestCancel(t *testing.T) {
 		if got.At("steps").Len() != 2 {
 			t.Errorf("%v", got)
 		}
-		if a.DB.Engine() == db.Postgres { // what the step came to is told although nobody waits for it
+		if a.DB.Engine() == db.Postgres { // the step's outcome is recorded although nobody waits for it
 			got.Same("steps.1.output.text", "x")
 		}
 		post(t, a, e, "retry").OK(t, 200)
@@ -182,7 +203,8 @@ func TestCancel(t *testing.T) {
 			t.Errorf("the step was done %d times", n)
 		}
 
-		// Deleting ends what waits. With no worker free it waits indeed.
+		// Deleting ends waiting executions. Without a free worker, this one
+		// really waits.
 		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/run", `{}`).OK(t, 200)
 		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
 		settle(t, a)
@@ -192,18 +214,22 @@ func TestCancel(t *testing.T) {
 	}, p.extra())
 }
 
-// Pausing ends what has not begun; once the automation is active again, it can
-// be retried.
+// Pausing ends executions that have not begun. Once the automation is active
+// again, they can be retried.
 func TestPause(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		v := automate(t, a, a.Key, onCreated)
-		e := run(t, a, automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`), `{}`)
-		at := "/v1/automations/" + a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Text("automationId")
+		e := run(t, a, automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": `+
+				`{"title": "x"}}]}`),
+			`{}`)
+		at := "/v1/automations/" + a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e),
+			"").OK(t, 200).Text("automationId")
 		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
 		got := a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200)
 		got.Same("status", "canceled")
 		got.Same("errorMessage", "The automation was paused.")
-		contact(t, a, "Ada") // on its way while the other is paused
+		contact(t, a, "Ada") // under way while the other is paused
 		a.Send(t, a.Key, "PATCH", "/v1/automations/"+string(v), `{"status": "paused"}`).OK(t, 200)
 		work(t, a)
 		settle(t, a)
@@ -219,21 +245,27 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// What an automation makes is its maker's, and there is an end to making.
+// What an automation creates belongs to its maker, and chains of creation end.
 func TestMadeByAutomation(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		key, keyID := a.NewKey(t, a.Tenant, "automations:write", "automations:read", "tasks:write")
-		inner := `{"name": "Inner", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`
-		v := automate(t, a, key, `{"name": "Outer", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.create", "input": `+inner+`, "saveAs": "made"}, {"operation": "automations.run", "input": {"id": "{{ made.id }}"}}]}`)
+		inner := `{"name": "Inner", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": ` +
+			`{"title": "x"}}]}`
+		v := automate(t, a, key,
+			`{"name": "Outer", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.create", "input": `+
+				inner+
+				`, "saveAs": "made"}, {"operation": "automations.run", "input": {"id": "{{ made.id }}"}}]}`)
 		run(t, a, v, `{}`)
 		made := ends(t, a, v, "succeeded", "").At("steps.0.output")
 		made.Same("makerKind", "api")
 		made.Same("makerId", keyID)
 		ends(t, a, made.ID("id"), "succeeded", "")
 		// It may not write what its maker could not.
-		more := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
-		refused := a.Send(t, key, "PATCH", "/v1/automations/"+string(more), `{"steps": [{"operation": "contacts.list"}]}`)
+		more := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
+		refused := a.Send(t, key, "PATCH", "/v1/automations/"+string(more),
+			`{"steps": [{"operation": "contacts.list"}]}`)
 		refused.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		for n := count(t, a, "automations", "TRUE"); n < 200; n++ {
 			automate(t, a, a.Key, inner)
@@ -242,17 +274,25 @@ func TestMadeByAutomation(t *testing.T) {
 	})
 }
 
-// What has no value and no default fails before the step is taken.
+// A placeholder without a value or default fails before the step is taken.
 func TestMissingValue(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
-		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "{{ input.nobody }}"}}]}`)
+		v := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": `+
+				`{"title": "{{ `+
+				`input.nobody }}"}}]}`)
 		run(t, a, v, `{"input": {"somebody": 1}}`)
 		ends(t, a, v, "failed", "no value for input.nobody").Same("steps.0.error.code", "AUTOMATION_VALUE_MISSING")
-		typed := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.create", "input": {"firstName": "Ada", "emails": "{{ input.emails }}"}}]}`)
+		typed := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.create", "input": `+
+				`{"firstName": `+
+				`"Ada", "emails": "{{ input.emails }}"}}]}`)
 		run(t, a, typed, `{"input": {"emails": [{"email": "ada@example.com"}]}}`)
 		ends(t, a, typed, "succeeded", "").Same("steps.0.output.emails.0.email", "ada@example.com")
-		evaluated := automate(t, a, a.Key, `{"name": "x", "condition": "input.a.b == 1", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
+		evaluated := automate(t, a, a.Key,
+			`{"name": "x", "condition": "input.a.b == 1", "trigger": {"kind": "manual"}, "steps": [{"operation": `+
+				`"tasks.list"}]}`)
 		run(t, a, evaluated, `{}`)
 		ends(t, a, evaluated, "failed", "no such key: a")
 		if n := count(t, a, "tasks", "TRUE"); n != 0 {
@@ -261,29 +301,34 @@ func TestMissingValue(t *testing.T) {
 	})
 }
 
-// An automation that leads to itself, alone or by way of another, stops; so
-// does a chain of nine.
+// An automation that leads to itself, directly or through another, is stopped;
+// so is a chain of nine.
 func TestLoops(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		again := func(from, to string) string {
-			return fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": %q}, "steps": [{"operation": %q, "input": %s}]}`, from, to,
-				map[string]string{"contacts.create": `{"firstName": "x"}`, "tasks.create": `{"title": "x"}`, "customers.create": `{"name": "x"}`}[to])
+			return fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": %q}, "steps": [{"operation": %q, `+
+				`"input": %s}]}`, from, to,
+				map[string]string{"contacts.create": `{"firstName": "x"}`, "tasks.create": `{"title": "x"}`,
+					"customers.create": `{"name": "x"}`}[to])
 		}
 		self := automate(t, a, a.Key, again("contact.created", "contacts.create"))
 		contact(t, a, "Ada")
 		settle(t, a)
 		list := executionsOf(t, a, self)
-		if list.Len() != 2 || list.Text("1.status") != "succeeded" || list.Text("0.status") != "failed" || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+		if list.Len() != 2 || list.Text("1.status") != "succeeded" || list.Text("0.status") != "failed" ||
+			!strings.Contains(list.Text("0.errorMessage"), "own start") {
 			t.Errorf("A to A: %v", list)
 		}
 		post(t, a, list.ID("0.id"), "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
 		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(self), "").OK(t, 204)
 
-		there, back := automate(t, a, a.Key, again("customer.created", "tasks.create")), automate(t, a, a.Key, again("task.created", "customers.create"))
+		there, back := automate(t, a, a.Key, again("customer.created", "tasks.create")),
+			automate(t, a, a.Key, again("task.created", "customers.create"))
 		a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Start"}`).OK(t, 201)
 		settle(t, a)
-		if list := executionsOf(t, a, there); list.Len() != 2 || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+		if list := executionsOf(t, a, there); list.Len() != 2 ||
+			!strings.Contains(list.Text("0.errorMessage"), "own start") {
 			t.Errorf("A to B to A: %v", list)
 		}
 		if list := executionsOf(t, a, back); list.Len() != 1 {
@@ -293,11 +338,17 @@ func TestLoops(t *testing.T) {
 			a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
 		}
 
-		// Nine, each started by a step of the one before.
-		next := automate(t, a, a.Key, `{"name": "9", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "The ninth"}}]}`)
+		// Nine, each started by a step of the previous one.
+		next := automate(t, a, a.Key,
+			`{"name": "9", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": `+
+				`{"title": "The `+
+				`ninth"}}]}`)
 		ninth := next
 		for n := 8; n > 0; n-- {
-			next = automate(t, a, a.Key, fmt.Sprintf(`{"name": "%d", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.run", "input": {"id": %q}}]}`, n, next))
+			next = automate(t, a, a.Key,
+				fmt.Sprintf(`{"name": "%d", "trigger": {"kind": "manual"}, "steps": [{"operation": `+
+					`"automations.run", "input": `+
+					`{"id": %q}}]}`, n, next))
 		}
 		run(t, a, next, `{}`)
 		ends(t, a, ninth, "failed", "More than 8 automations")
@@ -307,35 +358,43 @@ func TestLoops(t *testing.T) {
 	})
 }
 
-// An automation that hears of failures, and fails itself, is not told of its own
-// failure for ever; nor does one that retries what failed.
+// An automation that listens for failures and fails itself does not receive its
+// own failure for ever; nor does one that retries failures.
 func TestLoopsOfFailures(t *testing.T) {
 	p := &trouble{}
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		p.say(func(int64) error { return fault.Field("text", "Not today") })
-		alarm := automate(t, a, a.Key, `{"name": "Alarm", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": [{"operation": "tasks.trouble", "input": {"text": "x"}}]}`)
+		alarm := automate(t, a, a.Key,
+			`{"name": "Alarm", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": `+
+				`[{"operation": `+
+				`"tasks.trouble", "input": {"text": "x"}}]}`)
 		v := automate(t, a, a.Key, troubled)
 		run(t, a, v, `{}`)
 		ends(t, a, v, "failed", "Not today")
 		list := executionsOf(t, a, alarm)
-		if list.Len() != 2 || !strings.Contains(list.Text("1.errorMessage"), "Not today") || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+		if list.Len() != 2 || !strings.Contains(list.Text("1.errorMessage"), "Not today") ||
+			!strings.Contains(list.Text("0.errorMessage"), "own start") {
 			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
 		}
 		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(alarm), "").OK(t, 204)
 
-		again := automate(t, a, a.Key, `{"name": "Retry", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": [{"operation": "automation_executions.retry", "input": {"id": "{{ event.resourceId }}"}}]}`)
+		again := automate(t, a, a.Key,
+			`{"name": "Retry", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": `+
+				`[{"operation": `+
+				`"automation_executions.retry", "input": {"id": "{{ event.resourceId }}"}}]}`)
 		v = automate(t, a, a.Key, troubled)
 		run(t, a, v, `{}`)
 		ends(t, a, v, "failed", "Not today")
 		list = executionsOf(t, a, again)
-		if list.Len() != 2 || list.Text("1.status") != "succeeded" || !strings.Contains(list.Text("0.errorMessage"), "own start") {
+		if list.Len() != 2 || list.Text("1.status") != "succeeded" ||
+			!strings.Contains(list.Text("0.errorMessage"), "own start") {
 			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
 		}
 	}, p.extra())
 }
 
-// nobody is NULL for no id.
+// nobody turns an empty id into NULL.
 func nobody(v id.ID) *id.ID {
 	if v == "" {
 		return nil
@@ -347,7 +406,9 @@ func nobody(v id.ID) *id.ID {
 func TestMakers(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
-		body := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`
+		body := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": ` +
+			`{"title": ` +
+			`"x"}}]}`
 		fails := func(v id.ID, why string) {
 			t.Helper()
 			run(t, a, v, `{}`)
@@ -364,10 +425,14 @@ func TestMakers(t *testing.T) {
 		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
 		fails(v, "API key that made it was revoked")
 
-		// What a maker is given later, its automations do not have.
+		// Permissions that a maker gains later do not reach its automations.
 		now := automate(t, a, a.Key, body)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE automations SET maker_permissions = $3 WHERE organization_id = $1 AND id = $2", a.Org, now, []string{"tasks.read", "contacts.create"})
+			_, err := db.Exec(ctx, tx, `
+				UPDATE automations
+				SET maker_permissions = $3
+				WHERE organization_id = $1 AND id = $2`,
+				a.Org, now, []string{"tasks.read", "contacts.create"})
 			return err
 		})
 		if err != nil {
@@ -375,13 +440,17 @@ func TestMakers(t *testing.T) {
 		}
 		fails(now, "This needs the permission tasks:write")
 
-		// Nor what is taken from it: here the steps were signed while the maker
+		// Nor do those it loses: here the steps were signed while the maker
 		// could do more than now.
-		agent := a.Operate(t, "agents.create", "business", a.Business, fmt.Sprintf(`{"businessId": %q, "name": "x", "preset": "all"}`, a.Business)).ID("id")
+		agent := a.Operate(t, "agents.create", "business", a.Business,
+			fmt.Sprintf(`{"businessId": %q, "name": "x", "preset": "all"}`, a.Business)).ID("id")
 		sign := func(kind string, maker id.ID) id.ID {
 			v := automate(t, a, a.Key, body)
 			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				_, err := db.Exec(ctx, tx, "UPDATE automations SET maker_kind = $3, maker_id = $4 WHERE organization_id = $1 AND id = $2", a.Org, v, kind, nobody(maker))
+				_, err := db.Exec(ctx, tx, `
+					UPDATE automations
+					SET maker_kind = $3, maker_id = $4
+					WHERE organization_id = $1 AND id = $2`, a.Org, v, kind, nobody(maker))
 				return err
 			})
 			if err != nil {
@@ -392,14 +461,16 @@ func TestMakers(t *testing.T) {
 		v = sign("agent", agent)
 		run(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "")
-		a.Operate(t, "agents.set_permissions", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {"tasks.create": "ask"}}`, agent))
+		a.Operate(t, "agents.set_permissions", "agent", agent,
+			fmt.Sprintf(`{"id": %q, "permissions": {"tasks.create": "ask"}}`, agent))
 		fails(v, "This needs the permission tasks:write")
 		a.Operate(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		fails(v, "agent that made it is deactivated")
 		a.Operate(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		fails(v, "agent that made it was deleted")
 
-		admin := a.Operate(t, "users.create", "organization", a.Org, `{"email": "admin@example.com", "name": "Admin", "role": "admin", "password": "a long password"}`).ID("id")
+		admin := a.Operate(t, "users.create", "organization", a.Org,
+			`{"email": "admin@example.com", "name": "Admin", "role": "admin", "password": "a long password"}`).ID("id")
 		v = sign("user", admin)
 		run(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "")
@@ -413,13 +484,15 @@ func TestMakers(t *testing.T) {
 		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 		a.Door("action", a.Tenant)(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
 		settle(t, a)
-		if n := count(t, a, "automation_executions", "automation_id = $2 AND status = 'failed' AND error_message LIKE '%account is disabled%'", heard); n != 1 {
+		if n := count(t, a, "automation_executions",
+			"automation_id = $2 AND status = 'failed' AND error_message LIKE '%account is disabled%'", heard); n != 1 {
 			t.Error("an automation of a disabled organization ran")
 		}
 	})
 }
 
-// More than the plan allows in a minute waits for its turn, and none is lost.
+// Executions beyond the plan's limit per minute wait their turn, and none is
+// lost.
 func TestAllowance(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -427,8 +500,10 @@ func TestAllowance(t *testing.T) {
 		a := apptest.StartWith(t, s)
 		work(t, a)
 		v := automate(t, a, a.Key, onCreated)
-		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { // all but five are spent
-			_, err := db.Exec(ctx, tx, "INSERT INTO automation_allowances (organization_id, until) VALUES ($1, $2)", a.Org, a.Clock.Now().Add(time.Minute-500*time.Millisecond))
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { // all but five are used up
+			_, err := db.Exec(ctx, tx, "INSERT INTO automation_allowances (organization_id, until) VALUES ($1, $2)",
+				a.Org,
+				a.Clock.Now().Add(time.Minute-500*time.Millisecond))
 			return err
 		})
 		if err != nil {
@@ -443,17 +518,21 @@ func TestAllowance(t *testing.T) {
 		if took := time.Since(began); took < 1200*time.Millisecond {
 			t.Errorf("%d executions in %v", n, took)
 		}
-		list := a.Send(t, a.Key, "GET", "/v1/automations/"+string(v)+"/executions?limit=100&status=succeeded", "").OK(t, 200)
+		list := a.Send(t, a.Key, "GET", "/v1/automations/"+string(v)+"/executions?limit=100&status=succeeded",
+			"").OK(t, 200)
 		if list.Len() != n || count(t, a, "tasks", "TRUE") != n {
 			t.Errorf("%d executions, %d tasks", list.Len(), count(t, a, "tasks", "TRUE"))
 		}
 	})
 }
 
-// A schedule fires when its time comes, once for all the times that were missed.
+// A schedule fires when it is due, once for all the times that were missed.
 func TestSchedule(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		v := automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "schedule", "cron": "*/5 * * * *", "timezone": "Europe/Berlin"}, "steps": [{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]}`)
+		v := automate(t, a, a.Key,
+			`{"name": "x", "trigger": {"kind": "schedule", "cron": "*/5 * * * *", "timezone": "Europe/Berlin"}, `+
+				`"steps": `+
+				`[{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]}`)
 		at := "/v1/automations/" + string(v)
 		next := a.Send(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt")
 		when, err := time.Parse(time.RFC3339, next)
@@ -468,17 +547,22 @@ func TestSchedule(t *testing.T) {
 		// An hour ago, while nothing ran.
 		err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			past := a.Clock.Now().Add(-time.Hour)
-			if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $2 WHERE organization_id = $1", a.Org, past); err != nil {
+			if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $2 WHERE organization_id = $1", a.Org,
+				past); err != nil {
 				return err
 			}
-			_, err := db.Exec(ctx, tx, "UPDATE jobs SET run_at = $2 WHERE organization_id = $1 AND kind = 'automation.schedule' AND state = 'ready'", a.Org, past)
+			_, err := db.Exec(ctx, tx, `
+				UPDATE jobs
+				SET run_at = $2
+				WHERE organization_id = $1 AND kind = 'automation.schedule' AND state = 'ready'`, a.Org, past)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		work(t, a)
-		for deadline := time.Now().Add(20 * time.Second); executionsOf(t, a, v).Len() == 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(20 * time.Second); executionsOf(t, a, v).Len() == 0 &&
+			time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
 		}
 		e := ends(t, a, v, "succeeded", "")

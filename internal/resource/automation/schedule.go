@@ -7,9 +7,10 @@ import (
 	cron "github.com/netresearch/go-cron"
 )
 
-// parser reads the five fields of cron, and @daily and its like. Either of the
+// parser reads the five fields of cron, and @daily and the like. Either of the
 // two day fields may match, as in every crontab.
-var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
+var parser = cron.MustNewParser(
+	cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
 
 // schedule is when an automation runs.
 type schedule struct {
@@ -17,10 +18,10 @@ type schedule struct {
 	zone *time.Location
 }
 
-// everyHour is how the parser marks an hour field that is *.
+// everyHour is how the parser marks an hour field of *.
 const everyHour = 1 << 63
 
-// parseSchedule reads a cron expression, or says what is wrong with it.
+// parseSchedule parses a cron expression, or says what is wrong with it.
 func parseSchedule(text string, zone *time.Location) (s *schedule, issue string) {
 	if strings.Contains(text, "TZ=") {
 		return nil, "A time zone goes into timezone, not into cron"
@@ -32,25 +33,27 @@ func parseSchedule(text string, zone *time.Location) (s *schedule, issue string)
 	}
 	spec, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return nil, "Not a time of the clock. " + form
+		return nil, "Not a time of day. " + form
 	}
 	spec.Location = time.UTC
 	return &schedule{spec, zone}, ""
 }
 
-// next is the first time after a moment, or zero when none comes within years.
+// next is the first time after a given one, or zero if there is none for years.
 //
-// Daylight saving: a time that the clocks leap over is right after the leap,
-// and one that comes twice is the first of both. What runs every hour goes by
-// the time that passes, and runs in both.
+// Daylight saving: a time that the clocks skip becomes the moment right after
+// the skip, and a time that occurs twice means the first. An hourly schedule
+// follows elapsed time and runs in both.
 func (s *schedule) next(after time.Time) time.Time {
 	if s.spec.Hour&everyHour != 0 {
 		return s.nextHourly(after)
 	}
-	// The wall clock is written as if it were UTC, which never leaps.
+	// The wall clock is treated as UTC, which never skips.
 	local := after.In(s.zone)
-	wall := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
-	// After the clocks went back, the wall shows times that were already.
+	wall := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(),
+		local.Nanosecond(), time.UTC)
+	// After the clocks went back, the wall clock shows times that already
+	// passed.
 	for range 1000 {
 		if wall = s.spec.Next(wall); wall.IsZero() {
 			return wall
@@ -62,8 +65,8 @@ func (s *schedule) next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// nextHourly goes from one change of the clocks to the next: between them the
-// zone is a fixed one, which has every midnight.
+// nextHourly goes from one clock change to the next: between them the zone is
+// fixed and has every midnight.
 func (s *schedule) nextHourly(after time.Time) time.Time {
 	at := after
 	for range 1000 {
@@ -86,7 +89,7 @@ func moment(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := t.ZoneBounds()
 	switch shown := asWall(t); {
-	case shown.After(wall): // leapt over; t is behind the leap
+	case shown.After(wall): // skipped; t is after the skip
 		return begin
 	case shown.Before(wall): // or before it
 		return end

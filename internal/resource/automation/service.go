@@ -1,13 +1,12 @@
-// Package automation lets the service act by itself: when an event happens, at
-// a time of the clock or when somebody asks, it calls operations one after the
-// other, as if a caller did. It knows no operation and no door. What can be
-// called is in a Catalog, and the calls go through Steps; app fills both once
-// all operations exist.
+// Package automation lets the service act on its own: when an event happens, on
+// a schedule or on request, it calls operations one after the other, as a
+// caller would. It knows no operation and no door. A Catalog lists what can be
+// called, and the calls go through Steps.
 //
-// Start reading at Automation, then Service.start (start.go), by which every
-// execution begins, and Service.work (work.go), which takes its steps.
-// condition.go is the language of conditions, schedule.go that of times,
-// step.go what is checked when steps are written.
+// Start reading at Automation, then Service.start (start.go), which begins
+// every execution, and Service.work (work.go), which takes its steps.
+// condition.go is the language of conditions, schedule.go that of times, and
+// step.go checks steps when they are written.
 package automation
 
 import (
@@ -15,6 +14,7 @@ import (
 	"log/slog"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
@@ -22,7 +22,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Catalog is what there is to call and to hear of.
+// Catalog is what can be called and listened for.
 type Catalog interface {
 	Named(operation string) *op.Op
 	All() []*op.Op
@@ -32,53 +32,78 @@ type Catalog interface {
 }
 
 // Steps runs one operation for a caller, with its whole input as one JSON
-// object. The key makes that a second call with it does nothing; first says
-// that there was no call with it before.
+// object. A second call with the same key does nothing; first says that no call
+// was made with it before.
 type Steps interface {
-	Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (op.Answer, error)
+	Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (
+		op.Answer, error)
 }
 
-// Makers tells who made an automation, as they are now; it refuses whoever may
-// no longer act.
+// Makers looks up an automation's maker as they are now. It refuses a maker who
+// may no longer act.
 type Makers interface {
 	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
 }
 
-// Service is the package's state.
-type Service struct {
-	db     *db.DB
-	clock  *clock.Clock
-	jobs   *job.Queue
-	events *event.Log
-	makers Makers
-	log    *slog.Logger
-	limits map[string]int // executions per minute by plan
+// Config is what automations need. All of it is required.
+type Config struct {
+	DB      *db.DB
+	Clock   *clock.Clock
+	Log     *slog.Logger
+	Jobs    *job.Queue
+	Events  *event.Log
+	Makers  Makers
+	Catalog Catalog // used only once operations are called
+	Steps   Steps
+	Limits  map[string]int // executions per minute by plan
+	Workers int
+}
 
+// Service runs automations.
+type Service struct {
+	db      *db.DB
+	clock   *clock.Clock
+	log     *slog.Logger
+	jobs    *job.Queue
+	events  *event.Log
+	makers  Makers
 	catalog Catalog
 	steps   Steps
+	limits  map[string]int
+	workers int
 }
 
-// New joins automations to a database and to those who make them.
-func New(d *db.DB, c *clock.Clock, q *job.Queue, events *event.Log, makers Makers, log *slog.Logger, limits map[string]int) *Service {
-	return &Service{db: d, clock: c, jobs: q, events: events, makers: makers, log: log, limits: limits}
+// New panics when a required field is missing.
+func New(c Config) *Service {
+	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Makers", "Catalog", "Steps", "Limits", "Workers")
+	return &Service{
+		db:      c.DB,
+		clock:   c.Clock,
+		log:     c.Log,
+		jobs:    c.Jobs,
+		events:  c.Events,
+		makers:  c.Makers,
+		catalog: c.Catalog,
+		steps:   c.Steps,
+		limits:  c.Limits,
+		workers: c.Workers,
+	}
 }
 
-// The kinds of jobs and of listeners.
+// The kinds of jobs and listeners.
 const (
 	executeKind  = "automation.execute"
 	scheduleKind = "automation.schedule"
 	listenerKind = "automation"
 )
 
-// Handle declares the work in the background, by so many workers.
-func (s *Service) Handle(workers int) {
-	job.HandleFlow(s.jobs, executeKind, s.work, job.Lane("automation", workers), job.Timeout(workTime), job.Forget())
-	job.HandleTx(s.jobs, scheduleKind, s.tick, job.Attempts(1<<30)) // a schedule outlives every trouble
-	s.events.On(listenerKind, s.hear)
+// Handle declares the jobs and starts listening for events.
+func (s *Service) Handle() {
+	job.HandleFlow(s.jobs, executeKind, s.work,
+		job.Lane("automation", s.workers), job.Timeout(workTime), job.Forget())
+	job.HandleTx(s.jobs, scheduleKind, s.tick, job.Attempts(1<<30)) // a schedule survives every failure
+	s.events.On(listenerKind, s.startForEvent)
 }
-
-// Open tells what can be called, and how.
-func (s *Service) Open(c Catalog, steps Steps) { s.catalog, s.steps = c, steps }
 
 // Operations lists everything that can be done with automations.
 func (s *Service) Operations() []*op.Op {

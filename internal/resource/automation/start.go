@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxChain is how many may lead to one another: automations, and a mail that
-// began it.
+// maxChain bounds how many automations may lead to one another, including a
+// message that started the chain.
 const maxChain = 8
 
 // cause is why an execution begins.
@@ -26,15 +26,16 @@ type cause struct {
 	trigger string
 	event   *event.Event
 	input   jsontext.Value
-	chain   []id.ID // what led to it
+	chain   []id.ID // the automations that led to it
 }
 
 // start begins an execution in the transaction of its cause. Most conditions
-// are settled at once, which saves the job of what is skipped. One that takes
-// longer than a transaction should is left to the job.
+// are decided right here, which saves the job of a skipped one. A condition
+// that takes longer than a transaction should is left to the job.
 func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause) (*Execution, error) {
 	now := s.clock.Now()
-	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID}, AutomationID: v.ID, Status: queued,
+	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID},
+		AutomationID: v.ID, Status: queued,
 		Trigger: why.trigger, Input: why.input, Steps: []StepRun{}, Chain: append(slices.Clone(why.chain), v.ID)}
 	if len(e.Input) == 0 {
 		e.Input = jsontext.Value("{}")
@@ -42,7 +43,7 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	if why.event != nil {
 		e.EventID, e.EventType = &why.event.ID, &why.event.Type
 	}
-	stopped := stop(why.chain, v.ID)
+	stopped := loopIssue(why.chain, v.ID)
 	if stopped != "" {
 		e.end(failed, now, stopped)
 	} else {
@@ -56,9 +57,9 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	}
 	switch {
 	case stopped != "" && why.event != nil && why.event.Type == FailedEvent:
-		return e, nil // it would hear of this failure next, and of that one, without end
+		return e, nil // it would receive this failure next, then that one, without end
 	case e.Status == failed:
-		return e, s.tellFailure(ctx, tx, e)
+		return e, s.emitFailure(ctx, tx, e)
 	case e.Status == skipped:
 		return e, nil
 	}
@@ -67,26 +68,27 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 
 var chainTooLong = fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain)
 
-// stop says why an automation does not go on from what led to it, or nothing.
-func stop(chain []id.ID, automation id.ID) string {
+// loopIssue says why an automation must not start after what led to it, or
+// returns "".
+func loopIssue(chain []id.ID, automation id.ID) string {
 	switch {
 	case slices.Contains(chain, automation):
-		return "This automation led to its own start. It was stopped, so that it does not run forever."
+		return "This automation led to its own start. It was stopped so that it does not run forever."
 	case len(chain) >= maxChain:
 		return chainTooLong
 	}
 	return ""
 }
 
-// decide settles the condition of a new execution, where it takes no time. The
-// plan of one that runs has no condition left for its job.
+// decide evaluates the condition of a new execution where that takes no time.
+// The plan of one that runs then has no condition left for its job.
 func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time) error {
 	if e.Plan.Condition == nil || ev == nil || len(ev.Data) > quickData {
 		return nil
 	}
 	c, issue := compile(*e.Plan.Condition)
 	if issue != "" {
-		return nil // its job says so
+		return nil // its job reports it
 	}
 	values, err := e.values(ev)
 	if err != nil {
@@ -99,31 +101,33 @@ func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time)
 		e.end(failed, now, issue)
 	case !holds:
 		e.end(skipped, now, "")
-		e.Plan = nil // there is nothing to go on with
+		e.Plan = nil // there is nothing to continue with
 	default:
 		e.Plan.Condition = nil
 	}
 	return nil
 }
 
-// tellFailure writes the event of a failed execution.
-func (s *Service) tellFailure(ctx context.Context, tx *db.Tx, e *Execution) error {
-	data, err := json.Marshal(s.told(e))
+// emitFailure writes the event of a failed execution.
+func (s *Service) emitFailure(ctx context.Context, tx *db.Tx, e *Execution) error {
+	data, err := json.Marshal(s.forEvents(e))
 	if err != nil {
 		return err
 	}
-	return s.events.Append(ctx, tx, event.Event{Organization: e.OrganizationID, At: e.UpdatedAt, Type: FailedEvent, ResourceID: e.ID,
-		ActorKind: string(op.AutomationActor), ActorID: &e.AutomationID, Door: op.Automation.String(), RequestID: string(e.ID), Data: data, Chain: e.Chain})
+	return s.events.Append(ctx, tx, event.Event{Organization: e.OrganizationID, At: e.UpdatedAt, Type: FailedEvent,
+		ResourceID: e.ID,
+		ActorKind:  string(op.AutomationActor), ActorID: &e.AutomationID, Door: op.Automation.String(),
+		RequestID: string(e.ID), Data: data, Chain: e.Chain})
 }
 
-// FailedEvent tells that an execution failed.
+// FailedEvent reports that an execution failed.
 const FailedEvent = "automation_execution.failed"
 
-// hear starts an automation for an event it wants.
-func (s *Service) hear(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
+// startForEvent starts an automation for an event it listens for.
+func (s *Service) startForEvent(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
 	v, err := automations.Get(ctx, tx, e.Organization, listener)
 	if fault.Has(err, fault.NotFound) {
-		return nil // deleted while the event was on its way
+		return nil // deleted while the event was being delivered
 	}
 	if err != nil || v.Status != active {
 		return err
@@ -138,8 +142,8 @@ type tick struct {
 	Automation   id.ID `json:"automation"`
 }
 
-// tick starts an automation whose time has come. Times that were missed while
-// nothing ran are one.
+// tick starts an automation that is due. Times that were missed while nothing
+// ran count as one.
 func (s *Service) tick(ctx context.Context, tx *db.Tx, _ job.Job, args tick) error {
 	v, err := automations.Lock(ctx, tx, args.Organization, args.Automation)
 	if fault.Has(err, fault.NotFound) {
@@ -156,7 +160,8 @@ func (s *Service) tick(ctx context.Context, tx *db.Tx, _ job.Job, args tick) err
 		return err
 	}
 	next := v.Trigger.next(now)
-	if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $3 WHERE organization_id = $1 AND id = $2", args.Organization, v.ID, next); err != nil || next == nil {
+	if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $3 WHERE organization_id = $1 AND id = $2",
+		args.Organization, v.ID, next); err != nil || next == nil {
 		return err
 	}
 	return job.Later(next.Sub(now))
@@ -168,7 +173,7 @@ func scheduled(at clock.Time) jsontext.Value {
 
 type automationRun struct {
 	automationRef
-	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what condition and steps find under input"`
+	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what the condition and steps see as input"`
 }
 
 func (in *automationRun) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
@@ -192,5 +197,5 @@ func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRu
 	if err != nil {
 		return nil, err
 	}
-	return e, c.Emit("automation_execution.created", e.ID, s.told(e))
+	return e, c.Emit("automation_execution.created", e.ID, s.forEvents(e))
 }

@@ -18,12 +18,12 @@ import (
 
 // Step is one call of an operation.
 type Step struct {
-	Operation string         `json:"operation" min:"1" doc:"any operation that an agent could call, for example tasks.create"`
-	Input     jsontext.Value `json:"input" optional:"yes" kinds:"object" doc:"the whole input of the operation as one object, path fields included. Texts may have placeholders over event, input and what earlier steps saved; a text that is one placeholder becomes the value itself"`
-	SaveAs    *string        `json:"saveAs" pattern:"^[A-Za-z_][A-Za-z0-9_]{0,62}$" doc:"the name under which later steps find the answer's data"`
+	Operation string         `json:"operation" min:"1" doc:"any operation an agent could call, like tasks.create"`
+	Input     jsontext.Value `json:"input" optional:"yes" kinds:"object" doc:"the whole input, path fields included"`
+	SaveAs    *string        `json:"saveAs" pattern:"^[A-Za-z_][A-Za-z0-9_]{0,62}$" doc:"names answer for later steps"`
 }
 
-// The bounds of an input: as it is written, and with its values.
+// The bounds of an input: as written, and with its values filled in.
 const (
 	maxInput    = 64 << 10
 	maxRendered = 1 << 20
@@ -36,12 +36,12 @@ const (
 )
 
 // isOpen reports whether a text has a placeholder, so that its value is known
-// only when the step is taken.
+// only when the step runs.
 func isOpen(s string) bool { return strings.Contains(s, "{{") }
 
-// tidy writes inputs in one form, so that a step that was not changed is seen
-// not to be.
-func tidy(steps []Step) ([]Step, error) {
+// normalizeSteps writes inputs in one format, so that an unchanged step is
+// recognized.
+func normalizeSteps(steps []Step) ([]Step, error) {
 	out := slices.Clone(steps)
 	for i := range out {
 		if len(out[i].Input) == 0 {
@@ -49,7 +49,8 @@ func tidy(steps []Step) ([]Step, error) {
 			continue
 		}
 		text := out[i].Input.Clone()
-		if err := text.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false), jsontext.Multiline(false)); err != nil {
+		if err := text.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
+			jsontext.SpaceAfterComma(false), jsontext.Multiline(false)); err != nil {
 			return nil, err
 		}
 		out[i].Input = text
@@ -57,7 +58,7 @@ func tidy(steps []Step) ([]Step, error) {
 	return out, nil
 }
 
-// checkSteps says what is wrong with steps, as far as it can be known before
+// checkSteps says what is wrong with steps, as far as that is known before
 // there are values.
 func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) {
 	known := []string{inputName}
@@ -68,7 +69,7 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 		tree = tree.SetItem(i, s.checkStep(&steps[i], known))
 		if name := steps[i].SaveAs; name != nil {
 			if *name == eventName || *name == inputName || slices.Contains(known, *name) {
-				tree = tree.At([]any{i, "saveAs"}, "The name is taken; choose one that nothing before it has")
+				tree = tree.At([]any{i, "saveAs"}, "The name is already in use; choose another")
 			}
 			known = append(known, *name)
 		}
@@ -76,7 +77,8 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	return (*fault.Tree)(nil).Set("steps", tree.Sized(len(steps)))
 }
 
-// callable tells whether a step may call an operation: an agent could, too.
+// callable tells whether a step may call an operation: only if an agent could,
+// too.
 func callable(o *op.Op) bool {
 	return o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
 }
@@ -88,7 +90,8 @@ func (s *Service) noOperation(name string) string {
 			names = append(names, o.Name)
 		}
 	}
-	return "There is no operation " + strconv.Quote(name) + " for automations; " + op.DidYouMean(name, names, "use one that an agent could call, like tasks.create")
+	return "There is no operation " + strconv.Quote(name) + " for automations; " + op.DidYouMean(name, names,
+		"use one that an agent could call, like tasks.create")
 }
 
 func (s *Service) checkStep(step *Step, known []string) (tree *fault.Tree) {
@@ -100,7 +103,7 @@ func (s *Service) checkStep(step *Step, known []string) (tree *fault.Tree) {
 		return tree.At([]any{"operation"}, s.noOperation(step.Operation))
 	}
 	if o.Secret && step.SaveAs != nil {
-		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once, and is not kept")
+		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once and is not kept")
 	}
 	tree = tree.Set("input", o.Check(step.Input, isOpen))
 	value, err := decode(step.Input)
@@ -126,12 +129,12 @@ func (s *Service) checkStep(step *Step, known []string) (tree *fault.Tree) {
 
 func unknownName(root string, known []string) string {
 	if root == eventName {
-		return "There is an event only when the trigger is one"
+		return "event exists only when the trigger is an event"
 	}
 	return fmt.Sprintf("%s is not known here; there are %s", strconv.Quote(root), strings.Join(known, ", "))
 }
 
-// permit refuses steps that the caller itself may not take.
+// permit refuses steps that the caller may not take.
 func (s *Service) permit(c *op.Caller, steps []Step) error {
 	for i := range steps {
 		err := s.catalog.Named(steps[i].Operation).Permit(c, op.Automation)
@@ -148,7 +151,7 @@ func (s *Service) permit(c *op.Caller, steps []Step) error {
 	return nil
 }
 
-// decode reads JSON with its numbers as they are written.
+// decode parses JSON and keeps its numbers as written.
 func decode(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -172,13 +175,13 @@ func visit(v any, path []any, fn func(path []any, text string)) {
 	}
 }
 
-// renderer puts values into an input, up to a bound on all of them together.
+// renderer fills values into an input, up to a bound on all of them together.
 type renderer struct {
 	values placeholder.Lookup
 	left   int
 }
 
-// render makes the input of a step. The error is for people to read.
+// render builds the input of a step. The error is meant for people.
 func render(input []byte, values placeholder.Lookup) ([]byte, error) {
 	v, err := decode(input)
 	if err != nil {
@@ -227,8 +230,8 @@ func (r *renderer) text(s string) (any, error) {
 	return v, err
 }
 
-// spend takes a value's size from what is left: a large one that is named
-// often must stay harmless.
+// spend deducts a value's size from what is left: repeating a large one must
+// stay harmless.
 func (r *renderer) spend(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -245,7 +248,7 @@ func (r *renderer) spend(v any) bool {
 				return false
 			}
 		}
-	case json.Number: // as it is written, however long
+	case json.Number: // as written, however long
 		r.left -= len(v) + 1
 	default:
 		r.left -= 8

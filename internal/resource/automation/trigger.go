@@ -8,29 +8,29 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// What starts an automation.
+// The kinds of triggers.
 const (
 	onEvent    = "event"
 	onSchedule = "schedule"
 	onDemand   = "manual"
 )
 
-// Trigger is what starts an automation. One with another trigger can be
-// started by hand as well.
+// Trigger is what starts an automation. Any automation can also be started
+// manually.
 type Trigger struct {
 	Kind     string  `json:"kind" enum:"event,schedule,manual"`
-	Event    *string `json:"event" doc:"of the kind event: its type, for example contact.created"`
-	Cron     *string `json:"cron" doc:"of the kind schedule: minute, hour, day of month, month, day of week, like 0 9 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly"`
-	Timezone *string `json:"timezone" format:"timezone" doc:"of the kind schedule: an IANA name like Europe/Berlin; UTC without it"`
+	Event    *string `json:"event" doc:"for kind event: its type, for example contact.created"`
+	Cron     *string `json:"cron" doc:"for kind schedule: five cron fields like 0 9 * * 1-5, or @hourly, @daily etc."`
+	Timezone *string `json:"timezone" format:"timezone" doc:"for kind schedule: an IANA name; by default UTC"`
 }
 
 // check refuses fields that do not go together, and a schedule that never
-// comes. Which events there are is told by the catalog.
+// fires. The catalog knows which events exist.
 func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
 	only := func(kind, name string, v *string) {
 		switch {
 		case v != nil && t.Kind != kind:
-			tree = tree.At([]any{name}, "Only a trigger of the kind "+kind+" has this")
+			tree = tree.At([]any{name}, "Only a trigger of kind "+kind+" has this")
 		case v == nil && t.Kind == kind && name != "timezone":
 			tree = tree.At([]any{name}, "Required")
 		}
@@ -67,14 +67,14 @@ func (t *Trigger) schedule() (s *schedule, issue string) {
 	return parseSchedule(*t.Cron, zone)
 }
 
-// next is when the trigger fires after a moment; nil when it does not.
+// next is when the trigger next fires after a given time; nil if it does not.
 func (t *Trigger) next(after clock.Time) *clock.Time {
 	if t.Kind != onSchedule {
 		return nil
 	}
 	s, issue := t.schedule()
 	if issue != "" {
-		return nil // it was checked when it was written
+		return nil // checked when it was written
 	}
 	at := s.next(after.Std())
 	if at.IsZero() {

@@ -15,80 +15,84 @@ import (
 )
 
 const (
-	workTime = 3 * time.Minute // of one run of the job
-	turnTime = time.Minute     // after which no further step is begun in it: a step may take another
+	workTime = 3 * time.Minute // for one run of the job
+	runTime  = time.Minute     // after this no further step begins: a step may take another minute
 )
 
-// errEnded says that the execution was canceled, or is another worker's now.
+// errEnded means that the execution was canceled or belongs to another worker
+// now.
 var errEnded = errors.New("automation: the execution has ended")
 
-// turn is one run of an execution's job.
-type turn struct {
-	*Service
-	job    job.Job
-	e      *Execution
-	values map[string]any
-	who    *op.Caller // looked up for the next step
-	first  bool       // the step that is taken was never begun before
-	// pending is what the last step came to, to be saved together with the
+// run is one run of an execution's job.
+type run struct {
+	service *Service
+	job     job.Job
+	e       *Execution
+	values  map[string]any
+	who     *op.Caller // for the next step
+	first   bool       // the current step never began before
+	// pending is the outcome of the last step, to be saved together with the
 	// beginning of the next one.
 	pending func(e *Execution, now clock.Time)
 }
 
 // work takes the steps of an execution. Each begins with a transaction that
-// writes down its input, and ends with the one that begins the next or ends
-// the execution. Between them the process may die: the step is then taken
-// again with the same input under the same key, which does nothing twice.
+// records its input, and ends with the one that begins the next step or ends
+// the execution. The process may die in between: the step is then repeated with
+// the same input under the same key, which does nothing twice.
 func (s *Service) work(ctx context.Context, j job.Job, args execute) (job.Outcome, error) {
-	t := &turn{Service: s, job: j}
-	stop, err := t.load(ctx, args)
-	if stop != nil || err != nil || t.e == nil {
-		return stop, err
+	t := &run{service: s, job: j}
+	loopIssue, err := t.load(ctx, args)
+	if loopIssue != nil || err != nil || t.e == nil {
+		return loopIssue, err
 	}
 	if t.e.Status == queued {
 		if out, err := t.admit(ctx); out != nil || err != nil {
-			return out, quiet(err)
+			return out, ignoreEnded(err)
 		}
 	}
-	for began := time.Now(); ; { //nolint:forbidigo // how long a worker has been at it, not when
+	for began := time.Now(); ; { //nolint:forbidigo // a duration, not a time
 		i := t.e.done()
 		if t.pending != nil {
-			i++ // done, and not saved yet
+			i++ // done but not saved yet
 		}
 		switch {
 		case i == len(t.e.Plan.Steps):
 			return t.finish(func(e *Execution, now clock.Time) { e.end(succeeded, now, "") }), nil
-		case time.Since(began) > turnTime:
+		case time.Since(began) > runTime:
 			return t.finish(func(*Execution, clock.Time) {}), job.Later(0)
 		}
-		if out, err := t.begin(ctx, i); out != nil || err != nil {
-			return out, quiet(err)
+		if out, err := t.beginStep(ctx, i); out != nil || err != nil {
+			return out, ignoreEnded(err)
 		}
-		if out, err := t.take(ctx, i); out != nil || err != nil {
+		if out, err := t.takeStep(ctx, i); out != nil || err != nil {
 			return out, err
 		}
 	}
 }
 
-// quiet ends the job of an execution that somebody else ended.
-func quiet(err error) error {
+// ignoreEnded ends the job quietly when somebody else ended the execution.
+func ignoreEnded(err error) error {
 	if errors.Is(err, errEnded) || errors.Is(err, job.ErrStale) {
 		return nil
 	}
 	return err
 }
 
-// load reads the execution and what it works with. Nothing is left to do when
-// t.e stays nil.
-func (t *turn) load(ctx context.Context, args execute) (job.Outcome, error) {
-	var status string // of the automation; empty when it is gone
+// load reads the execution and what it works with. If t.e stays nil, nothing is
+// left to do.
+func (t *run) load(ctx context.Context, args execute) (job.Outcome, error) {
+	var status Status // of the automation; empty if it is gone
 	var ev *event.Event
 	var e *Execution
-	err := t.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := t.service.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if e, err = executions.Rows.Get(ctx, tx, args.Organization, args.Execution); err != nil {
 			return err
 		}
-		status, err = db.One[string](ctx, tx, "SELECT status FROM automations WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", args.Organization, e.AutomationID)
+		status, err = db.One[Status](ctx, tx, `
+			SELECT status FROM automations
+			WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`,
+			args.Organization, e.AutomationID)
 		if errors.Is(err, db.ErrNone) {
 			status, err = "", nil
 		}
@@ -127,7 +131,7 @@ func (t *turn) load(ctx context.Context, args execute) (job.Outcome, error) {
 }
 
 // admit decides whether a waiting execution runs, and for whom.
-func (t *turn) admit(ctx context.Context) (job.Outcome, error) {
+func (t *run) admit(ctx context.Context) (job.Outcome, error) {
 	if t.e.AdmittedAt == nil && t.e.StartedAt == nil && t.e.Plan.Condition != nil {
 		c, issue := compile(*t.e.Plan.Condition)
 		holds := false
@@ -146,9 +150,11 @@ func (t *turn) admit(ctx context.Context) (job.Outcome, error) {
 	return t.refused(err)
 }
 
-// open lets a waiting execution run when it is its turn, in the transaction
-// that begins its first step; else it says how long to wait.
-func (t *turn) open(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) (wait time.Duration, err error) {
+// startInTurn lets a waiting execution run when its turn comes, in the
+// transaction that begins its first step; otherwise it says how long to wait.
+func (t *run) startInTurn(
+	ctx context.Context, tx *db.Tx, e *Execution, now clock.Time,
+) (wait time.Duration, err error) {
 	if e.Status != queued {
 		return 0, nil
 	}
@@ -169,9 +175,9 @@ func (t *turn) open(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time
 	return 0, nil
 }
 
-// refused is the end of an execution whose maker may not act. An error that
-// is no refusal is tried again.
-func (t *turn) refused(err error) (job.Outcome, error) {
+// refused ends an execution whose maker may not act. An error that is not a
+// refusal is retried.
+func (t *run) refused(err error) (job.Outcome, error) {
 	var f *fault.Fault
 	switch {
 	case err == nil:
@@ -184,13 +190,15 @@ func (t *turn) refused(err error) (job.Outcome, error) {
 	return nil, err
 }
 
-// save writes to the execution while it is still this worker's. One whose turn
-// it is not yet is left to wait.
-func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error) error {
+// save writes to the execution while it still belongs to this worker. An
+// execution whose turn has not come is left waiting.
+func (t *run) save(
+	ctx context.Context, fn func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error,
+) error {
 	var saved *Execution
 	var ended bool
 	var wait time.Duration
-	err := t.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err := t.service.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := t.job.Keep(ctx, tx); err != nil {
 			return err
 		}
@@ -204,12 +212,12 @@ func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx,
 		if e.Run != t.e.Run || e.Plan == nil {
 			return errEnded
 		}
-		now := t.clock.Now()
+		now := t.service.clock.Now()
 		if t.pending != nil {
 			t.pending(e, now)
 		}
 		if ended = !e.live(); !ended {
-			if wait, err = t.open(ctx, tx, e, now); err == nil && wait <= 0 {
+			if wait, err = t.startInTurn(ctx, tx, e, now); err == nil && wait <= 0 {
 				err = fn(ctx, tx, e, now)
 			}
 			if err != nil {
@@ -220,7 +228,7 @@ func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx,
 		if err := executions.Rows.Save(ctx, tx, e); err != nil || e.Status != failed {
 			return err
 		}
-		return t.tellFailure(ctx, tx, e)
+		return t.service.emitFailure(ctx, tx, e)
 	})
 	if err != nil {
 		return err
@@ -236,8 +244,8 @@ func (t *turn) save(ctx context.Context, fn func(ctx context.Context, tx *db.Tx,
 }
 
 // finish is the outcome that changes the execution together with the end of
-// this run of its job.
-func (t *turn) finish(change func(e *Execution, now clock.Time)) job.Outcome {
+// this job run.
+func (t *run) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
 		if fault.Has(err, fault.NotFound) {
@@ -246,7 +254,7 @@ func (t *turn) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 		if err != nil || e.Run != t.e.Run || e.Plan == nil {
 			return err
 		}
-		now := t.clock.Now()
+		now := t.service.clock.Now()
 		if t.pending != nil {
 			t.pending(e, now)
 		}
@@ -257,14 +265,14 @@ func (t *turn) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 		if err := executions.Rows.Save(ctx, tx, e); err != nil || e.Status != failed {
 			return err
 		}
-		return t.tellFailure(ctx, tx, e)
+		return t.service.emitFailure(ctx, tx, e)
 	}
 }
 
-// fail ends the execution. Of a step, it says which.
-func (t *turn) fail(why string, step *StepError) job.Outcome {
+// fail ends the execution. For a step, the message says which.
+func (t *run) fail(why string, step *StepError) job.Outcome {
 	return t.finish(func(e *Execution, now clock.Time) {
-		said := why // a transaction may be run again
+		said := why // a transaction may run again
 		if i := e.done(); step != nil && i < len(e.Steps) {
 			e.Steps[i].Error, e.Steps[i].CompletedAt = step, &now
 			said = fmt.Sprintf("Step %d, %s: %s", i+1, e.Steps[i].Operation, why)

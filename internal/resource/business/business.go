@@ -1,9 +1,10 @@
-// Package business holds the businesses of an organization. Their row is told
-// by account, which makes the first one with the organization; from then on
-// they are a resource like others, but for one rule: the last one stays.
+// Package business holds the businesses of an organization. account defines
+// their row and creates the first one with the organization. From then on they
+// are a resource like any other, except for one rule: the last one cannot be
+// deleted.
 //
-// Under a business hangs what it tells of itself: profile, offerings, online
-// and physical presences, each in a file of its own.
+// Below a business is its description: profile, offerings, online and physical
+// presences, each in its own file.
 package business
 
 import (
@@ -11,52 +12,94 @@ import (
 	"slices"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/property"
 )
 
-// Business is what the organization trades as.
+// Business is a name that the organization trades under.
 type Business = account.Business
 
 var businesses = account.Businesses
 
-// InUse refuses to delete a business that something still acts for.
-var InUse = fault.Define("BUSINESS_IN_USE", 409, "The business has API keys or agents. Revoke, delete or move them first.")
+// InUse refuses to delete a business that still has API keys or agents.
+var InUse = fault.Define("BUSINESS_IN_USE", 409,
+	"The business has API keys or agents. Revoke, delete or move them first.")
 
 // Last refuses to leave an organization without a business.
 var Last = fault.Define("BUSINESS_LAST", 409, "The last business of an organization cannot be deleted.")
 
+// Config is what businesses need. All of it is required.
+type Config struct {
+	Accounts *account.Accounts // informed when a business and its keys are gone
+}
+
+// Service has the operations on businesses and what belongs to them.
+type Service struct{ accounts *account.Accounts }
+
+// New panics when a required field is missing.
+func New(c Config) *Service {
+	config.Require(c, "Accounts")
+	return &Service{accounts: c.Accounts}
+}
+
+// InvalidID refuses a business id that is none.
+var InvalidID = fault.Define("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
+
 // Operations lists everything that can be done with businesses and with what
-// hangs under them. Accounts are told when a business is gone, and the keys
-// that belong to it with it.
-func Operations(accounts *account.Accounts) []*op.Op {
-	return slices.Concat(businessOperations(accounts), profileOperations(), offeringOperations(), onlinePresenceOperations(), physicalPresenceOperations())
+// belongs to them.
+func (s *Service) Operations() []*op.Op {
+	return slices.Concat(s.businessOperations(), profileOperations(), offeringOperations(),
+		onlinePresenceOperations(), physicalPresenceOperations())
 }
 
 const exampleID = `"id": "4b7e1f20-3c5d-4e8a-8f6b-9a0c1d2e3f41"`
 
-func businessOperations(accounts *account.Accounts) []*op.Op {
+func (s *Service) businessOperations() []*op.Op {
 	const ref = exampleID
 	return []*op.Op{
-		op.Read(op.Spec{Name: "businesses.list", Route: "GET /v1/businesses", Summary: "List the organization's businesses, newest first.",
-			Example: `{"limit": 20}`}, listBusinesses),
-		op.Write(op.Spec{Name: "businesses.create", Route: "POST /v1/businesses", Summary: "Create a business.",
-			Description: "Keys and agents of the new business work once its agreement is accepted.", Events: []string{"business.created"},
-			Example: `{"name": "Analytical Engines", "timezone": "Europe/London", "locale": "en-GB", "currency": "gbp"}`}, createBusiness),
-		op.Read(op.Spec{Name: "businesses.get", Route: "GET /v1/businesses/{id}", Summary: "Get a business.",
-			Example: `{` + ref + `}`}, getBusiness),
-		op.Write(op.Spec{Name: "businesses.update", Route: "PATCH /v1/businesses/{id}", Summary: "Change fields of a business.", Events: []string{"business.updated"},
-			Example: `{` + ref + `, "industry": "Computing", "description": null}`}, updateBusiness),
-		op.Write(op.Spec{Name: "businesses.delete", Route: "DELETE /v1/businesses/{id}", Summary: "Delete a business.",
-			Description: "One that has API keys or agents cannot be deleted, nor the last business of an organization.",
-			Errors:      []*fault.Kind{InUse, Last}, Events: []string{"business.deleted"},
-			Example: `{` + ref + `}`},
-			func(ctx context.Context, c *op.Call, in businessRef) (op.Nothing, error) {
-				accounts.Changed(c)
-				return deleteBusiness(ctx, c, in)
-			}),
+		op.Read(op.Spec{
+			Name:    "businesses.list",
+			Route:   "GET /v1/businesses",
+			Summary: "List the organization's businesses, newest first.",
+			Example: `{"limit": 20}`,
+		}, listBusinesses),
+		op.Write(op.Spec{
+			Name:        "businesses.create",
+			Route:       "POST /v1/businesses",
+			Summary:     "Create a business.",
+			Description: "Keys and agents of the new business work once its agreement is accepted.",
+			Events:      []string{"business.created"},
+			Example: `{"name": "Analytical Engines", "timezone": "Europe/London", "locale": "en-GB", ` +
+				`"currency": "gbp"}`,
+		}, createBusiness),
+		op.Read(op.Spec{
+			Name:    "businesses.get",
+			Route:   "GET /v1/businesses/{id}",
+			Summary: "Get a business.",
+			Example: `{` + ref + `}`,
+		}, getBusiness),
+		op.Write(op.Spec{
+			Name:    "businesses.update",
+			Route:   "PATCH /v1/businesses/{id}",
+			Summary: "Change fields of a business.",
+			Events:  []string{"business.updated"},
+			Example: `{` + ref + `, "industry": "Computing", "description": null}`,
+		}, updateBusiness),
+		op.Write(op.Spec{
+			Name:    "businesses.delete",
+			Route:   "DELETE /v1/businesses/{id}",
+			Summary: "Delete a business.",
+			Description: "A business that has API keys or agents cannot be deleted, nor can the last one of an " +
+				"organization.",
+			Errors:  []*fault.Kind{InUse, Last},
+			Events:  []string{"business.deleted"},
+			Example: `{` + ref + `}`,
+		}, s.deleteBusiness),
+		op.Restore("businesses", "businesses", businesses, s.showRestored),
 	}
 }
 
@@ -64,11 +107,37 @@ type businessRef struct {
 	ID id.ID `path:"id" doc:"the business"`
 }
 
-type businessList struct{ op.Page }
+type businessList struct {
+	op.Browse
+	SortBy string `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	property.Filter
+}
 
-func listBusinesses(ctx context.Context, c *op.Call, in businessList) (*op.List[Business], error) {
-	rows, err := businesses.List(ctx, c.Tx, db.In(c.Org), in.DB())
-	return op.ListOf(in.Page, rows), err
+func listBusinesses(ctx context.Context, c *op.Call, in businessList) (*op.List[BusinessWithProperties], error) {
+	w := db.In(c.Org)
+	if err := in.Filter.Where(ctx, c, "business", w); err != nil {
+		return nil, err
+	}
+	list, err := op.Rows(ctx, c, businesses, in.Browse, in.SortBy, nil, w)
+	if err != nil {
+		return nil, err
+	}
+	out := &op.List[BusinessWithProperties]{Pagination: list.Pagination}
+	out.Data = make([]BusinessWithProperties, len(list.Data))
+	for i, v := range list.Data {
+		out.Data[i].Business = v
+	}
+	return out, property.Fill(ctx, c, in.Include, out.Data, propertiesOf)
+}
+
+// BusinessWithProperties is a business with what else was asked for.
+type BusinessWithProperties struct {
+	Business
+	Properties *[]property.Property `json:"properties,omitzero" max:"10000" doc:"with include=properties"`
+}
+
+func propertiesOf(v *BusinessWithProperties) (id.ID, **[]property.Property) {
+	return v.ID, &v.Properties
 }
 
 type businessCreate struct {
@@ -86,7 +155,8 @@ func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Busine
 	if err := checkLogo(ctx, c, in.LogoFileID, nil); err != nil {
 		return nil, err
 	}
-	v := &Business{Record: c.NewRecord(), Name: in.Name, LegalName: in.LegalName, Description: in.Description, Industry: in.Industry,
+	v := &Business{Record: c.NewRecord(), Name: in.Name, LegalName: in.LegalName, Description: in.Description,
+		Industry: in.Industry,
 		Timezone: in.Timezone, Locale: in.Locale, Currency: in.Currency, LogoFileID: in.LogoFileID}
 	if err := businesses.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
@@ -99,8 +169,18 @@ func checkLogo(ctx context.Context, c *op.Call, file, was *id.ID) error {
 	return op.References(ctx, c, op.Ref{Field: "logoFileId", Table: "files", ID: file, Was: was})
 }
 
-func getBusiness(ctx context.Context, c *op.Call, in businessRef) (*Business, error) {
-	return businesses.Get(ctx, c.Tx, c.Org, in.ID)
+type businessGet struct {
+	businessRef
+	property.Include
+}
+
+func getBusiness(ctx context.Context, c *op.Call, in businessGet) (*BusinessWithProperties, error) {
+	v, err := businesses.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &BusinessWithProperties{Business: *v}
+	return out, property.FillOne(ctx, c, in.Include, out, propertiesOf)
 }
 
 type businessUpdate struct {
@@ -134,8 +214,9 @@ func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Busine
 	return v, c.Emit("business.updated", v.ID, v)
 }
 
-func deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing, error) {
-	// The organization is the root of the rule: two deletions, each of which
+func (s *Service) deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing, error) {
+	s.accounts.Changed(c)
+	// The organization is the root of this rule: two deletions, each of which
 	// leaves the other's business, would together leave none.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return op.Nothing{}, db.Missing(err, "business")
@@ -159,4 +240,9 @@ func deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing
 		return op.Nothing{}, InUse.With(used)
 	}
 	return op.Nothing{}, c.Emit("business.deleted", v.ID, v)
+}
+
+func (s *Service) showRestored(_ context.Context, c *op.Call, _ *Business, _ bool) error {
+	s.accounts.Changed(c)
+	return nil
 }

@@ -26,8 +26,10 @@ func TestBusinesses(t *testing.T) {
 		if got := call(t, "businesses.get", ref).OK(t, 200); got.String() != v.String() {
 			t.Errorf("get differs from create:\n%s\n%s", got, v)
 		}
-		call(t, "businesses.create", `{"name": "Gasthof", "legalName": "Gasthof GmbH", "description": "Beds", "industry": "Hospitality",
-			"timezone": "Europe/Berlin", "locale": "de-DE", "currency": "eur"}`).OK(t, 201).Same("timezone", "Europe/Berlin")
+		call(t, "businesses.create",
+			`{"name": "Gasthof", "legalName": "Gasthof GmbH", "description": "Beds", "industry": "Hospitality",
+			"timezone": "Europe/Berlin", "locale": "de-DE",
+				"currency": "eur"}`).OK(t, 201).Same("timezone", "Europe/Berlin")
 		update := func(fields string) apptest.Result {
 			return call(t, "businesses.update", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), fields))
 		}
@@ -51,7 +53,8 @@ func TestBusinesses(t *testing.T) {
 		if n := call(t, "businesses.list", `{}`).OK(t, 200).Len(); n != 2 {
 			t.Errorf("%d businesses are left", n)
 		}
-		// The first one was created with the organization, by an event like the others.
+		// The first one was created with the organization, with an event like
+		// the others.
 		want := "business.created business.created business.created business.updated business.updated business.deleted"
 		if events := a.Events(t, "business."); events != want {
 			t.Errorf("events %q, want %q", events, want)
@@ -83,12 +86,13 @@ func TestBusinessRefusals(t *testing.T) {
 	})
 }
 
-// A business is not deleted from under its key. Once the key is revoked it is.
+// A business with a key cannot be deleted. Once the key is revoked, it can.
 func TestKeyOfDeletedBusiness(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		shop := a.Tenant
 		shop.Business = a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Shop"}`).OK(t, 201).ID("id")
-		a.Operate(t, "agreements.accept", "business", shop.Business, fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, shop.Business, shop.Owner))
+		a.Operate(t, "agreements.accept", "business", shop.Business,
+			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, shop.Business, shop.Owner))
 		key, keyID := a.NewKey(t, shop, "*")
 		for range 3 {
 			a.Send(t, key, "GET", "/v1/businesses", "").OK(t, 200)
@@ -103,11 +107,12 @@ func TestKeyOfDeletedBusiness(t *testing.T) {
 	})
 }
 
-// However many go at once, one stays.
+// However many are deleted at once, one stays.
 func TestLastBusiness(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
-		a.Operate(t, "api_keys.revoke", "API key", a.KeyID, fmt.Sprintf(`{"id": %q}`, a.KeyID)) // or its business would be in use
+		// otherwise its business would be in use
+		a.Operate(t, "api_keys.revoke", "API key", a.KeyID, fmt.Sprintf(`{"id": %q}`, a.KeyID))
 		kept := string(a.Business)
 		for range 10 {
 			all := []string{kept}

@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// under is the calls of one collection below a business.
+// under makes the calls on one collection below a business.
 type under struct {
 	call       apptest.Door
 	collection string // "businesses.offerings"
@@ -25,7 +25,8 @@ func (u under) create(t testing.TB, fields string) apptest.Result {
 
 func (u under) list(t testing.TB, fields string) apptest.Result {
 	t.Helper()
-	return u.call(t, u.collection+".list", strings.TrimSuffix(fmt.Sprintf(`{"id": %q, %s`, u.business, fields), ", ")+"}")
+	return u.call(t, u.collection+".list",
+		strings.TrimSuffix(fmt.Sprintf(`{"id": %q, %s`, u.business, fields), ", ")+"}")
 }
 
 func (u under) one(t testing.TB, verb, row, fields string) apptest.Result {
@@ -33,9 +34,8 @@ func (u under) one(t testing.TB, verb, row, fields string) apptest.Result {
 	return u.call(t, u.collection+"."+verb, fmt.Sprintf(`{"id": %q, %q: %q%s}`, u.business, u.ref, row, fields))
 }
 
-// tell takes a collection through the story that all of them share: v was
-// made, change changes it to something that says want at field, and full makes
-// another.
+// tell takes a collection through the story that all of them share: v exists,
+// change makes field equal want, and full creates another.
 func (u under) tell(t *testing.T, a *apptest.App, v apptest.Value, change, field string, want any, clear, full string) {
 	t.Helper()
 	row := v.Text("id")
@@ -62,7 +62,7 @@ func (u under) tell(t *testing.T, a *apptest.App, v apptest.Value, change, field
 	page.Page(t).Same("hasMore", true)
 	u.list(t, `"sortOrder": "asc"`).OK(t, 200).Same("0.id", row)
 
-	// Not under another business, not for another organization.
+	// Not under another business, and not for another organization.
 	elsewhere := u
 	elsewhere.business = u.call(t, "businesses.create", `{"name": "Elsewhere"}`).OK(t, 201).ID("id")
 	foreign := u
@@ -90,7 +90,7 @@ func (u under) tell(t *testing.T, a *apptest.App, v apptest.Value, change, field
 		t.Errorf("events %q, want %q", got, events)
 	}
 
-	// With the business goes what hangs under it.
+	// Deleting the business deletes what is below it.
 	gone := elsewhere.create(t, full).OK(t, 201).Text("id")
 	u.call(t, "businesses.delete", fmt.Sprintf(`{"id": %q}`, elsewhere.business)).OK(t, 204)
 	elsewhere.one(t, "get", gone, "").Refused(t, 404, "NOT_FOUND")
@@ -100,7 +100,7 @@ func (u under) tell(t *testing.T, a *apptest.App, v apptest.Value, change, field
 
 type refusal struct{ fields, place string }
 
-// refuses tries bad fields on creation and on change.
+// refuses tries bad fields on creation and on update.
 func (u under) refuses(t *testing.T, row string, all []refusal) {
 	t.Helper()
 	before := u.one(t, "get", row, "").OK(t, 200).String()
@@ -126,19 +126,27 @@ func TestOfferings(t *testing.T) {
 			}
 		}
 		u.refuses(t, v.Text("id"), []refusal{
-			{`"name": ""`, "name"}, {`"name": null`, "name"}, {`"name": "x", "kind": "gift"`, "kind"}, {`"name": "x", "priceCents": -1`, "priceCents"},
-			{`"name": "x", "priceCents": 1.5`, "priceCents"}, {`"name": "x", "priceCents": "1"`, "priceCents"}, {`"name": "x", "currency": "GBP"`, "currency"},
-			{`"name": "x", "isActive": null`, "isActive"}, {`"name": "x", "isActive": "yes"`, "isActive"}, {`"name": "x", "price": 1`, ""},
+			{`"name": ""`, "name"}, {`"name": null`, "name"}, {`"name": "x", "kind": "gift"`, "kind"},
+			{`"name": "x", "priceCents": -1`, "priceCents"},
+			{`"name": "x", "priceCents": 1.5`, "priceCents"}, {`"name": "x", "priceCents": "1"`, "priceCents"},
+			{`"name": "x", "currency": "GBP"`, "currency"},
+			{`"name": "x", "isActive": null`, "isActive"}, {`"name": "x", "isActive": "yes"`, "isActive"},
+			{`"name": "x", "price": 1`, ""},
 			{fmt.Sprintf(`"name": "x", "description": %q`, strings.Repeat("x", 10_001)), "description"},
 		})
 		u.create(t, `"kind": "product"`).Issues(t, "name")
 		u.one(t, "update", v.Text("id"), `, "currency": null`).Issues(t, "currency")
-		full := `"name": "Straße repair", "kind": "service", "description": "On site", "priceCents": 0, "currency": "eur", "unit": "hour", "isActive": false`
-		u.tell(t, a, v, `"name": "Large Engine", "priceCents": 1750000, "kind": "product"`, "priceCents", 1750000, "priceCents", full)
+		full := `"name": "Straße repair", "kind": "service", "description": "On site", "priceCents": 0, "currency": ` +
+			`"eur", "unit": "hour", "isActive": false`
+		u.tell(t, a, v, `"name": "Large Engine", "priceCents": 1750000, "kind": "product"`, "priceCents", 1750000,
+			"priceCents", full)
 		u.create(t, `"name": "Engine oil", "kind": "product"`).OK(t, 201)
 		for filter, want := range map[string]int{
-			`"kind": "service"`: 1, `"kind": "product"`: 1, `"isActive": true`: 1, `"isActive": false`: 1, `"kind": "product", "isActive": false`: 0,
-			`"query": "STRASSE"`: 1, `"query": "oi"`: 1, `"query": "il"`: 0, `"query": "ngine"`: 1, `"query": "site"`: 0, `"query": ""`: 2, `"query": "%"`: 0,
+			`"kind": "service"`: 1, `"kind": "product"`: 1, `"isActive": true`: 1, `"isActive": false`: 1,
+			`"kind": "product", "isActive": false`: 0,
+			`"query": "STRASSE"`:                   1, `"query": "oi"`: 1, `"query": "il"`: 0, `"query": "ngine"`: 1,
+			`"query": "site"`: 0,
+			`"query": ""`:     2, `"query": "%"`: 0,
 			`"query": "engine", "kind": "service"`: 0, `"query": "large"`: 0,
 		} {
 			list := u.list(t, filter)
@@ -164,15 +172,21 @@ func TestOnlinePresences(t *testing.T) {
 			}
 		}
 		u.refuses(t, v.Text("id"), []refusal{
-			{`"kind": "myspace", "url": "https://example.com"`, "kind"}, {`"kind": null, "url": "https://example.com"`, "kind"},
-			{`"kind": "x", "url": "example.com"`, "url"}, {`"kind": "x", "url": "javascript:alert(1)"`, "url"}, {`"kind": "x", "url": null`, "url"},
-			{`"kind": "x", "url": "https://example.com", "handle": 1`, "handle"}, {`"kind": "x", "url": "https://example.com", "nope": 1`, ""},
-			{fmt.Sprintf(`"kind": "x", "url": "https://example.com", "description": %q`, strings.Repeat("x", 10_001)), "description"},
+			{`"kind": "myspace", "url": "https://example.com"`, "kind"},
+			{`"kind": null, "url": "https://example.com"`, "kind"},
+			{`"kind": "x", "url": "example.com"`, "url"}, {`"kind": "x", "url": "javascript:alert(1)"`, "url"},
+			{`"kind": "x", "url": null`, "url"},
+			{`"kind": "x", "url": "https://example.com", "handle": 1`, "handle"},
+			{`"kind": "x", "url": "https://example.com", "nope": 1`, ""},
+			{fmt.Sprintf(`"kind": "x", "url": "https://example.com", "description": %q`, strings.Repeat("x", 10_001)),
+				"description"},
 		})
 		u.create(t, `"url": "https://example.com"`).Issues(t, "kind")
 		u.create(t, `"kind": "x"`).Issues(t, "url")
-		u.tell(t, a, v, `"kind": "x", "handle": "@engines"`, "handle", "@engines", "handle", `"kind": "facebook", "url": "http://example.com/f", "handle": "f", "description": "d"`)
-		for _, kind := range []string{"website", "instagram", "linkedin", "x", "youtube", "tiktok", "google_business", "other"} {
+		u.tell(t, a, v, `"kind": "x", "handle": "@engines"`, "handle", "@engines", "handle",
+			`"kind": "facebook", "url": "http://example.com/f", "handle": "f", "description": "d"`)
+		for _, kind := range []string{"website", "instagram", "linkedin", "x", "youtube", "tiktok", "google_business",
+			"other"} {
 			u.create(t, fmt.Sprintf(`"kind": %q, "url": "https://example.com/%s"`, kind, kind)).OK(t, 201)
 			list := u.list(t, fmt.Sprintf(`"kind": %q`, kind))
 			list.OK(t, 200).Same("0.kind", kind)
@@ -191,19 +205,23 @@ func TestPhysicalPresences(t *testing.T) {
 			}
 		}
 		u.refuses(t, v.Text("id"), []refusal{
-			{`"name": ""`, "name"}, {`"name": null`, "name"}, {`"name": "x", "address": {}`, "address"}, {`"name": "x", "city": "London"`, ""},
+			{`"name": ""`, "name"}, {`"name": null`, "name"}, {`"name": "x", "address": {}`, "address"},
+			{`"name": "x", "city": "London"`, ""},
 			{fmt.Sprintf(`"name": "x", "description": %q`, strings.Repeat("x", 10_001)), "description"},
 		})
 		u.create(t, `"address": "here"`).Issues(t, "name")
-		u.tell(t, a, v, `"name": "Yard", "address": "1 Dorset Street"`, "address", "1 Dorset Street", "address", `"name": "Shop", "description": "Ring twice", "address": "2 Dorset Street"`)
+		u.tell(t, a, v, `"name": "Yard", "address": "1 Dorset Street"`, "address", "1 Dorset Street", "address",
+			`"name": "Shop", "description": "Ring twice", "address": "2 Dorset Street"`)
 	})
 }
 
-// What only the paths and queries of REST can get wrong, and the permission.
+// Mistakes that only REST paths and queries allow, and the permission.
 func TestRecordsOverREST(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	at := "/v1/businesses/" + string(a.Business)
-	for _, path := range []string{"/offerings?kind=gift", "/offerings?isActive=maybe", "/offerings?query=" + strings.Repeat("x", 201), "/online-presences?kind=myspace", "/physical-presences?limit=0", "/offerings/1"} {
+	for _, path := range []string{"/offerings?kind=gift", "/offerings?isActive=maybe",
+		"/offerings?query=" + strings.Repeat("x", 201), "/online-presences?kind=myspace",
+		"/physical-presences?limit=0", "/offerings/1"} {
 		a.Send(t, a.Key, "GET", at+path, "").Refused(t, 400, "INVALID_INPUT")
 	}
 	for _, path := range []string{"/profile", "/offerings", "/online-presences", "/physical-presences"} {

@@ -8,7 +8,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// BusinessOnlinePresence is a place on the web where a business is found.
+// BusinessOnlinePresence is a place on the web where a business can be found.
 type BusinessOnlinePresence struct {
 	op.Record
 	BusinessID  id.ID   `json:"businessId"`
@@ -18,35 +18,61 @@ type BusinessOnlinePresence struct {
 	Description *string `json:"description" max:"10000"`
 }
 
-var onlinePresences = op.Nested[BusinessOnlinePresence]{Rows: db.NewTable[BusinessOnlinePresence]("business_online_presences", "online presence"),
-	Parent: "businesses", Noun: "business", Column: "business_id"}
+var onlinePresences = op.NewNested[BusinessOnlinePresence]("business_online_presences", db.Life{
+	Noun:   "online presence",
+	Parent: db.To("business_id", "businesses"),
+})
 
 func onlinePresenceOperations() []*op.Op {
 	const ref = exampleID + `, "onlinePresenceId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "businesses.online_presences.list", Route: "GET /v1/businesses/{id}/online-presences", Summary: "List where a business is found on the web, newest first.",
-			Example: `{` + exampleID + `, "kind": "website"}`}, listOnlinePresences),
-		op.Write(op.Spec{Name: "businesses.online_presences.create", Route: "POST /v1/businesses/{id}/online-presences", Summary: "Add a place on the web to a business.",
+		op.Read(op.Spec{
+			Name:    "businesses.online_presences.list",
+			Route:   "GET /v1/businesses/{id}/online-presences",
+			Summary: "List a business's online presences, newest first.",
+			Example: `{` + exampleID + `, "kind": ["website"]}`,
+		}, listOnlinePresences),
+		op.Write(op.Spec{
+			Name:    "businesses.online_presences.create",
+			Route:   "POST /v1/businesses/{id}/online-presences",
+			Summary: "Add an online presence to a business.",
 			Events:  []string{"business.online_presence.created"},
-			Example: `{` + exampleID + `, "kind": "instagram", "url": "https://example.com/engines", "handle": "@engines"}`}, addOnlinePresence),
-		op.Read(op.Spec{Name: "businesses.online_presences.get", Route: "GET /v1/businesses/{id}/online-presences/{onlinePresenceId}", Summary: "Get an online presence of a business.",
-			Example: `{` + ref + `}`}, getOnlinePresence),
-		op.Write(op.Spec{Name: "businesses.online_presences.update", Route: "PATCH /v1/businesses/{id}/online-presences/{onlinePresenceId}", Summary: "Change an online presence of a business.",
-			Events: []string{"business.online_presence.updated"}, Example: `{` + ref + `, "url": "https://example.com/new", "handle": null}`}, updateOnlinePresence),
-		op.Write(op.Spec{Name: "businesses.online_presences.delete", Route: "DELETE /v1/businesses/{id}/online-presences/{onlinePresenceId}", Summary: "Remove an online presence from a business.",
-			Events: []string{"business.online_presence.deleted"}, Example: `{` + ref + `}`}, removeOnlinePresence),
+			Example: `{` + exampleID +
+				`, "kind": "instagram", "url": "https://example.com/engines", "handle": "@engines"}`,
+		}, addOnlinePresence),
+		op.Read(op.Spec{
+			Name:    "businesses.online_presences.get",
+			Route:   "GET /v1/businesses/{id}/online-presences/{onlinePresenceId}",
+			Summary: "Get an online presence of a business.",
+			Example: `{` + ref + `}`,
+		}, getOnlinePresence),
+		op.Write(op.Spec{
+			Name:    "businesses.online_presences.update",
+			Route:   "PATCH /v1/businesses/{id}/online-presences/{onlinePresenceId}",
+			Summary: "Change an online presence of a business.",
+			Events:  []string{"business.online_presence.updated"},
+			Example: `{` + ref + `, "url": "https://example.com/new", "handle": null}`,
+		}, updateOnlinePresence),
+		op.Write(op.Spec{
+			Name:    "businesses.online_presences.delete",
+			Route:   "DELETE /v1/businesses/{id}/online-presences/{onlinePresenceId}",
+			Summary: "Remove an online presence from a business.",
+			Events:  []string{"business.online_presence.deleted"},
+			Example: `{` + ref + `}`,
+		}, removeOnlinePresence),
 	}
 }
 
 type onlinePresenceList struct {
 	op.Page
 	businessRef
-	Kind *string `query:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
+	Kind []string `query:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
 }
 
-func listOnlinePresences(ctx context.Context, c *op.Call, in onlinePresenceList) (*op.List[BusinessOnlinePresence], error) {
+func listOnlinePresences(ctx context.Context, c *op.Call, in onlinePresenceList) (*op.List[BusinessOnlinePresence],
+	error) {
 	w := onlinePresences.Under(c, in.ID)
-	db.Equal(w, "kind", in.Kind)
+	db.OneOf(w, "kind", in.Kind)
 	return onlinePresences.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
@@ -59,7 +85,9 @@ type onlinePresenceAdd struct {
 }
 
 func addOnlinePresence(ctx context.Context, c *op.Call, in onlinePresenceAdd) (*BusinessOnlinePresence, error) {
-	v := &BusinessOnlinePresence{Record: c.NewRecord(), BusinessID: in.ID, Kind: in.Kind, URL: in.URL, Handle: in.Handle, Description: in.Description}
+	v := &BusinessOnlinePresence{Record: c.NewRecord(), BusinessID: in.ID, Kind: in.Kind, URL: in.URL,
+		Handle:      in.Handle,
+		Description: in.Description}
 	if err := onlinePresences.Add(ctx, c, in.ID, v); err != nil {
 		return nil, err
 	}
@@ -77,14 +105,16 @@ func getOnlinePresence(ctx context.Context, c *op.Call, in onlinePresenceRef) (*
 
 type onlinePresenceUpdate struct {
 	onlinePresenceRef
-	Kind        op.Maybe[string] `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
+	Kind op.Maybe[string] `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
+
 	URL         op.Maybe[string] `json:"url" format:"url" max:"2048"`
 	Handle      op.Opt[string]   `json:"handle"`
 	Description op.Opt[string]   `json:"description" max:"10000"`
 }
 
 func updateOnlinePresence(ctx context.Context, c *op.Call, in onlinePresenceUpdate) (*BusinessOnlinePresence, error) {
-	v, changed, err := onlinePresences.Change(ctx, c, in.ID, in.OnlinePresenceID, &in, func(v *BusinessOnlinePresence) { v.UpdatedAt = c.Now })
+	v, changed, err := onlinePresences.Change(ctx, c, in.ID, in.OnlinePresenceID, &in,
+		func(v *BusinessOnlinePresence) { v.UpdatedAt = c.Now })
 	if err != nil || !changed {
 		return v, err
 	}

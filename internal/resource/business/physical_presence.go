@@ -17,23 +17,47 @@ type BusinessPhysicalPresence struct {
 	Address     *string `json:"address"`
 }
 
-var physicalPresences = op.Nested[BusinessPhysicalPresence]{Rows: db.NewTable[BusinessPhysicalPresence]("business_physical_presences", "physical presence"),
-	Parent: "businesses", Noun: "business", Column: "business_id"}
+var physicalPresences = op.NewNested[BusinessPhysicalPresence]("business_physical_presences", db.Life{
+	Noun:   "physical presence",
+	Parent: db.To("business_id", "businesses"),
+})
 
 func physicalPresenceOperations() []*op.Op {
 	const ref = exampleID + `, "physicalPresenceId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "businesses.physical_presences.list", Route: "GET /v1/businesses/{id}/physical-presences", Summary: "List where a business can be visited, newest first.",
-			Example: `{` + exampleID + `}`}, listPhysicalPresences),
-		op.Write(op.Spec{Name: "businesses.physical_presences.create", Route: "POST /v1/businesses/{id}/physical-presences", Summary: "Add a place to visit to a business.",
+		op.Read(op.Spec{
+			Name:    "businesses.physical_presences.list",
+			Route:   "GET /v1/businesses/{id}/physical-presences",
+			Summary: "List a business's physical presences, newest first.",
+			Example: `{` + exampleID + `}`,
+		}, listPhysicalPresences),
+		op.Write(op.Spec{
+			Name:    "businesses.physical_presences.create",
+			Route:   "POST /v1/businesses/{id}/physical-presences",
+			Summary: "Add a physical presence to a business.",
 			Events:  []string{"business.physical_presence.created"},
-			Example: `{` + exampleID + `, "name": "Workshop", "address": "1 Dorset Street, London W1U 4EE"}`}, addPhysicalPresence),
-		op.Read(op.Spec{Name: "businesses.physical_presences.get", Route: "GET /v1/businesses/{id}/physical-presences/{physicalPresenceId}", Summary: "Get a physical presence of a business.",
-			Example: `{` + ref + `}`}, getPhysicalPresence),
-		op.Write(op.Spec{Name: "businesses.physical_presences.update", Route: "PATCH /v1/businesses/{id}/physical-presences/{physicalPresenceId}", Summary: "Change a physical presence of a business.",
-			Events: []string{"business.physical_presence.updated"}, Example: `{` + ref + `, "description": "Ring twice", "address": null}`}, updatePhysicalPresence),
-		op.Write(op.Spec{Name: "businesses.physical_presences.delete", Route: "DELETE /v1/businesses/{id}/physical-presences/{physicalPresenceId}", Summary: "Remove a physical presence from a business.",
-			Events: []string{"business.physical_presence.deleted"}, Example: `{` + ref + `}`}, removePhysicalPresence),
+			Example: `{` + exampleID + `, "name": "Workshop", "address": "1 Dorset Street, London W1U 4EE"}`,
+		}, addPhysicalPresence),
+		op.Read(op.Spec{
+			Name:    "businesses.physical_presences.get",
+			Route:   "GET /v1/businesses/{id}/physical-presences/{physicalPresenceId}",
+			Summary: "Get a physical presence of a business.",
+			Example: `{` + ref + `}`,
+		}, getPhysicalPresence),
+		op.Write(op.Spec{
+			Name:    "businesses.physical_presences.update",
+			Route:   "PATCH /v1/businesses/{id}/physical-presences/{physicalPresenceId}",
+			Summary: "Change a physical presence of a business.",
+			Events:  []string{"business.physical_presence.updated"},
+			Example: `{` + ref + `, "description": "Ring twice", "address": null}`,
+		}, updatePhysicalPresence),
+		op.Write(op.Spec{
+			Name:    "businesses.physical_presences.delete",
+			Route:   "DELETE /v1/businesses/{id}/physical-presences/{physicalPresenceId}",
+			Summary: "Remove a physical presence from a business.",
+			Events:  []string{"business.physical_presence.deleted"},
+			Example: `{` + ref + `}`,
+		}, removePhysicalPresence),
 	}
 }
 
@@ -42,7 +66,8 @@ type physicalPresenceList struct {
 	businessRef
 }
 
-func listPhysicalPresences(ctx context.Context, c *op.Call, in physicalPresenceList) (*op.List[BusinessPhysicalPresence], error) {
+func listPhysicalPresences(ctx context.Context, c *op.Call,
+	in physicalPresenceList) (*op.List[BusinessPhysicalPresence], error) {
 	return physicalPresences.List(ctx, c, in.ID, in.Page)
 }
 
@@ -54,7 +79,8 @@ type physicalPresenceAdd struct {
 }
 
 func addPhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceAdd) (*BusinessPhysicalPresence, error) {
-	v := &BusinessPhysicalPresence{Record: c.NewRecord(), BusinessID: in.ID, Name: in.Name, Description: in.Description, Address: in.Address}
+	v := &BusinessPhysicalPresence{Record: c.NewRecord(), BusinessID: in.ID, Name: in.Name, Description: in.Description,
+		Address: in.Address}
 	if err := physicalPresences.Add(ctx, c, in.ID, v); err != nil {
 		return nil, err
 	}
@@ -77,8 +103,10 @@ type physicalPresenceUpdate struct {
 	Address     op.Opt[string]   `json:"address"`
 }
 
-func updatePhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceUpdate) (*BusinessPhysicalPresence, error) {
-	v, changed, err := physicalPresences.Change(ctx, c, in.ID, in.PhysicalPresenceID, &in, func(v *BusinessPhysicalPresence) { v.UpdatedAt = c.Now })
+func updatePhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceUpdate) (*BusinessPhysicalPresence,
+	error) {
+	v, changed, err := physicalPresences.Change(ctx, c, in.ID, in.PhysicalPresenceID, &in,
+		func(v *BusinessPhysicalPresence) { v.UpdatedAt = c.Now })
 	if err != nil || !changed {
 		return v, err
 	}

@@ -10,8 +10,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// BusinessProfile is how a business speaks of itself. Every business has one,
-// empty until somebody writes it: its id and its beginning are the business's.
+// BusinessProfile is how a business describes itself. Every business has one,
+// empty until somebody writes it: its id and creation time are the business's.
 type BusinessProfile struct {
 	op.Record
 	BusinessID id.ID `json:"businessId"`
@@ -31,19 +31,38 @@ type profileFields struct {
 	Website     *string     `json:"website" format:"url" max:"2048"`
 }
 
-var profiles = db.NewTable[BusinessProfile]("business_profiles", "business profile")
+var profiles = db.NewTable[BusinessProfile]("business_profiles", db.Life{
+	Noun:      "business profile",
+	Parent:    db.To("business_id", "businesses", db.EndsAtPurge),
+	Permanent: true,
+})
 
 func profileOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "businesses.profile.get", Route: "GET /v1/businesses/{id}/profile", Summary: "Get the profile of a business.",
-			Description: "Every business has one; its fields are null until they are written.",
-			Example:     `{` + exampleID + `}`}, getProfile),
-		op.Write(op.Spec{Name: "businesses.profile.replace", Route: "PUT /v1/businesses/{id}/profile", Summary: "Replace the profile of a business; what is left out becomes null.",
+		op.Read(op.Spec{
+			Name:        "businesses.profile.get",
+			Route:       "GET /v1/businesses/{id}/profile",
+			Summary:     "Get the profile of a business.",
+			Description: "Every business has one; its fields are null until they are set.",
+			Example:     `{` + exampleID + `}`,
+		}, getProfile),
+		op.Write(op.Spec{
+			Name:    "businesses.profile.replace",
+			Route:   "PUT /v1/businesses/{id}/profile",
+			Summary: "Replace the profile of a business; omitted fields become null.",
 			Events:  []string{"business.profile.updated"},
-			Example: `{` + exampleID + `, "tagline": "Engines that think", "about": "We build calculating engines.", "foundedOn": "1837-12-01", "website": "https://example.com"}`}, replaceProfile),
-		op.Write(op.Spec{Name: "businesses.profile.update", Route: "PATCH /v1/businesses/{id}/profile", Summary: "Change fields of the profile of a business.",
+			Example: `{` + exampleID +
+				`, "tagline": "Engines that think", "about": "We build calculating engines.", "foundedOn": ` +
+				`"1837-12-01", ` +
+				`"website": "https://example.com"}`,
+		}, replaceProfile),
+		op.Write(op.Spec{
+			Name:    "businesses.profile.update",
+			Route:   "PATCH /v1/businesses/{id}/profile",
+			Summary: "Change fields of the profile of a business.",
 			Events:  []string{"business.profile.updated"},
-			Example: `{` + exampleID + `, "toneOfVoice": "Plain and friendly", "email": null}`}, updateProfile),
+			Example: `{` + exampleID + `, "toneOfVoice": "Plain and friendly", "email": null}`,
+		}, updateProfile),
 	}
 }
 
@@ -56,7 +75,7 @@ func getProfile(ctx context.Context, c *op.Call, in businessRef) (*BusinessProfi
 	return v, err
 }
 
-// profileOf finds the profile of a business, and tells whether it was ever
+// profileOf finds the profile of a business, and reports whether it was ever
 // written.
 func profileOf(ctx context.Context, c *op.Call, b *Business) (v *BusinessProfile, written bool, err error) {
 	rows, err := profiles.List(ctx, c.Tx, db.In(c.Org).And("business_id = ?", b.ID), db.Page{Limit: 1})
@@ -66,7 +85,8 @@ func profileOf(ctx context.Context, c *op.Call, b *Business) (v *BusinessProfile
 	if len(rows) > 0 {
 		return &rows[0], true, nil
 	}
-	return &BusinessProfile{Record: op.Record{ID: b.ID, CreatedAt: b.CreatedAt, UpdatedAt: b.CreatedAt, OrganizationID: c.Org}, BusinessID: b.ID}, false, nil
+	return &BusinessProfile{Record: op.Record{ID: b.ID, CreatedAt: b.CreatedAt, UpdatedAt: b.CreatedAt,
+		OrganizationID: c.Org}, BusinessID: b.ID}, false, nil
 }
 
 type profileReplace struct {
@@ -100,9 +120,10 @@ func updateProfile(ctx context.Context, c *op.Call, in profileUpdate) (*Business
 	return writeProfile(ctx, c, in.ID, func(v *BusinessProfile) bool { return op.Apply(v, &in) })
 }
 
-// writeProfile holds the business, so that of two first writes only one adds
+// writeProfile locks the business, so that only one of two first writes adds
 // the row.
-func writeProfile(ctx context.Context, c *op.Call, business id.ID, change func(*BusinessProfile) bool) (*BusinessProfile, error) {
+func writeProfile(ctx context.Context, c *op.Call, business id.ID,
+	change func(*BusinessProfile) bool) (*BusinessProfile, error) {
 	b, err := businesses.Lock(ctx, c.Tx, c.Org, business)
 	if err != nil {
 		return nil, err

@@ -31,8 +31,11 @@ func TestProfile(t *testing.T) {
 			}
 		}
 
-		full := call(t, "businesses.profile.replace", with(`"tagline": "Engines", "about": "We build.", "mission": "No errors.", "toneOfVoice": "Plain", "audience": "Weavers",
-			"foundedOn": "1837-12-01", "taxId": "GB123", "email": "office@example.com", "phone": "020 7946 0018", "website": "https://example.com"`)).OK(t, 200)
+		full := call(t, "businesses.profile.replace",
+			with(`"tagline": "Engines", "about": "We build.", "mission": "No errors.", "toneOfVoice": "Plain",
+				"audience": "Weavers",
+			"foundedOn": "1837-12-01", "taxId": "GB123", "email": "office@example.com", "phone": "020 7946 0018",
+				"website": "https://example.com"`)).OK(t, 200)
 		full.Same("foundedOn", "1837-12-01")
 		full.Same("website", "https://example.com")
 		full.Same("id", a.Business)
@@ -46,7 +49,8 @@ func TestProfile(t *testing.T) {
 		if !up.At("tagline").Null() {
 			t.Error("null does not clear")
 		}
-		if same := call(t, "businesses.profile.update", with(`"audience": "Everybody", "tagline": null`)).OK(t, 200); same.String() != up.String() {
+		if same := call(t, "businesses.profile.update",
+			with(`"audience": "Everybody", "tagline": null`)).OK(t, 200); same.String() != up.String() {
 			t.Errorf("what is there already changed something: %s", same)
 		}
 		short := call(t, "businesses.profile.replace", with(`"about": "New"`)).OK(t, 200)
@@ -56,7 +60,8 @@ func TestProfile(t *testing.T) {
 				t.Errorf("PUT left %s at %v", field, short.At(field))
 			}
 		}
-		if want := "business.profile.updated business.profile.updated business.profile.updated"; a.Events(t, "business.profile.") != want {
+		if want := "business.profile.updated business.profile.updated business.profile.updated"; a.Events(t,
+			"business.profile.") != want {
 			t.Errorf("events %q", a.Events(t, "business.profile."))
 		}
 
@@ -67,7 +72,8 @@ func TestProfile(t *testing.T) {
 			t.Errorf("the profile of another business: %s", v)
 		}
 		call(t, "businesses.delete", at).OK(t, 204)
-		for _, gone := range []string{"businesses.profile.get", "businesses.profile.replace", "businesses.profile.update"} {
+		for _, gone := range []string{"businesses.profile.get", "businesses.profile.replace",
+			"businesses.profile.update"} {
 			call(t, gone, at).Refused(t, 404, "NOT_FOUND")
 			call(t, gone, fmt.Sprintf(`{"id": %q}`, id.New())).Refused(t, 404, "NOT_FOUND")
 			call(t, gone, fmt.Sprintf(`{"id": %q}`, a.NewTenant(t, "free").Business)).Refused(t, 404, "NOT_FOUND")
@@ -92,21 +98,26 @@ func TestProfileRefusals(t *testing.T) {
 				call(t, operation, fmt.Sprintf(`{"id": %q, %s}`, a.Business, c.fields)).Issues(t, c.place)
 			}
 			long := strings.Repeat("é", 10_000)
-			call(t, operation, fmt.Sprintf(`{"id": %q, "tagline": %q, "about": %q, "mission": %q, "toneOfVoice": %q, "audience": %q}`, a.Business, long, long, long, long, long)).OK(t, 200).Same("audience", long)
+			call(t, operation,
+				fmt.Sprintf(`{"id": %q, "tagline": %q, "about": %q, "mission": %q, "toneOfVoice": %q, "audience": %q}`,
+					a.Business,
+					long, long, long, long, long)).OK(t, 200).Same("audience", long)
 		}
 	})
 }
 
-// Of many first writes each is kept: there is one profile, and nothing is lost.
+// Many first writes at once make one profile, and nothing is lost.
 func TestProfileRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		apptest.AtOnce(len(profileFields), func(i int) {
-			value := map[string]string{"foundedOn": "2026-01-31", "email": "a@example.com", "website": "https://example.com"}[profileFields[i]]
+			value := map[string]string{"foundedOn": "2026-01-31", "email": "a@example.com",
+				"website": "https://example.com"}[profileFields[i]]
 			if value == "" {
 				value = "x"
 			}
-			call(t, "businesses.profile.update", fmt.Sprintf(`{"id": %q, %q: %q}`, a.Business, profileFields[i], value)).OK(t, 200)
+			call(t, "businesses.profile.update",
+				fmt.Sprintf(`{"id": %q, %q: %q}`, a.Business, profileFields[i], value)).OK(t, 200)
 		})
 		v := call(t, "businesses.profile.get", fmt.Sprintf(`{"id": %q}`, a.Business)).OK(t, 200)
 		for _, field := range profileFields {

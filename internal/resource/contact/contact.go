@@ -4,6 +4,7 @@ package contact
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/property"
 )
 
 // Contact is a person, or an organization without a person.
@@ -26,41 +28,87 @@ type Contact struct {
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *clock.Date   `json:"birthday"`
 	Notes            *string       `json:"notes" max:"10000"`
+	ExternalID       *string       `json:"externalId" doc:"what another system calls it"`
+	Tags             []string      `json:"tags" max:"50" itemMax:"64"`
 	Emails           []Email       `json:"emails" db:"-"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers" db:"-"`
 	Addresses        []Address     `json:"addresses" db:"-"`
 
+	Properties *[]property.Property `json:"properties,omitzero" db:"-" max:"10000" doc:"with include=properties"`
+
 	Seq      int64  `json:"-" db:"seq"`
 	Search   string `json:"-" db:"search"`
-	Children int    `json:"-" db:"children"` // how many rows hang below, so that a get skips empty tables
+	Children int    `json:"-" db:"children"` // how many children there are, so that a get skips empty tables
+	// MergedInto is the contact that a deleted one became part of.
+	MergedInto *id.ID `json:"-" db:"merged_into_id"`
 }
 
-var contacts = db.NewTable[Contact]("contacts", "contact")
+var contacts = db.NewTable[Contact]("contacts", db.Life{
+	Noun:       "contact",
+	Refs:       []db.Ref{db.To("merged_into_id", "contacts", db.Keeps)},
+	Erase:      db.Erase{}.Find(findMerged),
+	Unexported: []string{"children"},
+})
+
+var tags = op.Tagged{
+	Table:  db.Declare("contact_tags", db.Life{Parent: db.To("contact_id", "contacts")}),
+	Column: "contact_id",
+}
+
+// InvalidID refuses a contact id that is none.
+var InvalidID = fault.Define("INVALID_CONTACT_ID", 400, "The contact id is not a UUID.")
 
 // Operations lists everything that can be done with contacts.
 func Operations() []*op.Op {
-	var all []*op.Op
-	for _, part := range [][]*op.Op{contactOperations(), emailOperations(), phoneNumberOperations(), addressOperations(), eraseOperations()} {
-		all = append(all, part...)
-	}
-	return all
+	return slices.Concat(op.Batched(contactOperations()), emailOperations(), phoneNumberOperations(),
+		addressOperations(), noteOperations(), putOperations(), duplicateOperations(), mergeOperations(),
+		eraseOperations())
 }
 
 const exampleID = `"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 
 func contactOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "contacts.list", Route: "GET /v1/contacts", Summary: "List contacts, newest first.",
-			Example: `{"query": "lovelace", "limit": 20}`}, listContacts),
-		op.Write(op.Spec{Name: "contacts.create", Route: "POST /v1/contacts", Summary: "Create a contact, with its emails, phone numbers and addresses.",
-			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most 100 emails, 100 phone numbers and 100 addresses.", Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.created"},
-			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], "phoneNumbers": [{"phoneNumber": "+442079460018"}]}`}, createContact),
-		op.Read(op.Spec{Name: "contacts.get", Route: "GET /v1/contacts/{id}", Summary: "Get a contact.",
-			Example: `{"id": ` + exampleID + `}`}, getContact),
-		op.Write(op.Spec{Name: "contacts.update", Route: "PATCH /v1/contacts/{id}", Summary: "Change fields of a contact.", Events: []string{"contact.updated"},
-			Example: `{"id": ` + exampleID + `, "jobTitle": "Countess", "notes": null}`}, updateContact),
-		op.Write(op.Spec{Name: "contacts.delete", Route: "DELETE /v1/contacts/{id}", Summary: "Delete a contact.", Events: []string{"contact.deleted"},
-			Example: `{"id": ` + exampleID + `}`}, deleteContact),
+		op.Read(op.Spec{
+			Name:    "contacts.list",
+			Route:   "GET /v1/contacts",
+			Summary: "List contacts, newest first.",
+			Example: `{"query": "lovelace", "limit": 20}`,
+		}, listContacts),
+		op.Write(op.Spec{
+			Name:    "contacts.create",
+			Route:   "POST /v1/contacts",
+			Summary: "Create a contact, with its emails, phone numbers and addresses.",
+			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most " +
+				"100 " +
+				"emails, 100 phone numbers and 100 addresses.",
+			Errors: []*fault.Kind{EmailExists, op.ExternalIDTaken},
+			Events: []string{"contact.created"},
+			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], ` +
+				`"phoneNumbers": [{"phoneNumber": "+442079460018"}]}`,
+		}, createContact),
+		op.Read(op.Spec{
+			Name:    "contacts.get",
+			Route:   "GET /v1/contacts/{id}",
+			Summary: "Get a contact.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, getContact),
+		op.Write(op.Spec{
+			Name:    "contacts.update",
+			Route:   "PATCH /v1/contacts/{id}",
+			Summary: "Change fields of a contact.",
+			Errors:  []*fault.Kind{op.ExternalIDTaken},
+			Events:  []string{"contact.updated"},
+			Example: `{"id": ` + exampleID + `, "jobTitle": "Countess", "notes": null}`,
+		}, updateContact),
+		op.Write(op.Spec{
+			Name:    "contacts.delete",
+			Route:   "DELETE /v1/contacts/{id}",
+			Summary: "Delete a contact.",
+			Events:  []string{"contact.deleted"},
+			Example: `{"id": ` + exampleID + `}`,
+		}, deleteContact),
+		op.Restore("contacts", "contacts", contacts, showRestored),
 	}
 }
 
@@ -69,29 +117,44 @@ type contactRef struct {
 }
 
 type contactList struct {
-	op.Page
-	Query *string `query:"query" max:"200" doc:"part of a name, organization, email or phone number; one or two characters match word beginnings"`
-	Email *string `query:"email" doc:"an exact email address"`
-	Phone *string `query:"phone" doc:"an exact phone number"`
+	op.Browse
+	SortBy string  `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	Query  *string `query:"query" max:"200" doc:"part of name, company, email or phone; 1-2 letters match word starts"`
+	Email  *string `query:"email" doc:"an exact email address"`
+	Phone  *string `query:"phone" doc:"an exact phone number"`
+
+	ExternalID *string  `query:"externalId"`
+	Tag        []string `query:"tag" max:"50" itemMax:"64" doc:"one of these tags"`
+	property.Filter
 }
 
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Contact], error) {
 	w := db.In(c.Org)
+	db.Equal(w, "external_id", in.ExternalID)
+	tags.Filter(w, in.Tag)
 	if in.Email != nil {
-		w.Among(db.Named{Table: emails.Rows.Name(), Column: "contact_id", Where: "email_folded = ? AND deleted_at IS NULL", Args: []any{db.Fold(*in.Email)}})
+		w.Among(db.Named{Table: emails.Rows.Name(), Column: "contact_id",
+			Where: "email_folded = ? AND deleted_at IS NULL",
+			Args:  []any{db.Fold(*in.Email)}})
 	}
 	if in.Phone != nil {
-		w.Among(db.Named{Table: phoneNumbers.Rows.Name(), Column: "contact_id", Where: "phone_number = ? AND deleted_at IS NULL", Args: []any{canonicalPhone(*in.Phone)}})
+		w.Among(db.Named{Table: phoneNumbers.Rows.Name(), Column: "contact_id",
+			Where: "phone_number = ? AND deleted_at IS NULL", Args: []any{canonicalPhone(*in.Phone)}})
 	}
-	rows, err := contacts.Search(ctx, c.Tx, in.Query, w, in.DB())
+	if err := in.Filter.Where(ctx, c, "contact", w); err != nil {
+		return nil, err
+	}
+	list, err := op.Rows(ctx, c, contacts, in.Browse, in.SortBy, in.Query, w)
 	if err != nil {
 		return nil, err
 	}
-	if err := loadChildren(ctx, c, rows); err != nil {
+	if err := loadChildren(ctx, c, list.Data); err != nil {
 		return nil, err
 	}
-	return op.ListOf(in.Page, rows), nil
+	return list, property.Fill(ctx, c, in.Include, list.Data, propertiesOf)
 }
+
+func propertiesOf(v *Contact) (id.ID, **[]property.Property) { return v.ID, &v.Properties }
 
 type contactCreate struct {
 	FirstName        *string     `json:"firstName"`
@@ -103,6 +166,8 @@ type contactCreate struct {
 	JobTitle         *string     `json:"jobTitle"`
 	Birthday         *clock.Date `json:"birthday"`
 	Notes            *string     `json:"notes" max:"10000"`
+	ExternalID       *string     `json:"externalId" min:"1" doc:"what another system calls it; unique"`
+	Tags             []string    `json:"tags" optional:"yes" max:"50" itemMax:"64"`
 
 	Emails       []emailFields       `json:"emails" optional:"yes"`
 	PhoneNumbers []phoneNumberFields `json:"phoneNumbers" optional:"yes"`
@@ -114,13 +179,14 @@ func (in *contactCreate) Prepare(_ context.Context, c *op.Call) error {
 	for _, e := range in.Emails {
 		folded := db.Fold(e.Email)
 		if seen[folded] {
-			return EmailExists.Say("emails has the address %s twice.", e.Email)
+			return EmailExists.Say("emails lists the address %s twice.", e.Email)
 		}
 		seen[folded] = true
 	}
-	tree := unborn(nil, in.Birthday, c.Now)
-	if !named(in.FirstName, in.LastName, in.OrganizationName) {
-		tree = tree.Add(nameless)
+	tree := checkBirthday(nil, in.Birthday, c.Now)
+	in.Tags, tree = op.TidyTags(tree, in.Tags)
+	if !hasName(in.FirstName, in.LastName, in.OrganizationName) {
+		tree = tree.Add(nameRequired)
 	}
 	for i := range in.PhoneNumbers {
 		tree = in.PhoneNumbers[i].parse(tree, "phoneNumbers", i)
@@ -130,17 +196,17 @@ func (in *contactCreate) Prepare(_ context.Context, c *op.Call) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// unborn refuses a birthday that lies ahead, wherever on earth it is today.
-func unborn(tree *fault.Tree, birthday *clock.Date, now clock.Time) *fault.Tree {
+// checkBirthday refuses a birthday that is in the future everywhere on earth.
+func checkBirthday(tree *fault.Tree, birthday *clock.Date, now clock.Time) *fault.Tree {
 	if birthday == nil || !birthday.After(now.Add(24*time.Hour)) {
 		return tree
 	}
-	return tree.At([]any{"birthday"}, "Must not lie in the future")
+	return tree.At([]any{"birthday"}, "Must not be in the future")
 }
 
-const nameless = "At least one of firstName, lastName and organizationName is required"
+const nameRequired = "At least one of firstName, lastName and organizationName is required"
 
-func named(parts ...*string) bool {
+func hasName(parts ...*string) bool {
 	for _, p := range parts {
 		if p != nil && strings.TrimSpace(*p) != "" {
 			return true
@@ -150,20 +216,30 @@ func named(parts ...*string) bool {
 }
 
 func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact, error) {
-	v := &Contact{Record: c.NewRecord(), FirstName: in.FirstName, MiddleName: in.MiddleName, LastName: in.LastName, Prefix: in.Prefix, Suffix: in.Suffix,
+	v := &Contact{Record: c.NewRecord(), FirstName: in.FirstName, MiddleName: in.MiddleName, LastName: in.LastName,
+		Prefix: in.Prefix, Suffix: in.Suffix,
 		OrganizationName: in.OrganizationName, JobTitle: in.JobTitle, Birthday: in.Birthday, Notes: in.Notes,
+		ExternalID: in.ExternalID, Tags: in.Tags,
 		Emails: []Email{}, PhoneNumbers: []PhoneNumber{}, Addresses: []Address{}}
 	for i, f := range in.Emails {
-		v.Emails = append(v.Emails, f.row(c, v.ID, primary(f.IsPrimary, i, in.Emails, func(e emailFields) *bool { return e.IsPrimary })))
+		v.Emails = append(v.Emails,
+			f.row(c, v.ID, primary(f.IsPrimary, i, in.Emails, func(e emailFields) *bool { return e.IsPrimary })))
 	}
 	for _, f := range in.PhoneNumbers {
 		v.PhoneNumbers = append(v.PhoneNumbers, f.row(c, v.ID))
 	}
 	for i, f := range in.Addresses {
-		v.Addresses = append(v.Addresses, f.row(c, v.ID, primary(f.IsPrimary, i, in.Addresses, func(a addressFields) *bool { return a.IsPrimary })))
+		v.Addresses = append(v.Addresses,
+			f.row(c, v.ID, primary(f.IsPrimary, i, in.Addresses, func(a addressFields) *bool { return a.IsPrimary })))
 	}
-	v.count()
+	v.summarize()
+	if err := op.TakeExternalID(ctx, c, contacts.Name(), v.ID, v.ExternalID); err != nil {
+		return nil, err
+	}
 	if err := contacts.Insert(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := tags.Write(ctx, c, v.ID, nil, v.Tags); err != nil {
 		return nil, err
 	}
 	for i := range v.Emails {
@@ -185,16 +261,29 @@ func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact,
 	return v, c.Emit("contact.created", v.ID, v)
 }
 
-func getContact(ctx context.Context, c *op.Call, in contactRef) (*Contact, error) {
+type contactGet struct {
+	contactRef
+	property.Include
+}
+
+func getContact(ctx context.Context, c *op.Call, in contactGet) (*Contact, error) {
 	v, err := contacts.Get(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return v, v.load(ctx, c)
+	if err := v.load(ctx, c); err != nil {
+		return nil, err
+	}
+	return v, property.FillOne(ctx, c, in.Include, v, propertiesOf)
 }
 
 type contactUpdate struct {
-	ID               id.ID              `path:"id" doc:"the contact"`
+	contactRef
+	contactChanges
+}
+
+// contactChanges are the fields that can be changed.
+type contactChanges struct {
 	FirstName        op.Opt[string]     `json:"firstName"`
 	MiddleName       op.Opt[string]     `json:"middleName"`
 	LastName         op.Opt[string]     `json:"lastName"`
@@ -204,13 +293,20 @@ type contactUpdate struct {
 	JobTitle         op.Opt[string]     `json:"jobTitle"`
 	Birthday         op.Opt[clock.Date] `json:"birthday"`
 	Notes            op.Opt[string]     `json:"notes" max:"10000"`
+	ExternalID       op.Opt[string]     `json:"externalId" min:"1"`
+	Tags             op.Maybe[[]string] `json:"tags" max:"50" itemMax:"64" doc:"replaces all"`
 }
 
-func (in *contactUpdate) Prepare(_ context.Context, c *op.Call) error {
-	return unborn(nil, in.Birthday.Ptr(), c.Now).Fault(fault.Invalid)
+func (in *contactChanges) Prepare(_ context.Context, c *op.Call) error {
+	tree := checkBirthday(nil, in.Birthday.Ptr(), c.Now)
+	in.Tags.Value, tree = op.TidyTags(tree, in.Tags.Value)
+	return tree.Fault(fault.Invalid)
 }
 
 func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact, error) {
+	if err := op.TakeExternalID(ctx, c, contacts.Name(), in.ID, in.ExternalID.Ptr()); err != nil {
+		return nil, err
+	}
 	v, err := contacts.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -218,13 +314,18 @@ func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact,
 	if err := v.load(ctx, c); err != nil {
 		return nil, err
 	}
+	before := v.Tags
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if (in.FirstName.Set || in.LastName.Set || in.OrganizationName.Set) && !named(v.FirstName, v.LastName, v.OrganizationName) {
-		return nil, fault.At(nil, nameless)
+	if (in.FirstName.Set || in.LastName.Set || in.OrganizationName.Set) &&
+		!hasName(v.FirstName, v.LastName, v.OrganizationName) {
+		return nil, fault.At(nil, nameRequired)
 	}
 	v.UpdatedAt = c.Now
+	if err := tags.Write(ctx, c, v.ID, before, v.Tags); err != nil {
+		return nil, err
+	}
 	if err := v.save(ctx, c); err != nil {
 		return nil, err
 	}
@@ -242,15 +343,18 @@ func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 	if _, err := contacts.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 		return op.Nothing{}, err
 	}
-	if v.Children > 0 {
-		for _, table := range []string{emails.Rows.Name(), phoneNumbers.Rows.Name(), addresses.Rows.Name()} {
-			if _, err := db.Exec(ctx, c.Tx, "UPDATE "+table+" SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL",
-				c.Org, v.ID, c.Now); err != nil {
-				return op.Nothing{}, err
-			}
-		}
-	}
-	db.Index(c.Tx, contacts.Name(), v.Seq, "")
 	v.DeletedAt, v.UpdatedAt = &c.Now, c.Now
 	return op.Nothing{}, c.Emit("contact.deleted", v.ID, v)
+}
+
+// showRestored also undoes that the contact became part of another; what went over
+// with the merge stays there.
+func showRestored(ctx context.Context, c *op.Call, v *Contact, was bool) error {
+	if was && v.MergedInto != nil {
+		v.MergedInto = nil
+		if err := contacts.Save(ctx, c.Tx, v); err != nil {
+			return err
+		}
+	}
+	return v.load(ctx, c)
 }

@@ -19,26 +19,60 @@ type Email struct {
 	IsPrimary bool    `json:"isPrimary"`
 }
 
-var emails = primaries[Email]{op.Nested[Email]{Rows: db.NewTable[Email]("contact_emails", "email"), Parent: "contacts", Noun: "contact", Column: "contact_id"},
+var emails = primaries[Email]{op.NewNested[Email]("contact_emails", db.Life{
+	Noun:   "email",
+	Parent: db.To("contact_id", "contacts"),
+	Yields: []db.Yield{
+		{Only: `EXISTS (SELECT 1 FROM contact_emails k
+			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.email_folded = contact_emails.email_folded
+				AND k.deleted_at IS NULL)`},
+		onePrimaryStays("contact_emails"),
+	},
+}),
 	"email", func(v *Email) *bool { return &v.IsPrimary }}
 
-// EmailExists refuses an address that the contact has already.
-var EmailExists = fault.Define("CONTACT_EMAIL_EXISTS", 409, "The contact has this address already.")
+// EmailExists refuses an address that the contact already has.
+var EmailExists = fault.Define("CONTACT_EMAIL_EXISTS", 409, "The contact already has this address.")
 
 func emailOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "contacts.emails.list", Route: "GET /v1/contacts/{id}/emails", Summary: "List a contact's email addresses, newest first.",
-			Example: `{"id": ` + exampleID + `}`}, listEmails),
-		op.Write(op.Spec{Name: "contacts.emails.create", Route: "POST /v1/contacts/{id}/emails", Summary: "Add an email address to a contact.",
-			Description: "The first address is primary. A new primary address takes the place of the old one.", Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.email.created"},
-			Example: `{"id": ` + exampleID + `, "email": "ada@work.example", "label": "work"}`}, addEmail),
-		op.Read(op.Spec{Name: "contacts.emails.get", Route: "GET /v1/contacts/{id}/emails/{emailId}", Summary: "Get an email address of a contact.",
-			Example: `{` + ref + `}`}, getEmail),
-		op.Write(op.Spec{Name: "contacts.emails.update", Route: "PATCH /v1/contacts/{id}/emails/{emailId}", Summary: "Change an email address of a contact.",
-			Errors: []*fault.Kind{EmailExists}, Events: []string{"contact.email.updated"}, Example: `{` + ref + `, "isPrimary": true}`}, updateEmail),
-		op.Write(op.Spec{Name: "contacts.emails.delete", Route: "DELETE /v1/contacts/{id}/emails/{emailId}", Summary: "Remove an email address from a contact.",
-			Events: []string{"contact.email.deleted"}, Example: `{` + ref + `}`}, removeEmail),
+		op.Read(op.Spec{
+			Name:    "contacts.emails.list",
+			Route:   "GET /v1/contacts/{id}/emails",
+			Summary: "List a contact's email addresses, newest first.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, listEmails),
+		op.Write(op.Spec{
+			Name:        "contacts.emails.create",
+			Route:       "POST /v1/contacts/{id}/emails",
+			Summary:     "Add an email address to a contact.",
+			Description: "The first address is primary. A new primary address replaces the old one.",
+			Errors:      []*fault.Kind{EmailExists},
+			Events:      []string{"contact.email.created"},
+			Example:     `{"id": ` + exampleID + `, "email": "ada@work.example", "label": "work"}`,
+		}, addEmail),
+		op.Read(op.Spec{
+			Name:    "contacts.emails.get",
+			Route:   "GET /v1/contacts/{id}/emails/{emailId}",
+			Summary: "Get an email address of a contact.",
+			Example: `{` + ref + `}`,
+		}, getEmail),
+		op.Write(op.Spec{
+			Name:    "contacts.emails.update",
+			Route:   "PATCH /v1/contacts/{id}/emails/{emailId}",
+			Summary: "Change an email address of a contact.",
+			Errors:  []*fault.Kind{EmailExists},
+			Events:  []string{"contact.email.updated"},
+			Example: `{` + ref + `, "isPrimary": true}`,
+		}, updateEmail),
+		op.Write(op.Spec{
+			Name:    "contacts.emails.delete",
+			Route:   "DELETE /v1/contacts/{id}/emails/{emailId}",
+			Summary: "Remove an email address from a contact.",
+			Events:  []string{"contact.email.deleted"},
+			Example: `{` + ref + `}`,
+		}, removeEmail),
 	}
 }
 
@@ -49,7 +83,8 @@ type emailFields struct {
 }
 
 func (f emailFields) row(c *op.Call, contact id.ID, isPrimary bool) Email {
-	return Email{Record: c.NewRecord(), ContactID: contact, Email: f.Email, Folded: db.Fold(f.Email), Label: f.Label, IsPrimary: isPrimary}
+	return Email{Record: c.NewRecord(), ContactID: contact, Email: f.Email, Folded: db.Fold(f.Email), Label: f.Label,
+		IsPrimary: isPrimary}
 }
 
 type emailList struct {
@@ -71,7 +106,7 @@ func addEmail(ctx context.Context, c *op.Call, in emailAdd) (*Email, error) {
 	if err := emails.add(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
 		return nil, err
 	}
-	if err := v.onlyOne(ctx, c); err != nil {
+	if err := v.checkUnique(ctx, c); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("contact.email.created", v.ID, &v)
@@ -94,22 +129,23 @@ type emailUpdate struct {
 }
 
 func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error) {
-	v, changed, err := emails.change(ctx, c, in.ID, in.EmailID, &in, in.IsPrimary, func(v *Email) { v.Folded, v.UpdatedAt = db.Fold(v.Email), c.Now })
+	v, changed, err := emails.change(ctx, c, in.ID, in.EmailID, &in, in.IsPrimary,
+		func(v *Email) { v.Folded, v.UpdatedAt = db.Fold(v.Email), c.Now })
 	if err != nil || !changed {
 		return v, err
 	}
-	if err := v.onlyOne(ctx, c); err != nil {
+	if err := v.checkUnique(ctx, c); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("contact.email.updated", v.ID, v)
 }
 
-// onlyOne refuses an address that another row of the contact has. The contact is
-// locked, so nobody else adds one meanwhile.
-func (v *Email) onlyOne(ctx context.Context, c *op.Call) error {
+// checkUnique refuses an address that another row of the contact has. The
+// contact is locked, so nobody adds one in the meantime.
+func (v *Email) checkUnique(ctx context.Context, c *op.Call) error {
 	n, err := emails.Rows.Count(ctx, c.Tx, emails.Under(c, v.ContactID).And("email_folded = ?", v.Folded))
 	if err == nil && n > 1 {
-		return EmailExists.Say("The contact has the address %s already.", v.Email)
+		return EmailExists.Say("The contact already has the address %s.", v.Email)
 	}
 	return err
 }

@@ -23,22 +23,53 @@ type PhoneNumber struct {
 	Label          *string `json:"label"`
 }
 
-var phoneNumbers = op.Nested[PhoneNumber]{Rows: db.NewTable[PhoneNumber]("contact_phone_numbers", "phone number"), Parent: "contacts", Noun: "contact", Column: "contact_id"}
+var phoneNumbers = op.NewNested[PhoneNumber]("contact_phone_numbers", db.Life{
+	Noun:   "phone number",
+	Parent: db.To("contact_id", "contacts"),
+	Yields: []db.Yield{
+		{Only: `EXISTS (SELECT 1 FROM contact_phone_numbers k
+			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.phone_number = contact_phone_numbers.phone_number
+				AND k.deleted_at IS NULL)`},
+	},
+})
 
 func phoneNumberOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "phoneNumberId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "contacts.phone_numbers.list", Route: "GET /v1/contacts/{id}/phone-numbers", Summary: "List a contact's phone numbers, newest first.",
-			Example: `{"id": ` + exampleID + `}`}, listPhoneNumbers),
-		op.Write(op.Spec{Name: "contacts.phone_numbers.create", Route: "POST /v1/contacts/{id}/phone-numbers", Summary: "Add a phone number to a contact.",
-			Description: "Numbers are stored as E.164. A number without + needs countryCode.", Events: []string{"contact.phone_number.created"},
-			Example: `{"id": ` + exampleID + `, "phoneNumber": "+442079460018", "label": "work"}`}, addPhoneNumber),
-		op.Read(op.Spec{Name: "contacts.phone_numbers.get", Route: "GET /v1/contacts/{id}/phone-numbers/{phoneNumberId}", Summary: "Get a phone number of a contact.",
-			Example: `{` + ref + `}`}, getPhoneNumber),
-		op.Write(op.Spec{Name: "contacts.phone_numbers.update", Route: "PATCH /v1/contacts/{id}/phone-numbers/{phoneNumberId}", Summary: "Change a phone number of a contact.",
-			Events: []string{"contact.phone_number.updated"}, Example: `{` + ref + `, "label": "home"}`}, updatePhoneNumber),
-		op.Write(op.Spec{Name: "contacts.phone_numbers.delete", Route: "DELETE /v1/contacts/{id}/phone-numbers/{phoneNumberId}", Summary: "Remove a phone number from a contact.",
-			Events: []string{"contact.phone_number.deleted"}, Example: `{` + ref + `}`}, removePhoneNumber),
+		op.Read(op.Spec{
+			Name:    "contacts.phone_numbers.list",
+			Route:   "GET /v1/contacts/{id}/phone-numbers",
+			Summary: "List a contact's phone numbers, newest first.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, listPhoneNumbers),
+		op.Write(op.Spec{
+			Name:        "contacts.phone_numbers.create",
+			Route:       "POST /v1/contacts/{id}/phone-numbers",
+			Summary:     "Add a phone number to a contact.",
+			Description: "Numbers are stored as E.164. A number without + needs countryCode.",
+			Events:      []string{"contact.phone_number.created"},
+			Example:     `{"id": ` + exampleID + `, "phoneNumber": "+442079460018", "label": "work"}`,
+		}, addPhoneNumber),
+		op.Read(op.Spec{
+			Name:    "contacts.phone_numbers.get",
+			Route:   "GET /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
+			Summary: "Get a phone number of a contact.",
+			Example: `{` + ref + `}`,
+		}, getPhoneNumber),
+		op.Write(op.Spec{
+			Name:    "contacts.phone_numbers.update",
+			Route:   "PATCH /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
+			Summary: "Change a phone number of a contact.",
+			Events:  []string{"contact.phone_number.updated"},
+			Example: `{` + ref + `, "label": "home"}`,
+		}, updatePhoneNumber),
+		op.Write(op.Spec{
+			Name:    "contacts.phone_numbers.delete",
+			Route:   "DELETE /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
+			Summary: "Remove a phone number from a contact.",
+			Events:  []string{"contact.phone_number.deleted"},
+			Example: `{` + ref + `}`,
+		}, removePhoneNumber),
 	}
 }
 
@@ -51,25 +82,27 @@ type phoneNumberFields struct {
 	number parsedNumber
 }
 
-// parsedNumber is what the phone-number library made of a number.
+// parsedNumber is a number as the phone-number library reads it.
 type parsedNumber struct{ e164, country, national string }
 
 const badNumber = "Not a phone number; write it like +14155550100, or nationally with countryCode"
 
-// parse reads the number, outside the transaction, and notes an issue at path.
+// parse reads the number, outside the transaction, and records an issue at
+// path.
 func (f *phoneNumberFields) parse(tree *fault.Tree, path ...any) *fault.Tree {
 	at := func(field string) []any { return append(path[:len(path):len(path)], field) }
 	if f.CountryCode != nil && !isCallingCode(*f.CountryCode) {
-		return tree.At(at("countryCode"), "Is not a calling code; write it like 44")
+		return tree.At(at("countryCode"), "Not a calling code; write it like 44")
 	}
 	n, ok := parseNumber(f.PhoneNumber, f.CountryCode)
 	switch {
 	case !ok:
 		return tree.At(at("phoneNumber"), badNumber)
 	case f.CountryCode != nil && strings.TrimPrefix(*f.CountryCode, "+") != n.country:
-		return tree.At(at("countryCode"), "Does not fit the phone number, which has "+n.country)
-	case f.NationalNumber != nil && digits(*f.NationalNumber) != n.national && strings.TrimLeft(digits(*f.NationalNumber), "0") != n.national:
-		return tree.At(at("nationalNumber"), "Does not fit the phone number, which has "+n.national)
+		return tree.At(at("countryCode"), "Does not match the phone number, which has "+n.country)
+	case f.NationalNumber != nil && digits(*f.NationalNumber) != n.national &&
+		strings.TrimLeft(digits(*f.NationalNumber), "0") != n.national:
+		return tree.At(at("nationalNumber"), "Does not match the phone number, which has "+n.national)
 	}
 	f.number = n
 	return tree
@@ -84,7 +117,7 @@ func digits(s string) string {
 	}, s)
 }
 
-// isCallingCode reports whether some country, or service, has the code.
+// isCallingCode reports whether a country or service has the code.
 func isCallingCode(s string) bool {
 	code, err := strconv.Atoi(strings.TrimPrefix(s, "+"))
 	return err == nil && phonenumbers.GetRegionCodeForCountryCode(code) != "ZZ"
@@ -101,18 +134,19 @@ func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
 		case region == "ZZ":
 			return parsedNumber{}, false
 		case region == phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY && !strings.HasPrefix(s, "+"):
-			s = "+" + strconv.Itoa(code) + s // 800 and its like are no country's, and have no other way to be written
+			s = "+" + strconv.Itoa(code) + s // codes like 800 belong to no country and parse only this way
 		}
 	}
 	n, err := phonenumbers.Parse(s, region)
 	if err != nil || !phonenumbers.IsPossibleNumber(n) {
 		return parsedNumber{}, false
 	}
-	return parsedNumber{phonenumbers.Format(n, phonenumbers.E164), strconv.Itoa(int(n.GetCountryCode())), phonenumbers.GetNationalSignificantNumber(n)}, true
+	return parsedNumber{phonenumbers.Format(n, phonenumbers.E164), strconv.Itoa(int(n.GetCountryCode())),
+		phonenumbers.GetNationalSignificantNumber(n)}, true
 }
 
-// E164 is a number as it is stored, or false for one that cannot be. Without +
-// it is read as it is dialed in a country, two letters of ISO 3166.
+// E164 is a number in its stored form, or false if it has none. Without + it is
+// read as dialed in the country, an ISO 3166 two-letter code.
 func E164(s, country string) (string, bool) {
 	n, err := phonenumbers.Parse(s, country)
 	if err != nil || !phonenumbers.IsPossibleNumber(n) {
@@ -121,8 +155,8 @@ func E164(s, country string) (string, bool) {
 	return phonenumbers.Format(n, phonenumbers.E164), true
 }
 
-// canonicalPhone is a number as it is stored, for filters; what does not parse
-// is compared as it is.
+// canonicalPhone is a number in its stored form, for filters. Text that does
+// not parse is compared unchanged.
 func canonicalPhone(s string) string {
 	if n, ok := parseNumber(s, nil); ok {
 		return n.e164
@@ -131,7 +165,8 @@ func canonicalPhone(s string) string {
 }
 
 func (f phoneNumberFields) row(c *op.Call, contact id.ID) PhoneNumber {
-	return PhoneNumber{Record: c.NewRecord(), ContactID: contact, PhoneNumber: f.number.e164, CountryCode: f.number.country,
+	return PhoneNumber{Record: c.NewRecord(), ContactID: contact, PhoneNumber: f.number.e164,
+		CountryCode:    f.number.country,
 		NationalNumber: f.number.national, Label: f.Label}
 }
 
@@ -154,11 +189,12 @@ func (in *phoneNumberAdd) Prepare(context.Context, *op.Call) error {
 }
 
 func addPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberAdd) (*PhoneNumber, error) {
-	// The contact is the root: locked, so that it cannot be deleted while it gains a number.
+	// The contact is the root. It is locked so that it cannot be deleted while
+	// it gains a number.
 	if err := phoneNumbers.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	if _, err := room(ctx, c, phoneNumbers, in.ID); err != nil {
+	if _, err := checkRoom(ctx, c, phoneNumbers, in.ID); err != nil {
 		return nil, err
 	}
 	v := in.row(c, in.ID)
@@ -215,8 +251,8 @@ func updatePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberUpdate) (*
 	return v, c.Emit("contact.phone_number.updated", v.ID, v)
 }
 
-// renumber reads the number anew from the fields that were sent and, for those
-// that were not, the stored ones: whichever was sent decides.
+// renumber parses the number again from the fields that were sent, and from the
+// stored ones for the rest.
 func renumber(v *PhoneNumber, in phoneNumberUpdate) error {
 	f := phoneNumberFields{PhoneNumber: v.PhoneNumber}
 	switch {

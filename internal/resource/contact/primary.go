@@ -9,24 +9,24 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// primaries is a table under a contact of which one row is primary: the first,
-// until another is made so. The contact is locked for every change.
+// primaries is a table under a contact in which exactly one row is primary: the
+// first, until another is chosen. The contact is locked for every change.
 type primaries[T any] struct {
 	op.Nested[T]
 	noun string
-	is   func(*T) *bool // the row's mark
+	is   func(*T) *bool // the row's isPrimary field
 }
 
-// add hangs a new row under a contact.
-func (p primaries[T]) add(ctx context.Context, c *op.Call, contact id.ID, row *T, wish *bool) error {
+// add inserts a new row under a contact.
+func (p primaries[T]) add(ctx context.Context, c *op.Call, contact id.ID, row *T, wanted *bool) error {
 	if err := p.Lock(ctx, c, contact); err != nil {
 		return err
 	}
-	n, err := room(ctx, c, p.Nested, contact)
+	n, err := checkRoom(ctx, c, p.Nested, contact)
 	if err != nil {
 		return err
 	}
-	if *p.is(row) = n == 0 || wish != nil && *wish; *p.is(row) {
+	if *p.is(row) = n == 0 || wanted != nil && *wanted; *p.is(row) {
 		if err := p.unset(ctx, c, contact); err != nil {
 			return err
 		}
@@ -37,14 +37,15 @@ func (p primaries[T]) add(ctx context.Context, c *op.Call, contact id.ID, row *T
 	return refresh(ctx, c, contact)
 }
 
-// change applies a PATCH to a row and reports whether anything changed.
-// finish follows the change before the row is saved.
-func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID, in any, wish op.Maybe[bool], finish func(*T)) (v *T, changed bool, err error) {
+// change applies a PATCH to a row and reports whether anything changed. finish
+// runs on the changed row before it is saved.
+func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID, in any, wanted op.Maybe[bool],
+	finish func(*T)) (v *T, changed bool, err error) {
 	if v, err = p.LockRow(ctx, c, contact, row); err != nil {
 		return nil, false, err
 	}
 	was := *p.is(v)
-	if was && wish.Set && !wish.Value {
+	if was && wanted.Set && !wanted.Value {
 		return nil, false, fault.Field("isPrimary", "Make another "+p.noun+" primary instead; one always is")
 	}
 	if !op.Apply(v, in) {
@@ -62,7 +63,8 @@ func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID
 	return v, true, refresh(ctx, c, contact)
 }
 
-// remove takes a row away; when it was primary, the oldest of the rest is now.
+// remove deletes a row. If it was primary, the oldest remaining row becomes
+// primary.
 func (p primaries[T]) remove(ctx context.Context, c *op.Call, contact, row id.ID) (*T, error) {
 	v, err := p.Remove(ctx, c, contact, row)
 	if err != nil {
@@ -70,22 +72,35 @@ func (p primaries[T]) remove(ctx context.Context, c *op.Call, contact, row id.ID
 	}
 	if *p.is(v) {
 		table := p.Rows.Name()
-		if _, err := db.Exec(ctx, c.Tx, "UPDATE "+table+" SET is_primary = TRUE, updated_at = $3 WHERE organization_id = $1 AND seq = (SELECT min(seq) FROM "+table+
-			" WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL)", c.Org, contact, c.Now); err != nil {
+		if _, err := db.Exec(ctx, c.Tx, "UPDATE "+table+` SET is_primary = TRUE, updated_at = $3
+			WHERE organization_id = $1 AND seq = (SELECT min(seq) FROM `+table+
+			" WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL)", c.Org, contact,
+			c.Now); err != nil {
 			return nil, err
 		}
 	}
 	return v, refresh(ctx, c, contact)
 }
 
-// unset makes room for another primary row.
+// unset clears the current primary row.
 func (p primaries[T]) unset(ctx context.Context, c *op.Call, contact id.ID) error {
-	_, err := db.Exec(ctx, c.Tx, "UPDATE "+p.Rows.Name()+" SET is_primary = FALSE, updated_at = $3 WHERE organization_id = $1 AND contact_id = $2 AND is_primary AND deleted_at IS NULL",
+	_, err := db.Exec(ctx, c.Tx, "UPDATE "+p.Rows.Name()+` SET is_primary = FALSE, updated_at = $3
+		WHERE organization_id = $1 AND contact_id = $2 AND is_primary AND deleted_at IS NULL`,
 		c.Org, contact, c.Now)
 	return err
 }
 
-// onePrimary refuses a creation that names several primaries.
+// onePrimaryStays lets a merged contact's primary row give way to that of the
+// contact that stays.
+func onePrimaryStays(table string) db.Yield {
+	return db.Yield{
+		Set: "is_primary = FALSE",
+		Only: "is_primary AND EXISTS (SELECT 1 FROM " + table + ` k
+			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.is_primary AND k.deleted_at IS NULL)`,
+	}
+}
+
+// onePrimary refuses a creation with more than one primary.
 func onePrimary[F any](tree *fault.Tree, name string, fields []F, is func(F) *bool) *fault.Tree {
 	seen := false
 	for i, f := range fields {
@@ -99,11 +114,12 @@ func onePrimary[F any](tree *fault.Tree, name string, fields []F, is func(F) *bo
 	return tree
 }
 
-// primary decides for one of several new rows: the one that says so, else the first.
-func primary[F any](wish *bool, i int, all []F, is func(F) *bool) bool {
+// primary decides whether one of several new rows is primary: the one that says
+// so, or else the first.
+func primary[F any](wanted *bool, i int, all []F, is func(F) *bool) bool {
 	for _, f := range all {
 		if p := is(f); p != nil && *p {
-			return wish != nil && *wish
+			return wanted != nil && *wanted
 		}
 	}
 	return i == 0

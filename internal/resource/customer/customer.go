@@ -1,5 +1,5 @@
-// Package customer holds whom a business sells to, or hopes to, and the ledger
-// of what each of them owes (transaction.go).
+// Package customer holds the people and companies that a business sells to, or
+// hopes to, and the ledger of what each of them owes (transaction.go).
 package customer
 
 import (
@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/property"
 )
 
 // Customer is a person or a company that a business has a relationship with.
@@ -18,36 +19,83 @@ type Customer struct {
 	op.Record
 	BusinessID    id.ID       `json:"businessId"`
 	ContactID     *id.ID      `json:"contactId"`
-	Type          string      `json:"type" enum:"individual,business" doc:"whether the customer is a person or a company"`
+	Type          string      `json:"type" enum:"individual,business" doc:"a person or a company"`
 	Name          string      `json:"name"`
 	Email         *string     `json:"email" format:"email"`
 	Phone         *string     `json:"phone"`
 	Notes         *string     `json:"notes" max:"10000"`
-	Status        string      `json:"status" enum:"prospect,active,inactive" doc:"where the relationship stands"`
+	Status        Status      `json:"status" enum:"prospect,active,inactive" doc:"where the relationship stands"`
 	CustomerSince *clock.Time `json:"customerSince"`
+	ExternalID    *string     `json:"externalId" doc:"what another system calls it"`
+	Tags          []string    `json:"tags" max:"50" itemMax:"64"`
+
+	Properties *[]property.Property `json:"properties,omitzero" db:"-" max:"10000" doc:"with include=properties"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 }
 
-var customers = db.NewTable[Customer]("customers", "customer")
+var customers = db.NewTable[Customer]("customers", db.Life{
+	Noun: "customer",
+	Refs: []db.Ref{
+		db.To("business_id", "businesses", db.Keeps),
+		db.To("contact_id", "contacts"),
+	},
+})
+
+var tags = op.Tagged{
+	Table:  db.Declare("customer_tags", db.Life{Parent: db.To("customer_id", "customers")}),
+	Column: "customer_id",
+}
+
+// Status is where the relationship with a customer stands.
+type Status string
+
+const active Status = "active" // the status of most customers
 
 // Operations lists everything that can be done with customers.
 func Operations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
-	return slices.Concat([]*op.Op{
-		op.Read(op.Spec{Name: "customers.list", Route: "GET /v1/customers", Summary: "List customers, newest first.",
-			Example: `{"status": "active", "limit": 20}`}, listCustomers),
-		op.Write(op.Spec{Name: "customers.create", Route: "POST /v1/customers", Summary: "Create a customer.",
-			Description: "Without businessId the customer is the caller's business's.", Events: []string{"customer.created"},
-			Example: `{"name": "Analytical Engines Ltd", "type": "business", "email": "office@example.com", "customerSince": "2026-01-31T12:00:00Z"}`}, createCustomer),
-		op.Read(op.Spec{Name: "customers.get", Route: "GET /v1/customers/{id}", Summary: "Get a customer.",
-			Example: `{` + ref + `}`}, getCustomer),
-		op.Write(op.Spec{Name: "customers.update", Route: "PATCH /v1/customers/{id}", Summary: "Change fields of a customer.", Events: []string{"customer.updated"},
-			Example: `{` + ref + `, "status": "active", "notes": null}`}, updateCustomer),
-		op.Write(op.Spec{Name: "customers.delete", Route: "DELETE /v1/customers/{id}", Summary: "Delete a customer.", Events: []string{"customer.deleted"},
-			Example: `{` + ref + `}`}, deleteCustomer),
-	}, transactionOperations())
+	return slices.Concat(op.Batched([]*op.Op{
+		op.Read(op.Spec{
+			Name:    "customers.list",
+			Route:   "GET /v1/customers",
+			Summary: "List customers, newest first.",
+			Example: `{"status": ["active"], "limit": 20}`,
+		}, listCustomers),
+		op.Write(op.Spec{
+			Name:        "customers.create",
+			Route:       "POST /v1/customers",
+			Summary:     "Create a customer.",
+			Description: "Without businessId, the customer belongs to the caller's business.",
+			Errors:      []*fault.Kind{op.ExternalIDTaken},
+			Events:      []string{"customer.created"},
+			Example: `{"name": "Analytical Engines Ltd", "type": "business", "email": "office@example.com", ` +
+				`"customerSince": "2026-01-31T12:00:00Z"}`,
+		}, createCustomer),
+		op.Read(op.Spec{
+			Name:    "customers.get",
+			Route:   "GET /v1/customers/{id}",
+			Summary: "Get a customer.",
+			Example: `{` + ref + `}`,
+		}, getCustomer),
+		op.Write(op.Spec{
+			Name:    "customers.update",
+			Route:   "PATCH /v1/customers/{id}",
+			Summary: "Change fields of a customer.",
+			Errors:  []*fault.Kind{op.ExternalIDTaken},
+			Events:  []string{"customer.updated"},
+			Example: `{` + ref + `, "status": "active", "notes": null}`,
+		}, updateCustomer),
+		op.Write(op.Spec{
+			Name:    "customers.delete",
+			Route:   "DELETE /v1/customers/{id}",
+			Summary: "Delete a customer.",
+			Events:  []string{"customer.deleted"},
+			Example: `{` + ref + `}`,
+		}, deleteCustomer),
+		op.Restore("customers", "customers", customers, nil),
+	}), putOperations(), transactionOperations())
 }
 
 type customerRef struct {
@@ -55,22 +103,47 @@ type customerRef struct {
 }
 
 type customerList struct {
-	op.Page
-	Query      *string `query:"query" max:"200" doc:"part of a name, email or phone number; one or two characters match word beginnings"`
-	Status     *string `query:"status" enum:"prospect,active,inactive"`
-	Type       *string `query:"type" enum:"individual,business"`
-	BusinessID *id.ID  `query:"businessId"`
-	ContactID  *id.ID  `query:"contactId"`
+	op.Browse
+	SortBy     string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	Query      *string  `query:"query" max:"200" doc:"part of a name, email or phone; 1-2 letters match word starts"`
+	Status     []Status `query:"status" enum:"prospect,active,inactive"`
+	Type       []string `query:"type" enum:"individual,business"`
+	BusinessID *id.ID   `query:"businessId"`
+	ContactID  *id.ID   `query:"contactId"`
+	ExternalID *string  `query:"externalId"`
+	Tag        []string `query:"tag" max:"50" itemMax:"64" doc:"one of these tags"`
+	property.Filter
 }
 
 func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[Customer], error) {
 	w := db.In(c.Org)
+	db.Equal(w, "external_id", in.ExternalID)
+	tags.Filter(w, in.Tag)
 	db.Equal(w, "contact_id", in.ContactID)
-	db.Choice(w, "status", in.Status, "active")
+	db.Choice(w, "status", in.Status, active)
 	db.Choice(w, "type", in.Type, "individual")
 	db.Equal(w, "business_id", in.BusinessID)
-	rows, err := customers.Search(ctx, c.Tx, in.Query, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	if err := in.Filter.Where(ctx, c, "customer", w); err != nil {
+		return nil, err
+	}
+	list, err := op.Rows(ctx, c, customers, in.Browse, in.SortBy, in.Query, w)
+	if err != nil {
+		return nil, err
+	}
+	return list, property.Fill(ctx, c, in.Include, list.Data, propertiesOf)
+}
+
+func propertiesOf(v *Customer) (id.ID, **[]property.Property) { return v.ID, &v.Properties }
+
+// Shown finds live customers by their ids, as callers see them.
+func Shown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Customer, error) {
+	rows, err := db.All[Customer](ctx, c.Tx, "SELECT "+customers.Columns()+` FROM customers
+		WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, c.Org, ids)
+	out := map[id.ID]Customer{}
+	for _, v := range rows {
+		out[v.ID] = v
+	}
+	return out, err
 }
 
 type customerCreate struct {
@@ -81,24 +154,40 @@ type customerCreate struct {
 	Email         *string     `json:"email" format:"email"`
 	Phone         *string     `json:"phone"`
 	Notes         *string     `json:"notes" max:"10000"`
-	Status        string      `json:"status" default:"prospect" enum:"prospect,active,inactive"`
+	Status        Status      `json:"status" default:"prospect" enum:"prospect,active,inactive"`
 	CustomerSince *clock.Time `json:"customerSince"`
+	ExternalID    *string     `json:"externalId" min:"1" doc:"what another system calls it; unique"`
+	Tags          []string    `json:"tags" optional:"yes" max:"50" itemMax:"64"`
+}
+
+func (in *customerCreate) Prepare(context.Context, *op.Call) error {
+	var tree *fault.Tree
+	in.Tags, tree = op.TidyTags(tree, in.Tags)
+	return tree.Fault(fault.Invalid)
 }
 
 func createCustomer(ctx context.Context, c *op.Call, in customerCreate) (*Customer, error) {
-	v := &Customer{Record: c.NewRecord(), BusinessID: c.Caller.Business, ContactID: in.ContactID, Type: in.Type, Name: in.Name, Email: in.Email,
-		Phone: in.Phone, Notes: in.Notes, Status: in.Status, CustomerSince: in.CustomerSince}
+	v := &Customer{Record: c.NewRecord(), BusinessID: c.Caller.Business, ContactID: in.ContactID, Type: in.Type,
+		Name: in.Name, Email: in.Email,
+		Phone: in.Phone, Notes: in.Notes, Status: in.Status, CustomerSince: in.CustomerSince,
+		ExternalID: in.ExternalID, Tags: in.Tags}
 	if in.BusinessID != nil {
 		v.BusinessID = *in.BusinessID
 	}
 	if v.BusinessID == "" {
-		return nil, fault.Field("businessId", "Required") // the operator acts for no business
+		return nil, fault.Field("businessId", "Required") // the operator has no business of its own
+	}
+	if err := op.TakeExternalID(ctx, c, customers.Name(), v.ID, v.ExternalID); err != nil {
+		return nil, err
 	}
 	if err := op.References(ctx, c, v.business(), v.contact()); err != nil {
 		return nil, err
 	}
 	v.Search = v.words()
 	if err := customers.Insert(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := tags.Write(ctx, c, v.ID, nil, v.Tags); err != nil {
 		return nil, err
 	}
 	db.Index(c.Tx, customers.Name(), v.Seq, v.Search)
@@ -113,15 +202,30 @@ func (v *Customer) contact() op.Ref {
 	return op.Ref{Field: "contactId", Table: "contacts", ID: v.ContactID}
 }
 
-// words are what a customer is found by.
+// words are the text that a search finds a customer by.
 func (v *Customer) words() string { return db.SearchText(&v.Name, v.Email, v.Phone) }
 
-func getCustomer(ctx context.Context, c *op.Call, in customerRef) (*Customer, error) {
-	return customers.Get(ctx, c.Tx, c.Org, in.ID)
+type customerGet struct {
+	customerRef
+	property.Include
+}
+
+func getCustomer(ctx context.Context, c *op.Call, in customerGet) (*Customer, error) {
+	v, err := customers.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return v, property.FillOne(ctx, c, in.Include, v, propertiesOf)
 }
 
 type customerUpdate struct {
 	customerRef
+	customerChanges
+	ExternalID op.Opt[string] `json:"externalId" min:"1"`
+}
+
+// customerChanges are the fields that can be changed.
+type customerChanges struct {
 	BusinessID    op.Maybe[id.ID]    `json:"businessId" ref:"businesses"`
 	ContactID     op.Opt[id.ID]      `json:"contactId" ref:"contacts"`
 	Type          op.Maybe[string]   `json:"type" enum:"individual,business"`
@@ -129,11 +233,21 @@ type customerUpdate struct {
 	Email         op.Opt[string]     `json:"email" format:"email"`
 	Phone         op.Opt[string]     `json:"phone"`
 	Notes         op.Opt[string]     `json:"notes" max:"10000"`
-	Status        op.Maybe[string]   `json:"status" enum:"prospect,active,inactive"`
+	Status        op.Maybe[Status]   `json:"status" enum:"prospect,active,inactive"`
 	CustomerSince op.Opt[clock.Time] `json:"customerSince"`
+	Tags          op.Maybe[[]string] `json:"tags" max:"50" itemMax:"64" doc:"replaces all"`
+}
+
+func (in *customerChanges) Prepare(context.Context, *op.Call) error {
+	var tree *fault.Tree
+	in.Tags.Value, tree = op.TidyTags(tree, in.Tags.Value)
+	return tree.Fault(fault.Invalid)
 }
 
 func updateCustomer(ctx context.Context, c *op.Call, in customerUpdate) (*Customer, error) {
+	if err := op.TakeExternalID(ctx, c, customers.Name(), in.ID, in.ExternalID.Ptr()); err != nil {
+		return nil, err
+	}
 	v, err := customers.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -151,6 +265,9 @@ func updateCustomer(ctx context.Context, c *op.Call, in customerUpdate) (*Custom
 	if v.Search = v.words(); v.Search != before.Search {
 		db.Index(c.Tx, customers.Name(), v.Seq, v.Search)
 	}
+	if err := tags.Write(ctx, c, v.ID, before.Tags, v.Tags); err != nil {
+		return nil, err
+	}
 	if err := customers.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
@@ -162,6 +279,5 @@ func deleteCustomer(ctx context.Context, c *op.Call, in customerRef) (op.Nothing
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	db.Index(c.Tx, customers.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("customer.deleted", v.ID, v)
 }

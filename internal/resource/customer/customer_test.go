@@ -25,19 +25,25 @@ func TestCustomers(t *testing.T) {
 		if got := call(t, "customers.get", ref).OK(t, 200); got.String() != v.String() {
 			t.Errorf("get differs from create:\n%s\n%s", got, v)
 		}
-		full := call(t, "customers.create", fmt.Sprintf(`{"name": "Analytical Engines", "type": "business", "status": "active", "businessId": %q, "contactId": %q,
-			"email": "office@example.com", "phone": "+44 20 7946 0018", "notes": "pays late", "customerSince": "2026-01-31T13:00:00+01:00"}`, a.Business, contact)).OK(t, 201)
+		full := call(t, "customers.create",
+			fmt.Sprintf(`{"name": "Analytical Engines", "type": "business", "status": "active", "businessId": %q,
+				"contactId": %q,
+			"email": "office@example.com", "phone": "+44 20 7946 0018", "notes": "pays late",
+				"customerSince": "2026-01-31T13:00:00+01:00"}`, a.Business, contact)).OK(t, 201)
 		full.Same("customerSince", "2026-01-31T12:00:00.000Z")
 		full.Same("contactId", contact)
 
 		update := func(fields string) apptest.Result {
 			return call(t, "customers.update", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), fields))
 		}
-		up := update(fmt.Sprintf(`"status": "active", "contactId": %q, "email": "ada@example.com", "customerSince": "2026-02-01T00:00:00Z"`, contact)).OK(t, 200)
+		up := update(fmt.Sprintf(`"status": "active", "contactId": %q, "email": "ada@example.com", "customerSince": `+
+			`"2026-02-01T00:00:00Z"`, contact)).OK(t, 200)
 		up.Same("status", "active")
 		up.Same("contactId", contact)
 		up.Same("name", "Ada Lovelace")
-		if cleared := update(`"email": null, "customerSince": null, "phone": "1"`).OK(t, 200); !cleared.At("email").Null() || !cleared.At("customerSince").Null() {
+		if cleared := update(`"email": null, "customerSince": null, "phone": "1"`).OK(t,
+			200); !cleared.At("email").Null() ||
+			!cleared.At("customerSince").Null() {
 			t.Error("null does not clear")
 		}
 		before := call(t, "customers.get", ref).OK(t, 200)
@@ -45,13 +51,17 @@ func TestCustomers(t *testing.T) {
 			t.Errorf("{} changed something: %s", same)
 		}
 
-		// A reference stays when its target is deleted, but nothing new refers to it.
-		call(t, "contacts.delete", fmt.Sprintf(`{"id": %q}`, contact)).OK(t, 204)
-		update(fmt.Sprintf(`"contactId": %q, "notes": "still here"`, contact)).OK(t, 200).Same("contactId", contact)
-		call(t, "customers.create", fmt.Sprintf(`{"name": "x", "contactId": %q}`, contact)).Issues(t, "contactId")
+		// null clears a reference, and so does deleting its target; nothing new
+		// may refer to a deleted one.
 		if gone := update(`"contactId": null`).OK(t, 200); !gone.At("contactId").Null() {
 			t.Error("null does not clear a reference")
 		}
+		update(fmt.Sprintf(`"contactId": %q`, contact)).OK(t, 200).Same("contactId", contact)
+		call(t, "contacts.delete", fmt.Sprintf(`{"id": %q}`, contact)).OK(t, 204)
+		if gone := call(t, "customers.get", ref).OK(t, 200); !gone.At("contactId").Null() {
+			t.Errorf("it names a deleted contact: %s", gone)
+		}
+		call(t, "customers.create", fmt.Sprintf(`{"name": "x", "contactId": %q}`, contact)).Issues(t, "contactId")
 		update(fmt.Sprintf(`"contactId": %q`, contact)).Issues(t, "contactId")
 
 		list := call(t, "customers.list", `{}`)
@@ -64,7 +74,9 @@ func TestCustomers(t *testing.T) {
 		if n := call(t, "customers.list", `{"query": "lovelace"}`).OK(t, 200).Len(); n != 0 {
 			t.Error("a deleted customer is found")
 		}
-		want := "customer.created customer.created customer.updated customer.updated customer.updated customer.updated customer.deleted"
+		want := "customer.created customer.created customer.updated customer.updated customer.updated " +
+			"customer.updated " +
+			"customer.deleted"
 		if events := a.Events(t, "customer."); events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}
@@ -89,7 +101,7 @@ func TestCustomerRefusals(t *testing.T) {
 			{`"name": "x", "nope": 1`, ""},
 			{`"name": "x", "contactId": "nope"`, "contactId"},
 			{fmt.Sprintf(`"name": "x", "contactId": %q`, foreign), "contactId"},
-			{fmt.Sprintf(`"name": "x", "contactId": %q`, v), "contactId"}, // a customer is no contact
+			{fmt.Sprintf(`"name": "x", "contactId": %q`, v), "contactId"}, // a customer is not a contact
 			{fmt.Sprintf(`"name": "x", "businessId": %q`, other.Business), "businessId"},
 		} {
 			call(t, "customers.create", "{"+c.fields+"}").Issues(t, c.place)
@@ -98,7 +110,8 @@ func TestCustomerRefusals(t *testing.T) {
 		call(t, "customers.create", `{}`).Issues(t, "name")
 		call(t, "customers.update", fmt.Sprintf(`{"id": %q, "businessId": null}`, v)).Issues(t, "businessId")
 		// Every bad reference is named, not only the first.
-		both := call(t, "customers.create", fmt.Sprintf(`{"name": "x", "contactId": %q, "businessId": %q}`, foreign, other.Business))
+		both := call(t, "customers.create",
+			fmt.Sprintf(`{"name": "x", "contactId": %q, "businessId": %q}`, foreign, other.Business))
 		both.Issues(t, "contactId")
 		both.Issues(t, "businessId")
 		call(t, "customers.get", fmt.Sprintf(`{"id": %q}`, v)).OK(t, 200).Same("name", "Ada")
@@ -120,9 +133,13 @@ func TestCustomerFilters(t *testing.T) {
 			call(t, "customers.create", "{"+c+"}").OK(t, 201)
 		}
 		for filter, want := range map[string]int{
-			`"query": "HOPPER"`: 1, `"query": "grace@ex"`: 1, `"query": "strasse"`: 1, `"query": "30123"`: 1, `"query": "al"`: 1, `"query": "an"`: 0,
-			`"status": "active"`: 1, `"status": "prospect"`: 1, `"type": "individual"`: 2, `"type": "business", "status": "active"`: 0,
-			`"businessId": "` + shop + `"`: 1, `"businessId": "` + string(a.Business) + `"`: 2, `"contactId": "` + contact + `"`: 1,
+			`"query": "HOPPER"`: 1, `"query": "grace@ex"`: 1, `"query": "strasse"`: 1, `"query": "30123"`: 1,
+			`"query": "al"`:      1,
+			`"query": "an"`:      0,
+			`"status": "active"`: 1, `"status": "prospect"`: 1, `"type": "individual"`: 2,
+			`"type": "business", "status": "active"`: 0,
+			`"businessId": "` + shop + `"`:           1, `"businessId": "` + string(a.Business) + `"`: 2,
+			`"contactId": "` + contact + `"`:                   1,
 			`"query": "grace", "contactId": "` + contact + `"`: 1, `"query": "alan", "contactId": "` + contact + `"`: 0,
 			`"contactId": "` + shop + `"`: 0,
 		} {
@@ -132,7 +149,8 @@ func TestCustomerFilters(t *testing.T) {
 		}
 		alan := call(t, "customers.list", `{"query": "alan"}`).OK(t, 200).Text("0.id")
 		call(t, "customers.update", fmt.Sprintf(`{"id": %q, "name": "Turing"}`, alan)).OK(t, 200)
-		if old, now := call(t, "customers.list", `{"query": "alan"}`).OK(t, 200).Len(), call(t, "customers.list", `{"query": "turing"}`).OK(t, 200).Len(); old != 0 || now != 1 {
+		if old, now := call(t, "customers.list", `{"query": "alan"}`).OK(t, 200).Len(),
+			call(t, "customers.list", `{"query": "turing"}`).OK(t, 200).Len(); old != 0 || now != 1 {
 			t.Errorf("found %d times by the old name, %d by the new", old, now)
 		}
 	})
@@ -142,7 +160,8 @@ func TestCustomerFilters(t *testing.T) {
 	}
 }
 
-// The operator acts for no business, so a customer that he creates must name one.
+// The operator has no business of its own, so a customer that it creates must
+// name one.
 func TestCustomerWithoutBusiness(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		nobody := a.Tenant

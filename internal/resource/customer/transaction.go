@@ -3,28 +3,31 @@ package customer
 import (
 	"context"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
 
-// Transaction is one row of a customer's ledger. What is owed grows with an
-// invoice and a charge, and shrinks with a payment and a credit. Rows are only
-// added: whatever is taken back is a row of its own.
+// Transaction is one row of a customer's ledger. Invoices and charges increase
+// what is owed; payments and credits reduce it. Rows are only ever added: a
+// reversal is a row of its own.
 type Transaction struct {
 	op.Record
 	CustomerID  id.ID      `json:"customerId"`
-	Type        string     `json:"type" enum:"invoice,payment,credit,charge" doc:"what is owed grows with invoice and charge, and shrinks with payment and credit"`
+	Type        string     `json:"type" enum:"invoice,payment,credit,charge" doc:"payments and credits reduce the debt"`
 	AmountCents int64      `json:"amountCents" min:"1" doc:"always positive, in the currency's smallest unit"`
 	Currency    string     `json:"currency"`
 	OccurredAt  clock.Time `json:"occurredAt"`
 	Description *string    `json:"description" max:"10000"`
 	InvoiceID   *id.ID     `json:"invoiceId"`
 	PaymentID   *id.ID     `json:"paymentId"`
+
+	CreditNoteID *id.ID `json:"creditNoteId"`
 }
 
-// What a row of the ledger is.
+// The types of a ledger row.
 const (
 	Invoiced = "invoice"
 	Paid     = "payment"
@@ -32,36 +35,62 @@ const (
 	Charge   = "charge"
 )
 
-var transactions = op.Nested[Transaction]{Rows: db.NewTable[Transaction]("customer_transactions", "transaction"),
-	Parent: "customers", Noun: "customer", Column: "customer_id"}
+var transactions = op.NewNested[Transaction]("customer_transactions", db.Life{
+	Noun:   "transaction",
+	Parent: db.To("customer_id", "customers", db.EndsAtPurge),
+	Refs: []db.Ref{
+		db.To("invoice_id", "invoices", db.Keeps),
+		db.To("payment_id", "invoice_payments", db.Keeps),
+		db.To("credit_note_id", "invoice_credit_notes", db.Keeps),
+	},
+	Permanent: true,
+})
 
 func transactionOperations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "customers.transactions.list", Route: "GET /v1/customers/{id}/transactions", Summary: "List what a customer was charged and paid, newest first.",
-			Example: `{` + ref + `, "type": "payment"}`}, listTransactions),
-		op.Write(op.Spec{Name: "customers.transactions.create", Route: "POST /v1/customers/{id}/transactions", Summary: "Credit or charge a customer outside of any invoice.",
-			Description: "Issued invoices and payments write their own transactions.", Events: []string{"customer.transaction.created"},
-			Example: `{` + ref + `, "type": "credit", "amountCents": 2500, "currency": "usd", "description": "For the delay"}`}, createTransaction),
-		op.Read(op.Spec{Name: "customers.transactions.get", Route: "GET /v1/customers/{id}/transactions/{transactionId}", Summary: "Get a transaction of a customer.",
-			Example: `{` + ref + `, "transactionId": "5a0c9a10-6d1e-4d0b-b1a5-0f4f1f2f8a11"}`}, getTransaction),
-		op.Read(op.Spec{Name: "customers.balance.get", Route: "GET /v1/customers/{id}/balance", Summary: "Get what a customer owes, by currency.",
+		op.Read(op.Spec{
+			Name:    "customers.transactions.list",
+			Route:   "GET /v1/customers/{id}/transactions",
+			Summary: "List a customer's transactions, newest first.",
+			Example: `{` + ref + `, "type": ["payment"]}`,
+		}, listTransactions),
+		op.Write(op.Spec{
+			Name:        "customers.transactions.create",
+			Route:       "POST /v1/customers/{id}/transactions",
+			Summary:     "Credit or charge a customer outside any invoice.",
+			Description: "Issued invoices and payments write their own transactions.",
+			Events:      []string{"customer.transaction.created"},
+			Example: `{` + ref +
+				`, "type": "credit", "amountCents": 2500, "currency": "usd", "description": "For the delay"}`,
+		}, createTransaction),
+		op.Read(op.Spec{
+			Name:    "customers.transactions.get",
+			Route:   "GET /v1/customers/{id}/transactions/{transactionId}",
+			Summary: "Get a transaction of a customer.",
+			Example: `{` + ref + `, "transactionId": "5a0c9a10-6d1e-4d0b-b1a5-0f4f1f2f8a11"}`,
+		}, getTransaction),
+		op.Read(op.Spec{
+			Name:        "customers.balance.get",
+			Route:       "GET /v1/customers/{id}/balance",
+			Summary:     "Get what a customer owes, by currency.",
 			Description: "The sum of the customer's transactions. A negative balance is the customer's credit.",
-			Example:     `{` + ref + `}`}, getBalance),
+			Example:     `{` + ref + `}`,
+		}, getBalance),
 	}
 }
 
 type transactionList struct {
 	op.Page
-	ID        id.ID   `path:"id" doc:"the customer"`
-	Type      *string `query:"type" enum:"invoice,payment,credit,charge"`
-	InvoiceID *id.ID  `query:"invoiceId"`
+	ID        id.ID    `path:"id" doc:"the customer"`
+	Type      []string `query:"type" enum:"invoice,payment,credit,charge"`
+	InvoiceID *id.ID   `query:"invoiceId"`
 }
 
 func listTransactions(ctx context.Context, c *op.Call, in transactionList) (*op.List[Transaction], error) {
 	w := transactions.Under(c, in.ID)
 	db.Equal(w, "invoice_id", in.InvoiceID)
-	db.Equal(w, "type", in.Type)
+	db.OneOf(w, "type", in.Type)
 	return transactions.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
@@ -78,7 +107,8 @@ func createTransaction(ctx context.Context, c *op.Call, in transactionCreate) (*
 	if err := transactions.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	v := &Transaction{CustomerID: in.ID, Type: in.Type, AmountCents: in.AmountCents, OccurredAt: c.Now, Description: in.Description}
+	v := &Transaction{CustomerID: in.ID, Type: in.Type, AmountCents: in.AmountCents, OccurredAt: c.Now,
+		Description: in.Description}
 	if in.OccurredAt != nil {
 		v.OccurredAt = *in.OccurredAt
 	}
@@ -93,15 +123,18 @@ func createTransaction(ctx context.Context, c *op.Call, in transactionCreate) (*
 	return v, c.Emit("customer.transaction.created", v.ID, v)
 }
 
-func (v *Transaction) defaultCurrency(ctx context.Context, c *op.Call) (err error) {
-	v.Currency, err = db.One[string](ctx, c.Tx, `
-		SELECT b.currency FROM customers c JOIN businesses b ON b.organization_id = c.organization_id AND b.id = c.business_id
-		WHERE c.organization_id = $1 AND c.id = $2`, c.Org, v.CustomerID)
-	return db.Missing(err, "customer")
+func (v *Transaction) defaultCurrency(ctx context.Context, c *op.Call) error {
+	customer, err := customers.Get(ctx, c.Tx, c.Org, v.CustomerID)
+	if err != nil {
+		return err
+	}
+	business, err := account.BusinessOf(ctx, c.Tx, c.Org, customer.BusinessID)
+	v.Currency = business.Currency
+	return err
 }
 
-// Enter adds a row to a customer's ledger, in the transaction of what it tells
-// of. The caller has locked the root: the customer, or the invoice.
+// Enter adds a row to a customer's ledger, in the transaction of the change it
+// records. The caller has locked the root: the customer or the invoice.
 func Enter(ctx context.Context, c *op.Call, v *Transaction) error {
 	v.Record = c.NewRecord()
 	return transactions.Rows.Insert(ctx, c.Tx, v)
@@ -125,19 +158,22 @@ type Balance struct {
 // CurrencyBalance is what is owed in one currency.
 type CurrencyBalance struct {
 	Currency     string `json:"currency"`
-	BalanceCents int64  `json:"balanceCents" doc:"what the customer owes, in the currency's smallest unit; negative is credit"`
+	BalanceCents int64  `json:"balanceCents" doc:"in the currency's smallest unit; negative is credit"`
 }
 
 func getBalance(ctx context.Context, c *op.Call, in customerRef) (*Balance, error) {
 	if _, err := customers.Get(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return nil, err
 	}
-	// By type first: so both engines read the sums from customer_transactions_type alone.
+	// Grouped by type first, so that both engines read the sums from the index
+	// customer_transactions_type alone.
 	rows, err := db.All[CurrencyBalance](ctx, c.Tx, `
-		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice', 'charge') THEN cents ELSE -cents END) AS BIGINT) AS balance_cents FROM (
-			SELECT type, currency, sum(amount_cents) AS cents
-			FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
-			GROUP BY type, currency) AS sums
+		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice',
+			'charge') THEN cents ELSE -cents END) AS BIGINT) AS balance_cents
+		FROM (
+		SELECT type, currency, sum(amount_cents) AS cents
+		FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
+		GROUP BY type, currency) AS sums
 		GROUP BY currency ORDER BY currency`, c.Org, in.ID)
 	if err != nil {
 		return nil, err

@@ -13,17 +13,18 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/resource/domain"
-	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/zone"
 
 	"github.com/miekg/dns"
 )
 
 // The tests named TestAttack replay, over the wire, what somebody tries who
-// wants the domain of another organization. The service asks a real DNS server
-// that stands for the internet, and the embedded server answers real questions.
+// wants another organization's domain. The service asks a real DNS server that
+// stands for the internet, and the embedded server answers real questions.
 
-// The holder of a name below one that somebody registers later answers for it
-// no more: whoever has the parent decides about the child.
+// The holder of a name below one that somebody registers later no longer
+// answers for it: the parent's holder decides about the child.
 func TestAttackChildShadowsRegisteredParent(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t, addr := w.t, w.serve()
@@ -41,17 +42,17 @@ func TestAttackChildShadowsRegisteredParent(t *testing.T) {
 		w.as(thief, "GET", path, "").OK(t, 200).Same("status", "pending_verification")
 		w.as(thief, "GET", path, "").OK(t, 200).Same("email.enabled", false)
 		w.as(thief, "POST", "/v1/messages", letterFrom("ceo@login.victim.com", "")).Refused(t, 400, "VALIDATION_ERROR")
-		if err := w.Inbox.Takes(t.Context(), "x@login.victim.com"); !errors.Is(err, message.ErrNotHosted) {
+		if _, err := w.Messages.Mailbox(t.Context(), "x@login.victim.com"); !errors.Is(err, mailhost.ErrNotHosted) {
 			t.Errorf("mail to the child: %v", err)
 		}
-		w.told(thief, "login.victim.com")
+		w.notified(thief, "login.victim.com")
 		w.net.publish(record)
 		w.as(thief, "POST", path+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
 	})
 }
 
-// A child that another organization proved answers only where the parent's
-// zone delegates it.
+// A child that another organization proved answers only where the parent's zone
+// delegates it.
 func TestAttackChildWithoutDelegation(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t, addr := w.t, w.serve()
@@ -76,8 +77,9 @@ func TestAttackChildWithoutDelegation(t *testing.T) {
 	})
 }
 
-// The former holder of a sold domain loses it to whoever proves it, with all
-// that hangs on it; and while the former proof stands, nobody else gets it.
+// The former holder of a sold domain loses it to whoever proves it, with
+// everything that depends on it. While the former proof stands, nobody else
+// gets it.
 func TestAttackSoldDomain(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t := w.t
@@ -109,7 +111,7 @@ func TestAttackSoldDomain(t *testing.T) {
 			w.as(former, "POST", "/v1/messages", letterFrom(from, "")).Refused(t, 400, "VALIDATION_ERROR")
 		}
 		for _, to := range []string{"x@sold.com", "x@desk.sold.com"} {
-			if err := w.Inbox.Takes(t.Context(), to); !errors.Is(err, message.ErrNotHosted) {
+			if _, err := w.Messages.Mailbox(t.Context(), to); !errors.Is(err, mailhost.ErrNotHosted) {
 				t.Errorf("mail to %s: %v", to, err)
 			}
 		}
@@ -118,24 +120,25 @@ func TestAttackSoldDomain(t *testing.T) {
 			t.Errorf("the zone begins with the former holder's records: %s", left)
 		}
 		w.as(former, "GET", old+"/dns-records", "").Refused(t, 409, "DNS_ZONE_MISSING")
-		w.told(former, "sold.com")
+		w.notified(former, "sold.com")
 		w.eventually("what waited fails", func() bool {
 			return w.as(former, "GET", "/v1/messages/"+waiting.Text("id"), "").OK(t, 200).Text("status") == "failed"
 		})
 		why := w.as(former, "GET", "/v1/messages/"+waiting.Text("id"), "").OK(t, 200).Text("errorMessage")
-		if !strings.Contains(why, "sold.com") || !strings.Contains(why, "not active") || strings.Contains(why, "too long") {
+		if !strings.Contains(why, "sold.com") || !strings.Contains(why, "not active") ||
+			strings.Contains(why, "too long") {
 			t.Errorf("it says %q", why)
 		}
-		// The new holder sends, and makes subdomains that the former one had.
+		// The new holder sends, and creates subdomains that the former one had.
 		w.post("/v1/messages", letterFrom("ceo@sold.com", "")).OK(t, 201)
 		w.post(fresh+"/subdomains", `{"name": "desk.sold.com"}`).OK(t, 201)
-		// A proof that is not in the DNS any more is worth nothing.
+		// A proof that is no longer in the DNS is worth nothing.
 		w.as(former, "POST", old+"/verify", "").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
 	})
 }
 
-// Who proves a name while the former holder's zone is still there gets an
-// empty one, whatever the DNS provider did not do yet.
+// Whoever proves a name while the former holder's zone still exists gets an
+// empty one, whatever the DNS provider has not done yet.
 func TestAttackInheritedZone(t *testing.T) {
 	var d *stubbornDNS
 	eachWild(t, func(w *wild) {
@@ -155,29 +158,32 @@ func TestAttackInheritedZone(t *testing.T) {
 		// One that was registered here and left has a zone until it is deleted.
 		left := w.registered("leaver.com")
 		w.record(w.Tenant, "/v1/domains/"+left, "A", "www", "203.0.113.66")
-		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = $1 WHERE name = 'leaver.com'", w.Clock.Now())
+		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = $1 WHERE name = 'leaver.com'",
+			w.Clock.Now())
 		w.exec("DELETE FROM domain_holds WHERE name = 'leaver.com'")
 		next, _, _ := w.proved(former, "leaver.com")
-		if left := w.as(former, "GET", next+"/dns-records?limit=100", "").OK(t, 200).String(); strings.Contains(left, "203.0.113.66") {
-			t.Errorf("the zone begins with the former holder's records: %s", left)
+		theirs := w.as(former, "GET", next+"/dns-records?limit=100", "").OK(t, 200).String()
+		if strings.Contains(theirs, "203.0.113.66") {
+			t.Errorf("the zone begins with the former holder's records: %s", theirs)
 		}
 	}, func(c *domain.Config) {
-		d = &stubbornDNS{DNS: c.DNS}
+		d = &stubbornDNS{Provider: c.DNS}
 		c.DNS = d
 	})
 }
 
-// Who deletes a domain takes its own zone away, and nobody else's.
+// Whoever deletes a domain removes its own zone, and nobody else's.
 func TestAttackZoneOfAnother(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t := w.t
 		thief := w.NewTenant(t, "enterprise")
-		gone := func(zone string) bool {
-			_, err := w.dns.Records(t.Context(), zone)
-			return domain.StatusOf(err) == 404
+		gone := func(name string) bool {
+			_, err := w.dns.Records(t.Context(), name)
+			return zone.StatusOf(err) == 404
 		}
 		w.registered("leaver.com")
-		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = $1 WHERE name = 'leaver.com'", w.Clock.Now())
+		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = $1 WHERE name = 'leaver.com'",
+			w.Clock.Now())
 		w.exec("DELETE FROM domain_holds WHERE name = 'leaver.com'")
 		path, _, _ := w.claim(thief, "leaver.com")
 		w.as(thief, "DELETE", path, "").OK(t, 204)
@@ -196,18 +202,18 @@ func TestAttackZoneOfAnother(t *testing.T) {
 
 // stubbornDNS removes no zone while it is told to keep them.
 type stubbornDNS struct {
-	domain.DNS
+	zone.Provider
 	keep atomic.Bool
 }
 
-func (d *stubbornDNS) DeleteZone(ctx context.Context, zone string) error {
+func (d *stubbornDNS) DeleteZone(ctx context.Context, name string) error {
 	if d.keep.Load() {
 		return errors.New("test: the provider is away")
 	}
-	return d.DNS.DeleteZone(ctx, zone)
+	return d.Provider.DeleteZone(ctx, name)
 }
 
-// Of many organizations that prove one name at once, one has it.
+// Of many organizations that prove one name at once, one gets it.
 func TestAttackVerifyAtOnce(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t := w.t
@@ -236,14 +242,17 @@ func TestAttackVerifyAtOnce(t *testing.T) {
 		if active != 1 {
 			t.Errorf("%d organizations have it: %v", active, codes)
 		}
-		const holder = "SELECT count(*) FROM domain_holds h JOIN domains d ON d.id = h.domain_id AND d.status = 'active' WHERE h.name = 'race.com'"
+		const holder = `
+			SELECT count(*) FROM domain_holds h
+			JOIN domains d ON d.id = h.domain_id AND d.status = 'active'
+			WHERE h.name = 'race.com'`
 		if w.count(holder) != 1 {
 			t.Error("the holder is not the one that is active")
 		}
 	})
 }
 
-// A proof belongs to one organization: another cannot show it, nor a name
+// A proof belongs to one organization: another cannot use it, nor for a name
 // above or below it.
 func TestAttackForeignProof(t *testing.T) {
 	eachWild(t, func(w *wild) {
@@ -260,9 +269,10 @@ func TestAttackForeignProof(t *testing.T) {
 		for _, name := range []string{"com", "co.uk", "com.", "github.io", "CO.UK.", "xn--p1ai"} {
 			w.as(thief, "POST", "/v1/domains", fmt.Sprintf(`{"name": %q}`, name)).Refused(t, 400, "VALIDATION_ERROR")
 		}
-		// After it is deleted and added again the old value is worth nothing.
+		// After the domain is deleted and added again, the old value is worth
+		// nothing.
 		own := w.get("/v1/domains").OK(t, 200).Text("0.id")
-		w.delete("/v1/domains/"+own).OK(t, 204)
+		w.remove("/v1/domains/"+own).OK(t, 204)
 		again, _, next := w.claim(w.Tenant, "victim.com")
 		if next == value {
 			t.Error("the value is used twice")
@@ -272,7 +282,7 @@ func TestAttackForeignProof(t *testing.T) {
 	})
 }
 
-// Proof is looked at every day. A record that is gone for a week ends the
+// Proofs are checked every day. A record that is missing for a week ends the
 // domain's verification; a DNS that only fails does so after a month.
 func TestAttackProofOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
@@ -311,7 +321,9 @@ func TestAttackProofOnce(t *testing.T) {
 			w.post(sold+"/email", "{}").OK(w.t, 200)
 			w.post(sold+"/subdomains", `{"name": "desk.sold.com"}`).OK(w.t, 201)
 			later := time.Now().Add(9 * day).UTC().Format(time.RFC3339)
-			waiting = w.post("/v1/messages", letterFrom("ceo@desk.sold.com", fmt.Sprintf(`, "scheduledAt": %q`, later))).OK(w.t, 201).Text("id")
+			waiting = w.post("/v1/messages",
+				letterFrom("ceo@desk.sold.com", fmt.Sprintf(`, "scheduledAt": %q`, later))).
+				OK(w.t, 201).Text("id")
 		})
 		n.publish(record)
 		n.fail("_frontdesk.dark.com", dns.RcodeServerFailure)
@@ -328,26 +340,30 @@ func TestAttackProofOnce(t *testing.T) {
 			t := w.t
 			w.looked()
 			status(w, active, pending, active)
-			mail := w.told(tenant, "sold.com is no longer verified")
-			if text := mail.Text("text"); !strings.Contains(text, value) || !strings.Contains(text, "_frontdesk.sold.com") {
+			mail := w.notified(tenant, "sold.com is no longer verified")
+			if text := mail.Text("text"); !strings.Contains(text, value) ||
+				!strings.Contains(text, "_frontdesk.sold.com") {
 				t.Errorf("the mail says %s", text)
 			}
 			for _, from := range []string{"ceo@sold.com", "ceo@desk.sold.com"} {
 				w.post("/v1/messages", letterFrom(from, "")).Refused(t, 400, "VALIDATION_ERROR")
 			}
 			for _, to := range []string{"x@sold.com", "x@desk.sold.com"} {
-				if err := w.Inbox.Takes(t.Context(), to); !errors.Is(err, message.ErrNotHosted) {
+				if _, err := w.Messages.Mailbox(t.Context(), to); !errors.Is(err, mailhost.ErrNotHosted) {
 					t.Errorf("mail to %s: %v", to, err)
 				}
 			}
 			w.post(sold+"/email", "{}").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
-			w.eventually("its mail records are gone", func() bool { return w.mailRecords("sold.com") == "A www 192.0.2.1" })
+			w.eventually("its mail records are gone",
+				func() bool { return w.mailRecords("sold.com") == "A www 192.0.2.1" })
 			if got := w.Events(t, "domain.unverified"); got != "domain.unverified" {
 				t.Errorf("events %s", got)
 			}
 		})
 		at("what was written for later fails", 9*day+time.Hour, func(w *wild) {
-			w.eventually("it fails", func() bool { return w.get("/v1/messages/"+waiting).OK(w.t, 200).Text("status") == "failed" })
+			w.eventually("it fails", func() bool {
+				return w.get("/v1/messages/"+waiting).OK(w.t, 200).Text("status") == "failed"
+			})
 			n.publish(record, value)
 			w.post(sold+"/verify", "").OK(w.t, 200).Same("status", active)
 			if got := w.mailRecords("sold.com"); got != "A www 192.0.2.1" {
@@ -363,13 +379,13 @@ func TestAttackProofOnce(t *testing.T) {
 		at("and no proof for ever", 31*day, func(w *wild) {
 			w.looked()
 			status(w, active, active, pending)
-			w.told(tenant, "dark.com is no longer verified")
+			w.notified(tenant, "dark.com is no longer verified")
 		})
 	})
 }
 
-// The daily look that was under way when the domain was verified anew, or was
-// lost to somebody else, decides nothing.
+// A daily check that was under way when the domain was verified again, or lost
+// to somebody else, decides nothing.
 func TestAttackLookDuringVerify(t *testing.T) {
 	var during atomic.Pointer[func()]
 	eachWild(t, func(w *wild) {
@@ -385,7 +401,8 @@ func TestAttackLookDuringVerify(t *testing.T) {
 		during.Store(&again)
 		w.eventually("it was looked at", func() bool {
 			w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'domains.look_due' AND state = 'ready' AND run_at > 0")
-			return during.Load() == nil && w.count("SELECT count(*) FROM jobs WHERE kind = 'domain.look_again' AND state <> 'done'") == 0
+			return during.Load() == nil &&
+				w.count("SELECT count(*) FROM jobs WHERE kind = 'domain.look_again' AND state <> 'done'") == 0
 		})
 		w.get(path).OK(t, 200).Same("status", "active")
 		if w.count("SELECT count(*) FROM domains WHERE name = 'slow.com' AND proof_gone_at IS NULL") != 1 {
@@ -424,8 +441,8 @@ func TestVerifyFailingDNS(t *testing.T) {
 	})
 }
 
-// A name that is free at the registrar is nobody's: who proved it once loses
-// it to whoever registers it.
+// A name that is free at the registrar belongs to nobody: whoever once proved
+// it loses it to whoever registers it.
 func TestAttackHeldAfterExpiry(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t := w.t
@@ -436,10 +453,11 @@ func TestAttackHeldAfterExpiry(t *testing.T) {
 		w.net.publish(record)
 		ref := w.registered("dropped.com")
 		w.as(former, "GET", path, "").OK(t, 200).Same("status", "pending_verification")
-		if left := w.get("/v1/domains/"+ref+"/dns-records?limit=100").OK(t, 200).String(); strings.Contains(left, "203.0.113.66") {
+		left := w.get("/v1/domains/"+ref+"/dns-records?limit=100").OK(t, 200).String()
+		if strings.Contains(left, "203.0.113.66") {
 			t.Errorf("the zone begins with the former holder's records: %s", left)
 		}
-		w.told(former, "dropped.com")
+		w.notified(former, "dropped.com")
 	})
 }
 
@@ -464,26 +482,26 @@ func TestAttackWriteAfterEviction(t *testing.T) {
 			t.Errorf("the former holder wrote into the zone: %s", left)
 		}
 	}, func(c *domain.Config) {
-		d = &watchedAdd{DNS: c.DNS}
+		d = &watchedAdd{Provider: c.DNS}
 		c.DNS = d
 	})
 }
 
-// watchedAdd does not answer while it is told so.
+// watchedAdd does not answer while told so.
 type watchedAdd struct {
-	domain.DNS
+	zone.Provider
 	fail atomic.Bool
 }
 
-func (d *watchedAdd) Add(ctx context.Context, zone string, r domain.Record) error {
+func (d *watchedAdd) Add(ctx context.Context, name string, r zone.Record) error {
 	if d.fail.Load() {
 		return errors.New("test: connection reset")
 	}
-	return d.DNS.Add(ctx, zone, r)
+	return d.Provider.Add(ctx, name, r)
 }
 
 // With a DNS server that lets the nearest zone answer, a child of another
-// organization's domain has no zone unless the parent's delegates it.
+// organization's domain has no zone unless the parent's zone delegates it.
 func TestAttackChildAtProvider(t *testing.T) {
 	eachWild(t, func(w *wild) {
 		t := w.t
@@ -493,12 +511,12 @@ func TestAttackChildAtProvider(t *testing.T) {
 		parent, _, _ := w.proved(w.Tenant, "victim.com")
 		w.eventually("the earlier child has no zone", func() bool {
 			_, err := w.dns.Records(t.Context(), "early.victim.com")
-			return domain.StatusOf(err) == 404
+			return zone.StatusOf(err) == 404
 		})
-		w.told(thief, "The DNS records of early.victim.com were removed")
+		w.notified(thief, "The DNS records of early.victim.com were removed")
 		w.as(thief, "GET", early, "").OK(t, 200).Same("status", "active")
 		w.proved(thief, "login.victim.com")
-		if _, err := w.dns.Records(t.Context(), "login.victim.com"); domain.StatusOf(err) != 404 {
+		if _, err := w.dns.Records(t.Context(), "login.victim.com"); zone.StatusOf(err) != 404 {
 			t.Errorf("the child has a zone: %v", err)
 		}
 		w.record(w.Tenant, parent, "NS", "web", "ns1.frontdesk.example")
@@ -509,7 +527,7 @@ func TestAttackChildAtProvider(t *testing.T) {
 	}, func(c *domain.Config) { c.Delegates = false })
 }
 
-// Who proves a name that another organization has as a subdomain gets that
+// Whoever proves a name that another organization has as a subdomain gets that
 // name, once the proof of the domain above it is gone, and nothing else.
 func TestAttackSubdomainProof(t *testing.T) {
 	eachWild(t, func(w *wild) {
@@ -532,7 +550,7 @@ func TestAttackSubdomainProof(t *testing.T) {
 			t.Errorf("the zone of the domain above it has %s", got)
 		}
 		w.post("/v1/messages", letterFrom("x@desk.victim.com", "")).Refused(t, 400, "VALIDATION_ERROR")
-		w.told(w.Tenant, "desk.victim.com")
+		w.notified(w.Tenant, "desk.victim.com")
 		// The proof of the domain above comes back: what was lost stays lost.
 		w.exec("UPDATE domains SET status = 'pending_verification' WHERE name = 'victim.com' AND kind = 'apex'")
 		w.net.publish(record, value)

@@ -19,7 +19,7 @@ type life struct {
 	tenant   apptest.Tenant
 }
 
-// at runs the service with its clock so far ahead.
+// at runs the service with its clock that far ahead.
 func (l *life) at(name string, ahead time.Duration, fn func(w *world)) {
 	l.t.Run(name, func(t *testing.T) {
 		w := &world{t: t, txt: &texts{by: map[string][]string{}}}
@@ -41,31 +41,37 @@ func (l *life) at(name string, ahead time.Duration, fn func(w *world)) {
 
 const day = 24 * time.Hour
 
-// A year with a domain: it renews itself 30 days ahead, is tried again each day
-// when the card is bad, expires, and comes back when it is renewed.
+// A year with a domain: it is renewed 30 days ahead, retried each day when the
+// card is bad, expires, and comes back when it is renewed.
 func TestClock(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		l := &life{t: t, settings: apptest.Settings(t, e)}
 		l.settings.Retention.Deleted, l.settings.Retention.Events = 90*day, 400*day
 		var ref, lapsing, leaving string
 		l.at("begin", 0, func(w *world) {
-			ref, lapsing, leaving = w.registered("lasting.com"), w.registered("lapsing.com"), w.registered("leaving.com")
+			ref, lapsing, leaving = w.registered("lasting.com"), w.registered("lapsing.com"),
+				w.registered("leaving.com")
 			w.patch("/v1/domains/"+lapsing+"/registration", `{"autoRenew": false}`).OK(w.t, 200)
 			w.patch("/v1/domains/"+leaving+"/registration", `{"transferLock": false}`).OK(w.t, 200)
 			w.post("/v1/domains/"+leaving+"/registration/transfer", "").OK(w.t, 200)
 		})
 		l.at("five days on it has left", 5*day+time.Hour, func(w *world) {
-			w.eventually("the transfer ends", func() bool { return w.get("/v1/domains/"+leaving).OK(w.t, 200).Text("status") == "transferred" })
+			w.eventually("the transfer ends", func() bool {
+				return w.get("/v1/domains/"+leaving).OK(w.t, 200).Text("status") == "transferred"
+			})
 			d := w.get("/v1/domains/"+leaving).OK(w.t, 200)
 			d.Same("registration.transfer.status", "completed")
-			w.post("/v1/domains/"+leaving+"/registration/renew", `{"maxAmountCents": 9999}`, "Idempotency-Key", "z").Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION")
-			w.patch("/v1/domains/"+leaving+"/registration", `{"autoRenew": false}`).Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION")
-			w.delete("/v1/domains/"+leaving).OK(w.t, 204)
+			w.post("/v1/domains/"+leaving+"/registration/renew", `{"maxAmountCents": 9999}`, "Idempotency-Key", "z").
+				Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION")
+			w.patch("/v1/domains/"+leaving+"/registration", `{"autoRenew": false}`).
+				Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION")
+			w.remove("/v1/domains/"+leaving).OK(w.t, 204)
 		})
 		l.at("31 days before", (365-31)*day, func(w *world) {
 			w.pay(w.Tenant, "insufficient")
 			w.eventually("the sweep ran", func() bool {
-				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > $1", w.Clock.Now()) == 1
+				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > $1",
+					w.Clock.Now()) == 1
 			})
 			if n := w.count("SELECT count(*) FROM operations WHERE type = 'domain_renewal'"); n != 0 {
 				w.t.Errorf("%d renewals too early", n)
@@ -83,18 +89,21 @@ func TestClock(t *testing.T) {
 		})
 		l.at("two hours later it is not tried again", (365-29)*day+2*time.Hour, func(w *world) {
 			w.eventually("the sweep ran", func() bool {
-				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > $1", w.Clock.Now()) == 1
+				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > $1",
+					w.Clock.Now()) == 1
 			})
 			if n := failures(w); n != 1 {
 				w.t.Errorf("told %d times", n)
 			}
-			for _, c := range rows(w, "SELECT id FROM payment_methods WHERE deleted_at IS NULL AND organization_id = $1") {
+			for _, c := range rows(w,
+				"SELECT id FROM payment_methods WHERE deleted_at IS NULL AND organization_id = $1") {
 				w.Operate(w.t, "payment_methods.delete", "organization", w.Org, `{"id": "`+c+`"}`)
 			}
 		})
 		l.at("the next day it is, and there is no card", (365-28)*day+time.Hour, func(w *world) {
 			w.eventually("it is told", func() bool { return failures(w) == 2 })
-			w.get("/v1/events?type=domain.renewal_failed").OK(w.t, 200).Same("0.data.errorCode", "PAYMENT_METHOD_REQUIRED")
+			w.get("/v1/events?type=domain.renewal_failed").OK(w.t, 200).Same("0.data.errorCode",
+				"PAYMENT_METHOD_REQUIRED")
 			w.pay(w.Tenant, "visa")
 		})
 		l.at("the day after it renews itself", (365-27)*day+2*time.Hour, func(w *world) {
@@ -113,12 +122,17 @@ func TestClock(t *testing.T) {
 			}
 		})
 		l.at("a day after the end", 366*day, func(w *world) {
-			w.eventually("it expires", func() bool { return w.get("/v1/domains/"+lapsing).OK(w.t, 200).Text("status") == "expired" })
+			w.eventually("it expires", func() bool {
+				return w.get("/v1/domains/"+lapsing).OK(w.t, 200).Text("status") == "expired"
+			})
 			w.get("/v1/domains/"+ref).OK(w.t, 200).Same("status", "active")
-			o := w.ended(w.post("/v1/domains/"+lapsing+"/registration/renew", `{"maxAmountCents": 1500}`, "Idempotency-Key", "back").OK(w.t, 202).Text("operationId"))
+			renewed := w.post("/v1/domains/"+lapsing+"/registration/renew", `{"maxAmountCents": 1500}`,
+				"Idempotency-Key", "back").OK(w.t, 202)
+			o := w.ended(renewed.Text("operationId"))
 			o.Same("status", "succeeded")
 			w.get("/v1/domains/"+lapsing).OK(w.t, 200).Same("status", "active")
-			if n := w.count("SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges WHERE declined IS NULL"); n != 3*1200+2*1500 {
+			n := w.count("SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges WHERE declined IS NULL")
+			if n != 3*1200+2*1500 {
 				w.t.Errorf("charged %d in all", n)
 			}
 			if got := w.Events(w.t, "domain.expired", "domain.transferred"); strings.Count(got, "domain.") != 2 {

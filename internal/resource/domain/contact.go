@@ -21,45 +21,115 @@ type DomainContact struct {
 	Registrant
 }
 
-var domainContacts = db.NewTable[DomainContact]("domain_contacts", "domain contact")
+var domainContacts = db.NewTable[DomainContact]("domain_contacts", db.Life{Noun: "domain contact"})
 
-// ContactInUse refuses to delete the registrant of a domain.
-var ContactInUse = fault.Define("DOMAIN_CONTACT_IN_USE", 409, "A registered domain uses this contact.")
+// What registrants are refused with.
+var (
+	ContactInUse         = fault.Define("DOMAIN_CONTACT_IN_USE", 409, "A registered domain uses this contact.")
+	OrganizationRequired = fault.Define("CONTACT_ORGANIZATION_REQUIRED", 422,
+		"This ending needs the contact's organizationName and jobTitle.")
+)
 
 func (d *Domains) contactOperations() []*op.Op {
 	const ref = `"id": "c1a9e6d2-5f3b-4e8a-9d7c-6b5a4f3e2d10"`
 	changes := []*fault.Kind{OrganizationRequired, TransferInFlight, Unsupported}
 	return []*op.Op{
-		op.Read(op.Spec{Name: "domain_contacts.list", Route: "GET /v1/domain-contacts", Summary: "List saved registrants, newest first.", Resource: "domains",
-			Example: `{"limit": 20}`}, listContacts),
-		op.Write(op.Spec{Name: "domain_contacts.create", Route: "POST /v1/domain-contacts", Summary: "Save a registrant for later registrations.", Resource: "domains",
-			Events: []string{"domain_contact.created"},
-			Example: `{"label": "Head office", "firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square", "city": "London", "stateProvince": "London",
-				"postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`}, createContact),
-		op.Read(op.Spec{Name: "domain_contacts.get", Route: "GET /v1/domain-contacts/{id}", Summary: "Get a saved registrant.", Resource: "domains",
-			Example: `{` + ref + `}`}, getContact),
-		op.Flow(op.Spec{Name: "domain_contacts.update", Route: "PATCH /v1/domain-contacts/{id}", Summary: "Change a registrant, at the registrar too.", Resource: "domains",
-			Description: "A new name, organization or email makes the registrar verify the registrant of every domain that uses the contact again.",
-			Errors:      changes, Events: []string{"domain_contact.updated"}, Example: `{` + ref + `, "phone": "+442079460019"}`}, d.updateContact),
-		op.Write(op.Spec{Name: "domain_contacts.delete", Route: "DELETE /v1/domain-contacts/{id}", Summary: "Delete a registrant that no domain uses.", Resource: "domains",
-			Errors: []*fault.Kind{ContactInUse}, Events: []string{"domain_contact.deleted"}, Example: `{` + ref + `}`}, deleteContact),
-		op.Read(op.Spec{Name: "domains.registration.contact.get", Route: "GET /v1/domains/{id}/registration/contact", Summary: "Get the registrant of a domain.",
-			Example: `{"id": ` + exampleID + `}`}, d.getRegistrant),
-		op.Flow(op.Spec{Name: "domains.registration.contact.update", Route: "PATCH /v1/domains/{id}/registration/contact", Summary: "Change the registrant of a domain, at the registrar too.",
-			Description: "Domains that share the contact change with it. A new name, organization or email makes the registrar verify the registrant again.",
-			Errors:      changes, Events: []string{"domain_contact.updated"}, Example: `{"id": ` + exampleID + `, "phone": "+442079460019"}`}, d.updateRegistrant),
+		op.Read(op.Spec{
+			Name:     "domain_contacts.list",
+			Route:    "GET /v1/domain-contacts",
+			Summary:  "List saved registrants, newest first.",
+			Resource: "domains",
+			Example:  `{"limit": 20}`,
+		}, listContacts),
+		op.Write(op.Spec{
+			Name:     "domain_contacts.create",
+			Route:    "POST /v1/domain-contacts",
+			Summary:  "Save a registrant for later registrations.",
+			Resource: "domains",
+			Events:   []string{"domain_contact.created"},
+			Example:  `{"label": "Head office", ` + exampleRegistrant + `}`,
+		}, createContact),
+		op.Read(op.Spec{
+			Name:     "domain_contacts.get",
+			Route:    "GET /v1/domain-contacts/{id}",
+			Summary:  "Get a saved registrant.",
+			Resource: "domains",
+			Example:  `{` + ref + `}`,
+		}, getContact),
+		op.Flow(op.Spec{
+			Name:    "domain_contacts.update",
+			Route:   "PATCH /v1/domain-contacts/{id}",
+			Summary: "Change a registrant, at the registrar too.",
+			Description: "A new name, organization or email makes the registrar verify the registrant of every " +
+				"domain that uses the contact again.",
+			Resource: "domains",
+			Errors:   changes,
+			Events:   []string{"domain_contact.updated"},
+			Example:  `{` + ref + `, "phone": "+442079460019"}`,
+		}, d.updateContact),
+		op.Write(op.Spec{
+			Name:     "domain_contacts.delete",
+			Route:    "DELETE /v1/domain-contacts/{id}",
+			Summary:  "Delete a registrant that no domain uses.",
+			Resource: "domains",
+			Errors:   []*fault.Kind{ContactInUse},
+			Events:   []string{"domain_contact.deleted"},
+			Example:  `{` + ref + `}`,
+		}, deleteContact),
+		op.Restore("domain-contacts", "domains", domainContacts, nil),
+		op.Read(op.Spec{
+			Name:    "domains.registration.contact.get",
+			Route:   "GET /v1/domains/{id}/registration/contact",
+			Summary: "Get the registrant of a domain.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, d.getRegistrant),
+		op.Flow(op.Spec{
+			Name:    "domains.registration.contact.update",
+			Route:   "PATCH /v1/domains/{id}/registration/contact",
+			Summary: "Change the registrant of a domain, at the registrar too.",
+			Description: "Domains that share the contact change with it. A new name, organization or email makes the " +
+				"registrar verify the registrant again.",
+			Errors:  changes,
+			Events:  []string{"domain_contact.updated"},
+			Example: `{"id": ` + exampleID + `, "phone": "+442079460019"}`,
+		}, d.updateRegistrant),
 	}
 }
 
-// issues are what the schema cannot say about a registrant.
-func (r *Registrant) issues() *fault.Tree {
-	if r.OrganizationName != nil && *r.OrganizationName != "" && (r.JobTitle == nil || *r.JobTitle == "") {
-		return (*fault.Tree)(nil).At([]any{"jobTitle"}, "Required with organizationName: the registry rejects a company contact without it")
+// exampleRegistrant are the fields of a registrant in examples.
+const exampleRegistrant = `"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
+	"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB",
+	"email": "ada@example.com", "phone": "+442079460018"`
+
+// registrantInput is a registrant as a caller writes it.
+type registrantInput struct {
+	Registrant
+	Label *string `json:"label" doc:"kept here alone"`
+}
+
+// needsOrganization are the endings whose registries accept companies only.
+var needsOrganization = []string{"ai", "co", "io", "me"}
+
+// organizationRule refuses a registrant that the registry of a name would not
+// accept.
+func organizationRule(name string, r *Registrant) error {
+	if slices.Contains(needsOrganization, ending(name)) && deref(r.OrganizationName) == "" {
+		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.",
+			ending(name))
 	}
 	return nil
 }
 
-// readPhone brings the registrant's number into the form of E.164.
+// issues are what the schema cannot say about a registrant.
+func (r *Registrant) issues() *fault.Tree {
+	if deref(r.OrganizationName) != "" && deref(r.JobTitle) == "" {
+		return (*fault.Tree)(nil).At([]any{"jobTitle"},
+			"Required with organizationName: the registry rejects a company contact without it")
+	}
+	return nil
+}
+
+// readPhone writes the registrant's number as E.164.
 func (r *Registrant) readPhone(tree *fault.Tree) *fault.Tree {
 	number, ok := contact.E164(r.Phone, r.Country)
 	if !ok {
@@ -69,11 +139,13 @@ func (r *Registrant) readPhone(tree *fault.Tree) *fault.Tree {
 	return tree
 }
 
-type contactList struct{ op.Page }
+type contactList struct {
+	op.Browse
+	SortBy string `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
+}
 
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[DomainContact], error) {
-	rows, err := domainContacts.List(ctx, c.Tx, db.In(c.Org), in.DB())
-	return op.ListOf(in.Page, rows), err
+	return op.Rows(ctx, c, domainContacts, in.Browse, in.SortBy, nil, db.In(c.Org))
 }
 
 func (in *registrantInput) Prepare(context.Context, *op.Call) error {
@@ -117,8 +189,10 @@ func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 
 // usersOf are the domains that are registered for a contact.
 func usersOf(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]Domain, error) {
-	return db.All[Domain](ctx, tx, "SELECT "+domains.Columns()+` FROM domains
-		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL ORDER BY name LIMIT 1000`, org, contact)
+	return db.All[Domain](ctx, tx, "SELECT "+domains.Columns()+`
+		FROM domains
+		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL
+		ORDER BY name LIMIT 1000`, org, contact)
 }
 
 type contactChange struct {
@@ -143,7 +217,7 @@ type contactUpdate struct {
 }
 
 func (d *Domains) updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*DomainContact, error) {
-	return d.change(ctx, c, in.ID, &in.contactChange)
+	return d.changeContact(ctx, c, in.ID, &in.contactChange)
 }
 
 func (d *Domains) getRegistrant(ctx context.Context, c *op.Call, in domainRef) (*DomainContact, error) {
@@ -168,7 +242,7 @@ func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registran
 	if err != nil {
 		return nil, err
 	}
-	return d.change(ctx, c, ref, &in.contactChange)
+	return d.changeContact(ctx, c, ref, &in.contactChange)
 }
 
 func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, error) {
@@ -187,18 +261,19 @@ func (r *Registrant) identity() [4]string {
 	return [4]string{r.FirstName, r.LastName, deref(r.OrganizationName), r.Email}
 }
 
-// changed is one try at changing a contact: the row as it was read, as it
-// shall be, and the domains that use it.
-type changed struct {
+// contactTry is one attempt to change a contact: the row as read, the row as
+// intended, and the domains that use it.
+type contactTry struct {
 	was, v DomainContact
 	users  []Domain
 }
 
-// change writes a contact at the registrar and then here. When the row changed
-// meanwhile it is done again on what is there now, so that both end the same.
-func (d *Domains) change(ctx context.Context, c *op.Call, ref id.ID, in *contactChange) (*DomainContact, error) {
+// changeContact writes a contact at the registrar and then here. If the row
+// changed in the meantime it starts over from the new row, so that both end up
+// the same.
+func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *contactChange) (*DomainContact, error) {
 	for range 3 {
-		var t changed
+		var t contactTry
 		err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 			v, err := domainContacts.Get(ctx, tx, c.Org, ref)
 			if err != nil {
@@ -236,22 +311,25 @@ func (d *Domains) change(ctx context.Context, c *op.Call, ref id.ID, in *contact
 
 var errChanged = errors.New("domain: it changed meanwhile")
 
-// remote reports whether the registrar has to hear of the change.
-func (t *changed) remote() bool {
+// remote reports whether the change concerns the registrar.
+func (t *contactTry) remote() bool {
 	was := t.was
 	was.Label, was.UpdatedAt, was.DeletedAt = t.v.Label, t.v.UpdatedAt, t.v.DeletedAt
-	return !same(was.Registrant, t.v.Registrant)
+	return !sameRegistrant(was.Registrant, t.v.Registrant)
 }
 
-func same(a, b Registrant) bool {
+func sameRegistrant(a, b Registrant) bool {
 	texts := func(r Registrant) [12]string {
-		return [12]string{r.FirstName, r.LastName, deref(r.OrganizationName), deref(r.JobTitle), r.Address1, deref(r.Address2), r.City, r.StateProvince, r.PostalCode, r.Country, r.Email, r.Phone}
+		return [12]string{
+			r.FirstName, r.LastName, deref(r.OrganizationName), deref(r.JobTitle), r.Address1, deref(r.Address2),
+			r.City, r.StateProvince, r.PostalCode, r.Country, r.Email, r.Phone,
+		}
 	}
 	return texts(a) == texts(b)
 }
 
 // allowed refuses a change that the registrant's domains do not permit.
-func (t *changed) allowed() error {
+func (t *contactTry) allowed() error {
 	if err := t.v.issues().Fault(fault.Invalid); err != nil {
 		return err
 	}
@@ -269,9 +347,9 @@ func (t *changed) allowed() error {
 	return nil
 }
 
-// push writes the registrant of every domain at the registrar. When one of
-// them does not take it, those before it get their old one back.
-func (d *Domains) push(ctx context.Context, t *changed) error {
+// push writes the registrant of every domain at the registrar. If one of them
+// is refused, those before it get their old one back.
+func (d *Domains) push(ctx context.Context, t *contactTry) error {
 	if !t.remote() {
 		return nil
 	}
@@ -285,14 +363,14 @@ func (d *Domains) push(ctx context.Context, t *changed) error {
 }
 
 func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error {
-	err := d.Registrar.ChangeContact(ctx, name, r)
+	err := d.cfg.Registrar.ChangeContact(ctx, name, r)
 	var cannot *UnsupportedError
 	var no *Refusal
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &cannot):
-		f := Unsupported.Say("The registry of %s takes no change of the registrant.", name)
+		f := Unsupported.Say("The registry of %s does not allow a change of the registrant.", name)
 		f.Details = map[string]string{"operation": cannot.Operation}
 		return f
 	case errors.As(err, &no):
@@ -301,23 +379,24 @@ func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error 
 	return providerFault(err)
 }
 
-// putBack undoes the first pushes of a change that is not made.
-func (d *Domains) putBack(ctx context.Context, t *changed, pushed int) {
+// putBack undoes the first pushes of a change that is abandoned.
+func (d *Domains) putBack(ctx context.Context, t *contactTry, pushed int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	for i := range pushed {
-		if err := d.Registrar.ChangeContact(ctx, t.users[i].Name, t.was.Registrant); err != nil {
-			d.Log.ErrorContext(ctx, "the registrar has another registrant than the contact says; change the contact again", "name", t.users[i].Name, "contact", t.v.ID, "err", err)
+		if err := d.cfg.Registrar.ChangeContact(ctx, t.users[i].Name, t.was.Registrant); err != nil {
+			d.cfg.Log.ErrorContext(ctx, "the registrar has another registrant than the contact says; "+
+				"change the contact again", "name", t.users[i].Name, "contact", t.v.ID, "err", err)
 		}
 	}
 }
 
-func (t *changed) write(ctx context.Context, c *op.Call) (*DomainContact, error) {
+func (t *contactTry) write(ctx context.Context, c *op.Call) (*DomainContact, error) {
 	now, err := domainContacts.Lock(ctx, c.Tx, c.Org, t.v.ID)
 	if err != nil {
 		return nil, err
 	}
-	if now.UpdatedAt != t.was.UpdatedAt || !same(now.Registrant, t.was.Registrant) {
+	if now.UpdatedAt != t.was.UpdatedAt || !sameRegistrant(now.Registrant, t.was.Registrant) {
 		return nil, errChanged
 	}
 	users, err := usersOf(ctx, c.Tx, c.Org, t.v.ID)
@@ -338,14 +417,17 @@ func (t *changed) write(ctx context.Context, c *op.Call) (*DomainContact, error)
 	return &t.v, c.Emit("domain_contact.updated", t.v.ID, &t.v)
 }
 
-// unpushed reports whether a domain began to use the contact since it was read.
-func (t *changed) unpushed(v Domain) bool {
+// unpushed reports whether a domain started to use the contact since it was
+// read.
+func (t *contactTry) unpushed(v Domain) bool {
 	return !slices.ContainsFunc(t.users, func(u Domain) bool { return u.ID == v.ID })
 }
 
-// unverified notes that the registrar asks a registrant to confirm again.
+// unverified records that the registrar asks a registrant to confirm again.
 func unverified(ctx context.Context, tx *db.Tx, org, contact id.ID, now clock.Time) error {
-	_, err := db.Exec(ctx, tx, `UPDATE domains SET contact_verification = 'pending', updated_at = $3
-		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL`, org, contact, now)
+	_, err := db.Exec(ctx, tx, `
+		UPDATE domains SET contact_verification = 'pending', updated_at = $3
+		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL`,
+		org, contact, now)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// saved keeps a registrant for later.
+// saved saves a registrant for later.
 func (w *world) saved() string {
 	w.t.Helper()
 	return w.post("/v1/domain-contacts", company).OK(w.t, 201).Text("id")
@@ -22,15 +22,18 @@ func (w *world) saved() string {
 func (w *world) orderFor(name, contact string) string {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"domain": %q, "maxAmountCents": 100000, "contactId": %q}`, name, contact)
-	return w.post("/v1/domain-registrations", body, "Idempotency-Key", string(id.New())).OK(w.t, 202).Text("operationId")
+	return w.post("/v1/domain-registrations", body, "Idempotency-Key",
+		string(id.New())).OK(w.t, 202).Text("operationId")
 }
 
-// agree insists that the registrar has the registrant of a domain that we show.
+// agree asserts that the registrar has the registrant of a domain that we show.
 func (w *world) agree(name, domain string) apptest.Value {
 	w.t.Helper()
 	shown := w.get("/v1/domains/"+domain+"/registration/contact").OK(w.t, 200)
-	within := map[bool]string{true: "strpos(contact::text, $2)", false: "instr(contact, $2)"}[w.DB.Engine() == "postgres"]
-	if w.count("SELECT count(*) FROM sandbox_registrations WHERE name = $1 AND "+within+" > 0", name, shown.Text("phone")) != 1 {
+	within := map[bool]string{true: "strpos(contact::text, $2)",
+		false: "instr(contact, $2)"}[w.DB.Engine() == "postgres"]
+	if w.count("SELECT count(*) FROM sandbox_registrations WHERE name = $1 AND "+within+" > 0", name,
+		shown.Text("phone")) != 1 {
 		w.t.Errorf("the registrar has another registrant of %s than %s", name, shown)
 	}
 	return shown
@@ -42,14 +45,15 @@ func TestContactChangeWholeOrNot(t *testing.T) {
 		contact := w.saved()
 		one := w.ended(w.orderFor("alike.com", contact)).Text("resourceId")
 		two := w.ended(w.orderFor("fixed.to", contact)).Text("resourceId")
-		w.patch("/v1/domain-contacts/"+contact, `{"phone": "+442079460077"}`).Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "contact_update")
+		w.patch("/v1/domain-contacts/"+contact, `{"phone": "+442079460077"}`).
+			Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "contact_update")
 		w.agree("alike.com", one)
 		w.agree("fixed.to", two)
 	})
 }
 
-// A registrant that is changed while a name is being registered for it: the
-// name keeps the one that the registrar has.
+// A registrant is changed while a name is being registered for it: the name
+// keeps the one that the registrar has.
 func TestContactChangesWhileRegistering(t *testing.T) {
 	var meanwhile atomic.Pointer[func()]
 	each(t, func(w *world) {
@@ -82,7 +86,7 @@ func (b *busyRegistrar) ChangeContact(ctx context.Context, name string, r domain
 	return b.Registrar.ChangeContact(ctx, name, r)
 }
 
-// A name that begins to use a contact while the contact is being changed
+// A name that starts to use a contact while the contact is being changed
 // changes with it.
 func TestContactGainsDomainWhileChanging(t *testing.T) {
 	var meanwhile atomic.Pointer[func(string)]
@@ -101,7 +105,8 @@ func TestContactGainsDomainWhileChanging(t *testing.T) {
 			}
 		}
 		meanwhile.Store(&join)
-		w.patch("/v1/domain-contacts/"+contact, `{"phone": "+442079460077"}`).OK(w.t, 200).Same("phone", "+442079460077")
+		w.patch("/v1/domain-contacts/"+contact,
+			`{"phone": "+442079460077"}`).OK(w.t, 200).Same("phone", "+442079460077")
 		if two == "" || strings.Contains(w.agree("earlier.com", one).String(), "0018") {
 			w.t.Error("the contact was not changed at the registrar")
 		}

@@ -10,42 +10,56 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/zone"
 )
-
-// EmailConfig is what hosted email stands on.
-type EmailConfig struct {
-	DB    *db.DB
-	Clock *clock.Clock
-	Zones *Zones
-	Seal  op.Sealer
-
-	Host string // takes the mail: what MX records name
-	SPF  string // who sends it: the mechanisms of SPF records
-}
-
-// Email is hosted email: whose domains have it, what signs for them
-// (email_keys.go) and which records their zones get (email_records.go). An
-// apex domain has it or not; its subdomains follow.
-type Email struct{ EmailConfig }
-
-// NewEmail joins the parts.
-func NewEmail(c EmailConfig) *Email { return &Email{c} }
 
 func (d *Domains) emailOperations() []*op.Op {
 	const ref = `{"id": ` + exampleID + `}`
 	return []*op.Op{
-		op.Flow(op.Spec{Name: "domains.email.enable", Outward: true, Route: "POST /v1/domains/{id}/email", Summary: "Turn hosted email on for a domain.", Status: 200,
-			Description: "Writes the MX, SPF, DKIM and DMARC records of the domain and its subdomains into its zone; MX only where the purpose is general. " +
-				"A domain that was registered here has them from the start. The zone of another must be delegated to our name servers, or its records copied from the list of DNS records. " +
-				"Your own SPF and DMARC records stay, and ours are not written beside them. Calling it again mends what is missing.",
-			Errors: dnsErrors(NotVerified, Unavailable, ZoneMissing, ZoneBusy, ZoneFull, RecordConflict), Events: []string{"domain.email.created"}, Example: ref}, d.enableEmail),
-		op.Flow(op.Spec{Name: "domains.email.disable", Route: "DELETE /v1/domains/{id}/email", Summary: "Turn hosted email off for a domain.",
+		op.Flow(op.Spec{
+			Name:    "domains.email.enable",
+			Route:   "POST /v1/domains/{id}/email",
+			Summary: "Turn hosted email on for a domain.",
+			Description: "Writes the MX, SPF, DKIM and DMARC records of the domain and its subdomains into its zone; " +
+				"MX only where the purpose is general. A domain that was registered here has them from the start. " +
+				"The zone of another must be delegated to our name servers, or its records copied from the " +
+				"answer to GET. Your own SPF and DMARC records stay, and ours are not written beside them. " +
+				"With the mode sending there is no MX: mail is received where it is today. " +
+				"Calling it again adds what is missing, and changes the mode if it names another.",
+			Status:  200,
+			Outward: true,
+			Errors: zone.Errors(NotVerified, Unavailable, zone.Missing, zone.Busy, zone.Full,
+				zone.RecordConflict),
+			Events:  []string{"domain.email.created", "domain.email.updated"},
+			Example: `{"id": ` + exampleID + `, "mode": "sending"}`,
+		}, d.enableEmail),
+		op.Flow(op.Spec{
+			Name:    "domains.email.get",
+			Route:   "GET /v1/domains/{id}/email",
+			Summary: "Get the records of hosted email, and what the DNS has of them.",
+			Description: "Looks every record of the domain or subdomain up in the DNS. Where the zone is not " +
+				"delegated " +
+				"to our name servers, these are the records to copy to where it is. Without email there are none.",
+			Example: ref,
+		}, d.getEmail),
+		op.Flow(op.Spec{
+			Name:        "domains.email.disable",
+			Route:       "DELETE /v1/domains/{id}/email",
+			Summary:     "Turn hosted email off for a domain.",
 			Description: "Removes the records that turning it on wrote. The signing keys are kept for the next time.",
-			Errors:      dnsErrors(ZoneMissing, ZoneBusy), Events: []string{"domain.email.deleted"}, Example: ref}, d.disableEmail),
+			Errors:      zone.Errors(zone.Missing, zone.Busy),
+			Events:      []string{"domain.email.deleted"},
+			Example:     ref,
+		}, d.disableEmail),
 	}
 }
 
-func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
+type emailInput struct {
+	domainRef
+	Mode *EmailMode `json:"mode" enum:"full,sending" doc:"full unless given; while email is on, it stays unless given"`
+}
+
+func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in emailInput) (*Domain, error) {
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err := domains.Get(ctx, tx, c.Org, in.ID)
 		if err != nil {
@@ -56,27 +70,27 @@ func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in domainRef) (*D
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Email.makeKeys(ctx, c.Org, in.ID); err != nil {
+	if err := d.Email.makeKeys(ctx, c.Org, in.ID, false); err != nil {
 		return nil, err
 	}
-	return d.turnEmail(ctx, c, in.ID, true)
+	return d.switchEmail(ctx, c, in.ID, true, in.Mode)
 }
 
 // mayHaveEmail refuses a domain whose email cannot be turned on.
 func mayHaveEmail(v *Domain) error {
 	switch {
-	case v.Kind == "subdomain":
+	case v.Kind == KindSubdomain:
 		return followsParent(v)
-	case v.Status == "pending_verification":
+	case v.Status == StatusPending:
 		return NotVerified.Say("Verify %s first.", v.Name)
-	case v.Status != "active":
+	case v.Status != StatusActive:
 		return Unavailable.Say("%s is %s.", v.Name, v.Status)
 	}
 	return nil
 }
 
 func followsParent(v *Domain) error {
-	f := ZoneMissing.Say("The email of %s follows the domain above it. Use that domain's id.", v.Name)
+	f := zone.Missing.Say("The email of %s follows the domain above it. Use that domain's id.", v.Name)
 	f.Details = map[string]*id.ID{"parentDomainId": v.ParentDomainID}
 	return f
 }
@@ -88,7 +102,7 @@ func (d *Domains) disableEmail(ctx context.Context, c *op.Call, in domainRef) (o
 		if err != nil {
 			return err
 		}
-		if v.Kind == "subdomain" {
+		if v.Kind == KindSubdomain {
 			return followsParent(v)
 		}
 		rows, err := emailRows(ctx, tx, c.Org, []id.ID{in.ID})
@@ -98,13 +112,15 @@ func (d *Domains) disableEmail(ctx context.Context, c *op.Call, in domainRef) (o
 	if err != nil || !has {
 		return op.Nothing{}, err
 	}
-	_, err = d.turnEmail(ctx, c, in.ID, false)
+	_, err = d.switchEmail(ctx, c, in.ID, false, nil)
 	return op.Nothing{}, err
 }
 
-// turnEmail commits what is wanted, makes the zone follow, and commits that it
-// did. When the process dies in between, a job does the rest.
-func (d *Domains) turnEmail(ctx context.Context, c *op.Call, domain id.ID, on bool) (*Domain, error) {
+// switchEmail commits what is wanted, makes the zone follow, and commits that
+// it did. If the process dies in between, a job does the rest.
+func (d *Domains) switchEmail(
+	ctx context.Context, c *op.Call, domain id.ID, on bool, mode *EmailMode,
+) (*Domain, error) {
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err := domains.Lock(ctx, tx, c.Org, domain)
 		if err != nil {
@@ -115,26 +131,32 @@ func (d *Domains) turnEmail(ctx context.Context, c *op.Call, domain id.ID, on bo
 				return err
 			}
 		}
-		_, err = db.Exec(ctx, tx, "UPDATE domain_email SET wanted = $3, version = version + 1 WHERE organization_id = $1 AND domain_id = $2", c.Org, domain, on)
+		rows, err := emailRows(ctx, tx, c.Org, []id.ID{domain})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, `
+			UPDATE domain_email SET wanted = $3, wanted_mode = $4, version = version + 1
+			WHERE organization_id = $1 AND domain_id = $2`, c.Org, domain, on, rows[0].next(on, mode))
 		if err != nil {
 			return err
 		}
-		return d.republish(ctx, tx, c.Org, domain, d.Clock.Now().Add(intentLease))
+		return d.republish(ctx, tx, c.Org, domain, d.cfg.Clock.Now().Add(zone.Lease))
 	})
 	if err != nil {
 		return nil, err
 	}
 	// A domain that lost its zone has no records that could be removed.
-	if err := d.Email.publish(ctx, c.Org, domain, ""); err != nil && (on || !fault.Has(err, fault.NotFound)) {
+	if err := d.Email.publish(ctx, c.Org, domain); err != nil && (on || !fault.Has(err, fault.NotFound)) {
 		return nil, err
 	}
 	d.pause("email-published")
 	finish := func(ctx context.Context) (*Domain, error) {
-		v, changed, err := d.settleEmail(ctx, c.Tx, c.Org, domain)
-		if err != nil || !changed {
+		v, event, err := d.settleEmail(ctx, c.Tx, c.Org, domain)
+		if err != nil || event == "" {
 			return v, err
 		}
-		return v, c.Emit(emailEvent(v), v.ID, v)
+		return v, c.Emit(event, v.ID, v)
 	}
 	if on {
 		return op.Finish(ctx, c, finish)
@@ -146,43 +168,74 @@ func (d *Domains) turnEmail(ctx context.Context, c *op.Call, domain id.ID, on bo
 	return nil, err
 }
 
-// settleEmail commits that the zone has what is wanted, and reports whether
-// email was turned on or off by it.
-func (d *Domains) settleEmail(ctx context.Context, tx *db.Tx, org, domain id.ID) (*Domain, bool, error) {
+// next is the mode of email that is turned on or off.
+func (r *emailRow) next(on bool, mode *EmailMode) EmailMode {
+	switch {
+	case mode != nil:
+		return *mode
+	case on && !r.Wanted:
+		return EmailFull
+	}
+	return r.Mode
+}
+
+// settleEmail commits that the zone has what is wanted, and names the event of
+// that, if it changed anything.
+func (d *Domains) settleEmail(ctx context.Context, tx *db.Tx, org, domain id.ID) (v *Domain, event string, err error) {
 	if _, err := domains.Lock(ctx, tx, org, domain); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	n, err := db.Exec(ctx, tx, "UPDATE domain_email SET enabled = wanted WHERE organization_id = $1 AND domain_id = $2 AND enabled <> wanted", org, domain)
+	turned, changed, err := confirmEmail(ctx, tx, org, domain)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	v, err := d.get(ctx, tx, org, domain)
-	return v, n > 0, err
+	v, err = d.get(ctx, tx, org, domain)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case turned && v.Email.Enabled:
+		event = "domain.email.created"
+	case turned:
+		event = "domain.email.deleted"
+	case changed && v.Email.Enabled:
+		event = "domain.email.updated"
+	}
+	return v, event, nil
 }
 
-func emailEvent(v *Domain) string {
-	if v.Email.Enabled {
-		return "domain.email.created"
+// confirmEmail records that the zone has the wanted email records, and reports
+// whether that turned email on or off, and whether it changed the mode.
+func confirmEmail(ctx context.Context, tx *db.Tx, org, domain id.ID) (turned, changed bool, err error) {
+	modes, err := db.Exec(ctx, tx, `
+		UPDATE domain_email SET mode = wanted_mode
+		WHERE organization_id = $1 AND domain_id = $2 AND mode <> wanted_mode`, org, domain)
+	if err != nil {
+		return false, false, err
 	}
-	return "domain.email.deleted"
+	turns, err := db.Exec(ctx, tx, `
+		UPDATE domain_email SET enabled = wanted
+		WHERE organization_id = $1 AND domain_id = $2 AND enabled <> wanted`, org, domain)
+	return turns > 0, modes > 0, err
 }
 
-const publishEmail = "domain.publish_email"
+const publishEmailJob = "domain.publish_email"
 
 type emailArgs struct {
 	Org    id.ID `json:"org"`
 	Domain id.ID `json:"domain"`
 }
 
-// republish has a job bring the zone's email records up to date.
+// republish enqueues the job that brings the zone's email records up to date.
 func (d *Domains) republish(ctx context.Context, tx *db.Tx, org, domain id.ID, at clock.Time) error {
-	_, err := d.Jobs.Enqueue(ctx, tx, publishEmail, emailArgs{org, domain}, job.At(at), job.For(org))
+	_, err := d.cfg.Jobs.Enqueue(ctx, tx, publishEmailJob, emailArgs{org, domain}, job.At(at), job.For(org))
 	return err
 }
 
 // subdomainsChanged brings the zone of a domain with email up to date.
 func (d *Domains) subdomainsChanged(ctx context.Context, c *op.Call, parent id.ID) error {
-	n, err := db.Exec(ctx, c.Tx, "UPDATE domain_email SET version = version + 1 WHERE organization_id = $1 AND domain_id = $2", c.Org, parent)
+	n, err := db.Exec(ctx, c.Tx, `
+		UPDATE domain_email SET version = version + 1
+		WHERE organization_id = $1 AND domain_id = $2`, c.Org, parent)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -190,7 +243,7 @@ func (d *Domains) subdomainsChanged(ctx context.Context, c *op.Call, parent id.I
 }
 
 func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job.Outcome, error) {
-	err := d.Email.publish(ctx, a.Org, a.Domain, "")
+	err := d.Email.publish(ctx, a.Org, a.Domain)
 	if fault.Has(err, fault.NotFound) { // the domain is deleted, and its zone with it
 		return nil, nil
 	}
@@ -198,63 +251,85 @@ func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job
 		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
-		v, changed, err := d.settleEmail(ctx, tx, a.Org, a.Domain)
+		v, event, err := d.settleEmail(ctx, tx, a.Org, a.Domain)
 		if fault.Has(err, fault.NotFound) {
 			return nil
 		}
-		if err != nil || !changed {
+		if err != nil || event == "" {
 			return err
 		}
-		return d.emit(ctx, tx, a.Org, emailEvent(v), v.ID, v)
+		return d.emit(ctx, tx, a.Org, event, v.ID, v)
 	}, nil
 }
 
-// Provision gives a domain email while it is being registered, and has its id
-// but no row yet. It may be called again.
-func (e *Email) Provision(ctx context.Context, org, domain id.ID, zone string) error {
-	if err := e.makeKeys(ctx, org, domain); err != nil {
+// provision publishes the email records of a domain that is being registered,
+// which has an id but no row yet. It may be called again; confirmEmail follows
+// with the row.
+func (e *Email) provision(ctx context.Context, org, domain id.ID, name string) error {
+	if err := e.makeKeys(ctx, org, domain, true); err != nil {
 		return err
 	}
-	turn := func(column string) error {
-		return e.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE domain_email SET "+column+" = TRUE WHERE organization_id = $1 AND domain_id = $2", org, domain)
-			return err
-		})
-	}
-	if err := turn("wanted"); err != nil {
-		return err
-	}
-	if err := e.publish(ctx, org, domain, zone); err != nil {
-		return err
-	}
-	return turn("enabled")
+	return e.setRecords(ctx, zone.Ref{Org: org, Domain: domain, Name: name, Registering: true})
 }
 
-// publishTries bounds how often a zone is looked at again because what it
-// should have changed meanwhile; then it is somebody else's turn.
+// publishTries bounds how often a zone is checked again because the wanted
+// records changed in the meantime; then it is somebody else's turn.
 const publishTries = 20
 
 var errOvertaken = errors.New("domain: the zone should have other email records by now")
 
-// publish makes the email records of a zone those that it should have. A zone
-// without a domain yet is given by its name. Whoever is overtaken by a change
-// writes nothing more, and looks again.
-func (e *Email) publish(ctx context.Context, org, domain id.ID, zone string) error {
+// publish gives the zone of a domain its email records. A call that is
+// overtaken by a change writes nothing more, and starts over.
+func (e *Email) publish(ctx context.Context, org, domain id.ID) error {
 	for range publishTries {
-		v, err := e.look(ctx, org, domain, zone)
+		at, err := e.findZone(ctx, org, domain)
 		if err != nil {
 			return err
 		}
-		err = e.Zones.SetEmail(ctx, org, domain, v.zone, v.records, func(ctx context.Context, tx *db.Tx) error {
-			version, err := db.One[int](ctx, tx, "SELECT version FROM domain_email WHERE organization_id = $1 AND domain_id = $2", org, domain)
-			if err == nil && version != v.version {
-				err = errOvertaken
-			}
-			return err
-		})
-		if !errors.Is(err, errOvertaken) {
+		if err := e.setRecords(ctx, at); !errors.Is(err, errOvertaken) {
 			return err
 		}
 	}
-	return ZoneBusy.New()
+	return zone.Busy.New()
+}
+
+// findZone finds the zone that gets the email records of a domain. A domain
+// whose proof has lapsed keeps its zone, and loses the email records.
+func (e *Email) findZone(ctx context.Context, org, domain id.ID) (at zone.Ref, err error) {
+	err = e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		o, err := findOwner(ctx, tx, org, domain)
+		if err != nil {
+			return err
+		}
+		at = o.zone()
+		if o.Status != StatusPending {
+			return o.mustHaveZone()
+		}
+		if !o.Held {
+			return fault.NotFound.Say("%s has no zone.", o.Name)
+		}
+		return nil
+	})
+	return at, err
+}
+
+// setRecords makes the email records of a zone those that are wanted now, or
+// stops with errOvertaken once others are.
+func (e *Email) setRecords(ctx context.Context, at zone.Ref) error {
+	var version int
+	return e.zones.SetEmail(ctx, at, zone.EmailRecords{
+		Want: func(ctx context.Context, tx *db.Tx, others []zone.Record) (want []zone.Record, err error) {
+			version, want, err = e.wantedRecords(ctx, tx, at, others)
+			return want, err
+		},
+		Still: func(ctx context.Context, tx *db.Tx) error {
+			now, err := db.One[int](ctx, tx, `
+				SELECT version FROM domain_email
+				WHERE organization_id = $1 AND domain_id = $2`, at.Org, at.Domain)
+			if err == nil && now != version {
+				err = errOvertaken
+			}
+			return err
+		},
+	})
 }

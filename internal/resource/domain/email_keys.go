@@ -6,35 +6,63 @@ import (
 	"errors"
 	"fmt"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/dkimkey"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/zone"
 )
+
+var _ = db.Declare("domain_email", db.Life{
+	Parent: db.To("domain_id", "domains", db.EndsAtPurge),
+	Sealed: []db.Sealed{
+		{Column: "ed25519_sealed", Place: "'domain_email/' || domain_id || '/fd-ed25519'"},
+		{Column: "rsa_sealed", Place: "'domain_email/' || domain_id || '/fd-rsa'"},
+	},
+})
+
+// Email is hosted email: whose domains have it, what signs for them (here) and
+// which records their zones get (email_records.go). An apex domain has it or
+// not; its subdomains follow.
+type Email struct {
+	db    *db.DB
+	clock *clock.Clock
+	zones *zone.Zones
+	seal  op.Sealer
+	host  string // receives the mail: what MX records name
+	spf   string // sends it: the mechanisms of SPF records
+}
 
 // emailRow is an apex domain that has or had email.
 type emailRow struct {
-	DomainID      id.ID  `db:"domain_id"`
-	Enabled       bool   `db:"enabled"`
-	Wanted        bool   `db:"wanted"`
-	Version       int    `db:"version"`
-	RSARecord     string `db:"rsa_record"`
-	Ed25519Record string `db:"ed25519_record"`
+	DomainID      id.ID     `db:"domain_id"`
+	Enabled       bool      `db:"enabled"`
+	Wanted        bool      `db:"wanted"`
+	Mode          EmailMode `db:"wanted_mode"`
+	Version       int       `db:"version"`
+	RSARecord     string    `db:"rsa_record"`
+	Ed25519Record string    `db:"ed25519_record"`
 }
 
 func emailRows(ctx context.Context, tx *db.Tx, org id.ID, apexes []id.ID) ([]emailRow, error) {
-	return db.All[emailRow](ctx, tx, "SELECT domain_id, enabled, wanted, version, rsa_record, ed25519_record FROM domain_email WHERE organization_id = $1 AND domain_id = ANY($2)", org, apexes)
+	return db.All[emailRow](ctx, tx, `
+		SELECT domain_id, enabled, wanted, wanted_mode, version, rsa_record, ed25519_record
+		FROM domain_email
+		WHERE organization_id = $1 AND domain_id = ANY($2)`, org, apexes)
 }
 
-// keyPlace is what a sealed key is bound to, as internal/app/rotate.go writes it.
+// keyPlace is what a sealed key is bound to. The table's Life repeats it in
+// SQL.
 func keyPlace(domain id.ID, selector string) string {
 	return "domain_email/" + string(domain) + "/" + selector
 }
 
-// makeKeys gives a domain its keys, once. Of two that try at the same time,
-// the first pair stays.
-func (e *Email) makeKeys(ctx context.Context, org, domain id.ID) error {
+// makeKeys gives a domain its keys, once. If two try at the same time, the
+// first pair wins. wanted is whether the domain has email from the start.
+func (e *Email) makeKeys(ctx context.Context, org, domain id.ID, wanted bool) error {
 	var rows []emailRow
-	err := e.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		rows, err = emailRows(ctx, tx, org, []id.ID{domain})
 		return err
 	})
@@ -45,65 +73,79 @@ func (e *Email) makeKeys(ctx context.Context, org, domain id.ID) error {
 	if err != nil {
 		return err
 	}
-	return e.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		// Sealed in here: a rotation of the sealing key waits for the writes that
-		// began before it, and takes the old key out after them.
+	return e.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		// Sealed inside the transaction: a rotation of the sealing key waits
+		// for the writes that began before it, and removes the old key after
+		// them.
 		sealed, record := map[string][]byte{}, map[string]string{}
 		for _, k := range pair {
 			var err error
-			if sealed[k.Selector], err = e.Seal.Seal(k.Private, keyPlace(domain, k.Selector)); err != nil {
+			if sealed[k.Selector], err = e.seal.Seal(k.Private, keyPlace(domain, k.Selector)); err != nil {
 				return err
 			}
 			record[k.Selector] = k.Record
 		}
-		_, err := db.Exec(ctx, tx, `INSERT INTO domain_email (organization_id, created_at, domain_id, enabled, wanted, version, rsa_sealed, rsa_record, ed25519_sealed, ed25519_record)
-			VALUES ($1, $2, $3, FALSE, FALSE, 1, $4, $5, $6, $7) ON CONFLICT (organization_id, domain_id) DO NOTHING`,
-			org, e.Clock.Now(), domain, sealed[dkimkey.RSA], record[dkimkey.RSA], sealed[dkimkey.Ed25519], record[dkimkey.Ed25519])
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO domain_email (organization_id, created_at, domain_id, enabled, wanted, version,
+				rsa_sealed, rsa_record, ed25519_sealed, ed25519_record)
+			VALUES ($1, $2, $3, FALSE, $4, 1, $5, $6, $7, $8)
+			ON CONFLICT (organization_id, domain_id) DO NOTHING`,
+			org, e.clock.Now(), domain, wanted,
+			sealed[dkimkey.RSA], record[dkimkey.RSA], sealed[dkimkey.Ed25519], record[dkimkey.Ed25519])
 		return err
 	})
 }
 
-// alive joins a domain, or a subdomain with the one above it, to its hold while
-// both are active.
-const alive = ` JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id)
+// activeDomain finds an active domain d that has its name; of a subdomain, the
+// domain p above it is active too.
+const activeDomain = `
+	FROM domains d
+	JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id)
 		AND p.deleted_at IS NULL AND p.status = 'active'
 	JOIN domain_holds h ON h.organization_id = d.organization_id AND h.domain_id = d.id AND h.name = d.name`
 
-// hosting is the hosted email of a domain that alive found.
-const hosting = `domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
-		AND e.enabled AND e.wanted`
+// hostedEmail joins the hosted email e of an activeDomain.
+const hostedEmail = ` domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
+		AND e.enabled AND e.wanted
+	WHERE d.deleted_at IS NULL AND d.status = 'active'`
 
-const living = ` WHERE d.deleted_at IS NULL AND d.status = 'active'`
+// inFull is whether a hostedEmail receives.
+const inFull = "e.mode = 'full' AND e.wanted_mode = 'full'"
 
 // Sends reports whether an organization sends mail from a domain of this name:
 // an active one, whether or not its email is hosted here. receives is whether
-// the domain takes mail too.
+// the domain receives mail too.
 func (e *Email) Sends(ctx context.Context, tx *db.Tx, org id.ID, name string) (sends, receives bool, err error) {
 	type found struct {
-		Purpose string `db:"purpose"`
-		Hosted  *id.ID `db:"domain_id"`
+		Purpose Purpose `db:"purpose"`
+		Full    bool    `db:"in_full"`
 	}
-	f, err := db.One[found](ctx, tx, "SELECT d.purpose, e.domain_id FROM domains d"+alive+" LEFT JOIN "+hosting+living+
-		" AND d.organization_id = $1 AND d.name = $2", org, name)
+	f, err := db.One[found](ctx, tx, `
+		SELECT d.purpose, CASE WHEN `+inFull+` THEN TRUE ELSE FALSE END AS in_full`+activeDomain+`
+		LEFT JOIN`+hostedEmail+`
+		AND d.organization_id = $1 AND d.name = $2`, org, name)
 	if errors.Is(err, db.ErrNone) {
 		return false, false, nil
 	}
-	return err == nil, f.Purpose == "general" && f.Hosted != nil, err
+	return err == nil, f.Purpose == PurposeGeneral && f.Full, err
 }
 
 // Receiver is the organization that a domain of this name belongs to, and
-// whether it takes mail there. Without email there is no organization.
+// whether it receives mail there. Without email, or with email that only sends
+// because mail is received elsewhere, there is no organization.
 func (e *Email) Receiver(ctx context.Context, tx *db.Tx, name string) (org id.ID, receives bool, err error) {
 	type found struct {
-		Organization id.ID  `db:"organization_id"`
-		Purpose      string `db:"purpose"`
+		Organization id.ID   `db:"organization_id"`
+		Purpose      Purpose `db:"purpose"`
 	}
-	f, err := db.One[found](ctx, tx, "SELECT d.organization_id, d.purpose FROM domains d"+
-		alive+" JOIN "+hosting+living+" AND h.name = $1", name)
+	f, err := db.One[found](ctx, tx, `
+		SELECT d.organization_id, d.purpose`+activeDomain+`
+		JOIN`+hostedEmail+`
+		AND h.name = $1 AND `+inFull, name)
 	if errors.Is(err, db.ErrNone) {
 		return "", false, nil
 	}
-	return f.Organization, f.Purpose == "general", err
+	return f.Organization, f.Purpose == PurposeGeneral, err
 }
 
 // Signer signs under a selector.
@@ -112,7 +154,7 @@ type Signer struct {
 	Key      crypto.Signer
 }
 
-// ErrNotSending says that a domain is not the organization's, or not active.
+// ErrNotSending means that a domain is not the organization's, or not active.
 var ErrNotSending = errors.New("domain: not an active domain of the organization")
 
 // Signers are the keys that sign for a domain that the organization sends
@@ -124,9 +166,11 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 		Ed25519  []byte `db:"ed25519_sealed"`
 	}
 	var row sealed
-	err := e.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		row, err = db.One[sealed](ctx, tx, "SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed FROM domains d"+
-			alive+" LEFT JOIN "+hosting+living+" AND d.organization_id = $1 AND d.name = $2", org, name)
+	err := e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		row, err = db.One[sealed](ctx, tx, `
+			SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed`+activeDomain+`
+			LEFT JOIN`+hostedEmail+`
+			AND d.organization_id = $1 AND d.name = $2`, org, name)
 		return err
 	})
 	if errors.Is(err, db.ErrNone) {
@@ -141,7 +185,7 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 		sealed   []byte
 	}{{dkimkey.Ed25519, row.Ed25519}, {dkimkey.RSA, row.RSA}} {
 		var signer crypto.Signer
-		plain, err := e.Seal.Open(k.sealed, keyPlace(*row.DomainID, k.selector))
+		plain, err := e.seal.Open(k.sealed, keyPlace(*row.DomainID, k.selector))
 		if err == nil {
 			signer, err = dkimkey.Parse(plain)
 		}

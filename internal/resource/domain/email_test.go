@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 )
 
 // external adds a domain that is registered elsewhere, and verifies it.
@@ -23,10 +25,10 @@ func (w *world) external(name, purpose string) string {
 	return w.post("/v1/domains/"+v.Text("id")+"/verify", "{}").OK(w.t, 200).Text("id")
 }
 
-// mailRecords are the records of a zone that are about mail, without the keys.
-func (w *world) mailRecords(zone string) string {
+// mailRecords are a zone's records about mail, without the keys.
+func (w *world) mailRecords(name string) string {
 	w.t.Helper()
-	rows, err := w.dns.Records(w.t.Context(), zone)
+	rows, err := w.dns.Records(w.t.Context(), name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func (w *world) mailRecords(zone string) string {
 	return strings.Join(out, ", ")
 }
 
-const allRecords = "MX @ frontdesk.example, TXT @ v=spf1 a:frontdesk.example ~all, TXT _dmarc v=DMARC1; p=none, TXT fd-ed25519._domainkey v=DKIM1; k=ed25519;, TXT fd-rsa._domainkey v=DKIM1; k=rsa;"
+const allRecords = "MX @ frontdesk.example, TXT @ v=spf1 a:frontdesk.example ~all, TXT _dmarc v=DMARC1; p=none, " +
+	"TXT fd-ed25519._domainkey v=DKIM1; k=ed25519;, TXT fd-rsa._domainkey v=DKIM1; k=rsa;"
 
 func states(t testing.TB, v apptest.Value, want string) {
 	t.Helper()
@@ -54,15 +57,15 @@ func states(t testing.TB, v apptest.Value, want string) {
 	}
 }
 
-// Email is turned on and off, any number of times, through the same keys.
+// Email is turned on and off, any number of times, with the same keys.
 func TestEmail(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
 		pending := w.post("/v1/domains", `{"name": "later.com"}`).OK(t, 201).Text("id")
 		w.post("/v1/domains/"+pending+"/email", "{}").Refused(t, 409, "DOMAIN_NOT_VERIFIED")
-		w.delete("/v1/domains/"+pending+"/email").OK(t, 204)
+		w.remove("/v1/domains/"+pending+"/email").OK(t, 204)
 		w.post("/v1/domains/"+string(id.New())+"/email", "{}").Refused(t, 404, "NOT_FOUND")
-		w.delete("/v1/domains/"+string(id.New())+"/email").Refused(t, 404, "NOT_FOUND")
+		w.remove("/v1/domains/"+string(id.New())+"/email").Refused(t, 404, "NOT_FOUND")
 
 		one := "/v1/domains/" + w.external("engines.com", "general")
 		off := w.get(one).OK(t, 200)
@@ -70,7 +73,7 @@ func TestEmail(t *testing.T) {
 		if !off.At("email.spf").Null() || !off.At("email.dkimSelector").Null() {
 			t.Errorf("email that is off: %s", off)
 		}
-		w.delete(one+"/email").OK(t, 204)
+		w.remove(one+"/email").OK(t, 204)
 		on := w.post(one+"/email", "{}").OK(t, 200)
 		on.Same("email.enabled", true)
 		on.Same("email.dkimSelector", "fd-rsa")
@@ -78,15 +81,19 @@ func TestEmail(t *testing.T) {
 		if got := w.mailRecords("engines.com"); got != allRecords {
 			t.Errorf("the zone has %s", got)
 		}
-		keys := rows(w, "SELECT content FROM dns_records WHERE organization_id = $1 AND name LIKE '%domainkey' AND deleted_at IS NULL ORDER BY content")
+		const published = `
+			SELECT content FROM dns_records
+			WHERE organization_id = $1 AND name LIKE '%domainkey' AND deleted_at IS NULL
+			ORDER BY content`
+		keys := rows(w, published)
 		w.post(one+"/email", "{}").OK(t, 200)
-		w.delete(one+"/email").OK(t, 204)
-		w.delete(one+"/email").OK(t, 204)
+		w.remove(one+"/email").OK(t, 204)
+		w.remove(one+"/email").OK(t, 204)
 		if got := w.mailRecords("engines.com"); got != "" {
 			t.Errorf("the zone still has %s", got)
 		}
 		w.post(one+"/email", "{}").OK(t, 200)
-		if again := rows(w, "SELECT content FROM dns_records WHERE organization_id = $1 AND name LIKE '%domainkey' AND deleted_at IS NULL ORDER BY content"); !slices.Equal(keys, again) || len(keys) != 2 {
+		if again := rows(w, published); !slices.Equal(keys, again) || len(keys) != 2 {
 			t.Errorf("other keys: %v, %v", keys, again)
 		}
 		if got := w.Events(t, "domain.email"); got != "domain.email.created domain.email.deleted domain.email.created" {
@@ -94,25 +101,29 @@ func TestEmail(t *testing.T) {
 		}
 		w.exec("UPDATE domains SET status = 'expired' WHERE name = 'engines.com'")
 		w.post(one+"/email", "{}").Refused(t, 409, "DOMAIN_UNAVAILABLE")
-		w.delete(one+"/email").OK(t, 204)
+		w.remove(one+"/email").OK(t, 204)
 	})
 }
 
-// What callers have in the zone stays, and is told.
+// Callers' own records in the zone stay, and are reported.
 func TestEmailBesideOwnRecords(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
 		one := "/v1/domains/" + w.external("engines.com", "marketing")
-		own := w.post(one+"/dns-records", `{"type": "TXT", "name": "@", "content": "V=SPF1 include:other.example -all"}`).OK(t, 201).Text("id")
+		own := w.post(one+"/dns-records",
+			`{"type": "TXT", "name": "@", "content": "V=SPF1 include:other.example -all"}`).
+			OK(t, 201).Text("id")
 		w.post(one+"/dns-records", `{"type": "CNAME", "name": "_dmarc", "content": "dmarc.other.example"}`).OK(t, 201)
 		w.post(one+"/dns-records", `{"type": "TXT", "name": "@", "content": "v=spf1-looks-like-it"}`).OK(t, 201)
 		v := w.post(one+"/email", "{}").OK(t, 200)
 		states(t, v, "custom published custom")
-		const want = "CNAME _dmarc dmarc.other.example, TXT @ V=SPF1 include:other.example -all, TXT @ v=spf1-looks-like-it, TXT fd-ed25519._domainkey v=DKIM1; k=ed25519;, TXT fd-rsa._domainkey v=DKIM1; k=rsa;"
+		const want = "CNAME _dmarc dmarc.other.example, TXT @ V=SPF1 include:other.example -all, " +
+			"TXT @ v=spf1-looks-like-it, TXT fd-ed25519._domainkey v=DKIM1; k=ed25519;, TXT fd-rsa._domainkey " +
+			"v=DKIM1; k=rsa;"
 		if got := w.mailRecords("engines.com"); got != want {
 			t.Errorf("the zone has %s", got)
 		}
-		w.delete(one+"/dns-records/"+own).OK(t, 204)
+		w.remove(one+"/dns-records/"+own).OK(t, 204)
 		states(t, w.get(one).OK(t, 200), "missing published custom")
 		states(t, w.post(one+"/email", "{}").OK(t, 200), "published published custom")
 	})
@@ -124,7 +135,8 @@ func TestEmailOfSubdomains(t *testing.T) {
 		t := w.t
 		one := "/v1/domains/" + w.external("engines.com", "general")
 		add := func(name, purpose string) string {
-			return w.post(one+"/subdomains", fmt.Sprintf(`{"name": %q, "purpose": %q}`, name+".engines.com", purpose)).OK(t, 201).Text("id")
+			return w.post(one+"/subdomains", fmt.Sprintf(`{"name": %q, "purpose": %q}`, name+".engines.com", purpose)).
+				OK(t, 201).Text("id")
 		}
 		has := func(name string) bool { return strings.Contains(w.mailRecords("engines.com"), name) }
 		early := add("early", "transactional")
@@ -134,14 +146,16 @@ func TestEmailOfSubdomains(t *testing.T) {
 		}
 		w.post(one+"/email", "{}").OK(t, 200)
 		states(t, w.get("/v1/domains/"+early).OK(t, 200), "published published published")
-		if has("MX early") || !has("TXT fd-rsa._domainkey.early v=DKIM1") || !has("TXT early v=spf1") || !has("TXT _dmarc.early") {
+		if has("MX early") || !has("TXT fd-rsa._domainkey.early v=DKIM1") || !has("TXT early v=spf1") ||
+			!has("TXT _dmarc.early") {
 			t.Errorf("the zone has %s", w.mailRecords("engines.com"))
 		}
 		var made [6]string
 		apptest.AtOnce(len(made), func(i int) { made[i] = add(fmt.Sprintf("n%d", i), "general") })
 		for i, sub := range made {
 			w.eventually("records of a subdomain", func() bool {
-				return w.get("/v1/domains/"+sub).OK(t, 200).Text("email.dmarc") == "published" && has(fmt.Sprintf("MX n%d ", i))
+				return w.get("/v1/domains/"+sub).OK(t, 200).Text("email.dmarc") == "published" &&
+					has(fmt.Sprintf("MX n%d ", i))
 			})
 		}
 		list := w.get(one+"/subdomains").OK(t, 200)
@@ -151,9 +165,9 @@ func TestEmailOfSubdomains(t *testing.T) {
 		for i := range 7 {
 			states(t, list.At(fmt.Sprint(i)), "published published published")
 		}
-		w.delete(one+"/subdomains/"+made[0]).OK(t, 204)
+		w.remove(one+"/subdomains/"+made[0]).OK(t, 204)
 		w.eventually("the records gone", func() bool { return !has("n0") })
-		w.delete(one+"/email").OK(t, 204)
+		w.remove(one+"/email").OK(t, 204)
 		if got := w.mailRecords("engines.com"); got != "" {
 			t.Errorf("the zone still has %s", got)
 		}
@@ -161,8 +175,8 @@ func TestEmailOfSubdomains(t *testing.T) {
 	})
 }
 
-// A provider that falls silent half-way leaves email off, and the next call,
-// or the job when there is none, goes on.
+// A provider that falls silent halfway leaves email off, and the next call, or
+// otherwise the job, continues.
 func TestEmailResumes(t *testing.T) {
 	var silent atomic.Int64
 	flaky := func(c *domain.Config) { c.DNS = &silentDNS{c.DNS, &silent} }
@@ -192,24 +206,24 @@ func TestEmailResumes(t *testing.T) {
 	}, flaky)
 }
 
-// silentDNS does not answer the third and later additions while it is told so.
+// silentDNS does not answer the third and later additions while told so.
 type silentDNS struct {
-	domain.DNS
+	zone.Provider
 	silent *atomic.Int64
 }
 
-func (s *silentDNS) Add(ctx context.Context, zone string, r domain.Record) error {
+func (s *silentDNS) Add(ctx context.Context, name string, r zone.Record) error {
 	if n := s.silent.Load(); n > 0 {
 		if n == 1 {
-			return errSilent
+			return errors.New("the provider did not answer in time")
 		}
 		s.silent.Add(-1)
 	}
-	return s.DNS.Add(ctx, zone, r)
+	return s.Provider.Add(ctx, name, r)
 }
 
 // Only the organization that has a domain sends from it or gets its mail, and
-// only while it is active and its email on.
+// only while it is active and its email is on.
 func TestEmailIsWhose(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -230,7 +244,9 @@ func TestEmailIsWhose(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if keys, err := w.Domains.Email.Signers(t.Context(), org, name); len(keys) != signs || (err == nil) != sends || fault.Has(err, fault.Internal) {
+			if keys, err := w.Domains.Email.Signers(t.Context(), org, name); len(keys) != signs ||
+				(err == nil) != sends ||
+				fault.Has(err, fault.Internal) {
 				t.Errorf("%d keys of %s: %v", len(keys), name, err)
 			}
 		}
@@ -243,9 +259,9 @@ func TestEmailIsWhose(t *testing.T) {
 		check(w.Org, "engines.com", false, false, 0)
 		check(w.Org, "news.engines.com", false, false, 0)
 		w.exec("UPDATE domains SET status = 'active' WHERE name = 'engines.com'")
-		w.delete(one+"/subdomains/"+sub).OK(t, 204)
+		w.remove(one+"/subdomains/"+sub).OK(t, 204)
 		check(w.Org, "news.engines.com", false, false, 0)
-		w.delete(one).OK(t, 204)
+		w.remove(one).OK(t, 204)
 		check(w.Org, "engines.com", false, false, 0)
 	})
 }

@@ -14,13 +14,16 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 )
 
-const registrant = `{"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square", "city": "London", "stateProvince": "London",
-	"postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`
+const registrant = `{"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
+	"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB",
+	"email": "ada@example.com", "phone": "+442079460018"}`
 
-const company = `{"firstName": "Ada", "lastName": "Lovelace", "organizationName": "Analytical Engines", "jobTitle": "Director", "address1": "12 St James's Square",
-	"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`
+const company = `{"firstName": "Ada", "lastName": "Lovelace", "organizationName": "Analytical Engines",
+	"jobTitle": "Director", "address1": "12 St James's Square", "city": "London", "stateProvince": "London",
+	"postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}`
 
 // world is a service with a card, accepted agreements, running jobs and a DNS
 // that the test writes.
@@ -28,13 +31,14 @@ type world struct {
 	*apptest.App
 	t   testing.TB
 	txt *texts
-	dns domain.DNS
+	dns zone.Provider
 }
 
-// texts are TXT records by name.
+// texts are TXT records by name, and MX records by name.
 type texts struct {
 	mu sync.Mutex
 	by map[string][]string
+	mx map[string][]*net.MX
 }
 
 func (x *texts) set(name string, values ...string) {
@@ -52,9 +56,29 @@ func (x *texts) lookup(_ context.Context, name string) ([]string, error) {
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// each runs fn on both engines.
+func (x *texts) setMX(name string, hosts ...*net.MX) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mx = map[string][]*net.MX{name: hosts}
+}
+
+func (x *texts) lookupMX(_ context.Context, name string) ([]*net.MX, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if v := x.mx[name]; len(v) > 0 {
+		return v, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+}
+
+// each runs fn on both engines: at once, or in turn where they share the
+// providers that change puts in.
 func each(t *testing.T, fn func(w *world), change ...func(*domain.Config)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(begin(t, e, change...)) })
+	run := dbtest.EachParallel
+	if len(change) > 0 {
+		run = dbtest.Each
+	}
+	run(t, func(t *testing.T, e db.Engine) { fn(begin(t, e, change...)) })
 }
 
 func begin(t *testing.T, e db.Engine, change ...func(*domain.Config)) *world {
@@ -70,7 +94,7 @@ func begin(t *testing.T, e db.Engine, change ...func(*domain.Config)) *world {
 func (w *world) extra(change ...func(*domain.Config)) app.Extra {
 	return app.Extra{Domains: func(c *domain.Config) {
 		if w.txt != nil {
-			c.LookupTXT = w.txt.lookup
+			c.LookupTXT, c.LookupMX = w.txt.lookup, w.txt.lookupMX
 		}
 		for _, f := range change {
 			f(c)
@@ -95,7 +119,8 @@ func (w *world) work() {
 
 // trusted accepts the domain agreements for a tenant and saves a card.
 func (w *world) trusted(v apptest.Tenant, card string) {
-	w.Operate(w.t, "agreements.accept", "business", v.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
+	w.Operate(w.t, "agreements.accept", "business", v.Business,
+		fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
 	w.pay(v, card)
 }
 
@@ -104,7 +129,7 @@ func (w *world) pay(v apptest.Tenant, card string) {
 }
 
 func (w *world) get(path string) apptest.Result    { return w.Send(w.t, w.Key, "GET", path, "") }
-func (w *world) delete(path string) apptest.Result { return w.Send(w.t, w.Key, "DELETE", path, "") }
+func (w *world) remove(path string) apptest.Result { return w.Send(w.t, w.Key, "DELETE", path, "") }
 
 func (w *world) post(path, body string, headers ...string) apptest.Result {
 	return w.Send(w.t, w.Key, "POST", path, body, headers...)
@@ -118,7 +143,7 @@ func order(name, contact string, limit int) string {
 	return fmt.Sprintf(`{"domain": %q, "maxAmountCents": %d, "contact": %s}`, name, limit, contact)
 }
 
-// register orders a name with a key of its own.
+// register orders a name with its own key.
 func (w *world) register(name string) apptest.Result {
 	w.t.Helper()
 	return w.post("/v1/domain-registrations", order(name, company, 100_000), "Idempotency-Key", string(id.New()))
@@ -161,7 +186,7 @@ func (w *world) count(text string, args ...any) (n int) {
 	return n
 }
 
-// exec runs a statement, to make what only time makes.
+// exec runs a statement, to create a state that only time brings.
 func (w *world) exec(text string, args ...any) {
 	w.t.Helper()
 	err := w.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {

@@ -9,75 +9,87 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A hold says who has a name in the whole service, and whose its zone is. A
-// domain takes it when it is verified, added as a subdomain or ordered, and
-// keeps it while it is only out of proof. It loses the hold when it is deleted,
-// leaves, or when somebody else has the better right (proof.go).
+// A hold says who has a name in the whole service, and whose zone it is. A
+// domain takes the hold when it is verified, added as a subdomain or ordered,
+// and keeps it if only its proof has lapsed. It loses the hold when it is
+// deleted, leaves, or when somebody else has the better right (rival.go).
+
+var _ = db.Declare("domain_holds", db.Life{Refs: []db.Ref{db.To("domain_id", "domains", db.Keeps)}})
 
 // holdRow is a hold with the domain that has it.
 type holdRow struct {
 	Org       id.ID `db:"organization_id"`
 	Domain    id.ID `db:"domain_id"`
-	ZoneReady bool  `db:"zone_ready"`
+	ZoneReady bool  `db:"zone_ready"` // the zone was emptied for this domain
 }
 
-// heldNow is the hold on a name, or nil.
-func heldNow(ctx context.Context, tx *db.Tx, name string) (*holdRow, error) {
-	h, err := db.One[holdRow](ctx, tx,
-		"SELECT organization_id, domain_id, zone_ready FROM domain_holds WHERE name = $1", name)
+// holdOn is the hold on a name, or nil.
+func holdOn(ctx context.Context, tx *db.Tx, name string) (*holdRow, error) {
+	h, err := db.One[holdRow](ctx, tx, `
+		SELECT organization_id, domain_id, zone_ready FROM domain_holds WHERE name = $1`, name)
 	if errors.Is(err, db.ErrNone) {
 		return nil, nil
 	}
 	return &h, err
 }
 
-// hold takes a name for one domain, in the whole service. The index decides
+// takeHold takes a name for one domain, in the whole service. The index decides
 // between two that try at once.
-func hold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, now clock.Time) error {
-	n, err := db.Exec(ctx, tx, `INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
-		VALUES ($1, $2, $3, $4, FALSE) ON CONFLICT (name) DO NOTHING`, org, now, name, domain)
+func takeHold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, now clock.Time) error {
+	n, err := db.Exec(ctx, tx, `
+		INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
+		VALUES ($1, $2, $3, $4, FALSE)
+		ON CONFLICT (name) DO NOTHING`, org, now, name, domain)
 	if err == nil && n == 0 {
-		err = held(name)
+		err = taken(name)
 	}
 	return err
 }
 
-// ready notes that the zone of a name was emptied for the domain that has it.
-// It refuses when the domain has it no more.
-func ready(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID) error {
-	n, err := db.Exec(ctx, tx, `UPDATE domain_holds SET zone_ready = TRUE
+// markZoneReady records that the zone of a name was emptied for the domain that
+// has it. It refuses if the domain no longer has the name.
+func markZoneReady(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID) error {
+	n, err := db.Exec(ctx, tx, `
+		UPDATE domain_holds SET zone_ready = TRUE
 		WHERE organization_id = $1 AND domain_id = $2 AND name = $3`, org, domain, name)
 	if err == nil && n == 0 {
-		err = held(name)
+		err = taken(name)
 	}
 	return err
 }
 
-func held(name string) error {
+func taken(name string) error {
 	return Unavailable.Say("%s is held or being registered by somebody else.", name)
 }
 
-// heldNames are those of the names that cannot be registered because somebody
-// has them here, or the organization is adding them.
-func heldNames(ctx context.Context, tx *db.Tx, org id.ID, names []string) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT name FROM domain_holds WHERE name = ANY($2)
-		UNION SELECT name FROM domains WHERE organization_id = $1 AND name = ANY($2) AND deleted_at IS NULL`, org, names)
+// takenNames are the names among these that cannot be registered, because
+// somebody has them here or the organization is adding them.
+func takenNames(ctx context.Context, tx *db.Tx, org id.ID, names []string) ([]string, error) {
+	return db.All[string](ctx, tx, `
+		SELECT name FROM domain_holds WHERE name = ANY($2)
+		UNION
+		SELECT name FROM domains WHERE organization_id = $1 AND name = ANY($2) AND deleted_at IS NULL`, org, names)
 }
 
-// release gives the names of a domain and its subdomains back.
-func release(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
-	_, err := db.Exec(ctx, tx, `DELETE FROM domain_holds WHERE organization_id = $1 AND (domain_id = $2 OR domain_id IN
-		(SELECT id FROM domains WHERE organization_id = $1 AND parent_domain_id = $2))`, org, domain)
+// releaseNames gives up the names of a domain and its subdomains.
+func releaseNames(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
+	_, err := db.Exec(ctx, tx, `
+		DELETE FROM domain_holds
+		WHERE organization_id = $1 AND (domain_id = $2 OR domain_id IN
+			(SELECT id FROM domains WHERE organization_id = $1 AND parent_domain_id = $2))`, org, domain)
 	return err
 }
 
-// heldBy is the organization that has a name, or nothing.
-func heldBy(ctx context.Context, tx *db.Tx, name string) (id.ID, error) {
-	h, err := heldNow(ctx, tx, name)
-	if h == nil {
-		return "", err
-	}
-	return h.Org, err
+// domainsBelow lists the external domains of other organizations under a name,
+// always in the same order, for locking.
+func domainsBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) ([]domainArgs, error) {
+	return db.All[domainArgs](ctx, tx, `
+		SELECT d.organization_id, d.id
+		FROM domain_holds h
+		JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id AND d.deleted_at IS NULL
+		WHERE h.organization_id <> $1 AND h.name LIKE '%.' || CAST($2 AS text)
+		AND d.kind = 'apex' AND d.source = 'external'
+		ORDER BY d.id`, org, name)
 }
 
 // Holders are the organizations that have these names as active domains.
@@ -86,7 +98,9 @@ func Holders(ctx context.Context, tx *db.Tx, names []string) (map[string]id.ID, 
 		Name string `db:"name"`
 		Org  id.ID  `db:"organization_id"`
 	}
-	rows, err := db.All[row](ctx, tx, `SELECT h.name, h.organization_id FROM domain_holds h
+	rows, err := db.All[row](ctx, tx, `
+		SELECT h.name, h.organization_id
+		FROM domain_holds h
 		JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id
 		WHERE h.name = ANY($1) AND d.status = 'active' AND d.deleted_at IS NULL`, names)
 	out := make(map[string]id.ID, len(rows))

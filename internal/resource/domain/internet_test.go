@@ -34,7 +34,8 @@ func connect(t testing.TB) *internet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &internet{addr: conn.LocalAddr().String(), txt: map[string][]string{}, failed: map[string]int{}, asked: map[string]int{}}
+	n := &internet{addr: conn.LocalAddr().String(), txt: map[string][]string{}, failed: map[string]int{},
+		asked: map[string]int{}}
 	server := &dns.Server{PacketConn: conn, Handler: n}
 	done := make(chan error, 1)
 	go func() { done <- server.ActivateAndServe() }()
@@ -68,7 +69,8 @@ func (n *internet) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
 	_ = w.WriteMsg(m) // who does not get it asks again
 }
 
-// publish makes these the TXT records of a name; none takes the name away.
+// publish makes these the TXT records of a name; without records, the name does
+// not exist.
 func (n *internet) publish(name string, values ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -158,7 +160,7 @@ func (w *wild) dig(addr, name string) string {
 	return strings.Join(out, " ")
 }
 
-// serve has the embedded DNS server listen until the test ends.
+// serve makes the embedded DNS server listen until the test ends.
 func (w *wild) serve() string {
 	w.t.Helper()
 	l, err := w.DNS.Listen("127.0.0.1:0")
@@ -175,8 +177,9 @@ func (w *wild) serve() string {
 	return l.Addr
 }
 
-// told waits for a mail to the owner of a tenant whose subject has these words.
-func (w *wild) told(v apptest.Tenant, subject string) apptest.Value {
+// notified waits for a mail to the owner of a tenant whose subject has these
+// words.
+func (w *wild) notified(v apptest.Tenant, subject string) apptest.Value {
 	w.t.Helper()
 	var found apptest.Value
 	w.eventually("a mail about "+subject, func() bool {
@@ -197,12 +200,15 @@ func letterFrom(address, more string) string {
 	return fmt.Sprintf(`{"from": %q, "to": "b@example.com", "subject": "x", "text": "x"%s}`, address, more)
 }
 
-// looked waits until the daily look is done.
+// looked waits until the daily check is done.
 func (w *wild) looked() {
 	w.t.Helper()
 	w.eventually("the proofs are looked at", func() bool {
-		w.exec("UPDATE jobs SET run_at = 0 WHERE kind IN ('domain.look_again', 'domains.look_due') AND state = 'ready' AND run_at > 0")
-		return w.count(`SELECT count(*) FROM domains WHERE status = 'active' AND source = 'external' AND kind = 'apex'
-			AND proof_looked_at < $1`, w.Clock.Now().Add(-time.Hour)) == 0
+		w.exec(`
+			UPDATE jobs SET run_at = 0
+			WHERE kind IN ('domain.look_again', 'domains.look_due') AND state = 'ready' AND run_at > 0`)
+		return w.count(`
+			SELECT count(*) FROM domains WHERE status = 'active' AND source = 'external' AND kind = 'apex'
+				AND proof_looked_at < $1`, w.Clock.Now().Add(-time.Hour)) == 0
 	})
 }

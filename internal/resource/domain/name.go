@@ -12,8 +12,16 @@ import (
 
 // names maps and checks as registries do: STD 3 characters only, valid
 // labels, lengths of the DNS.
-var names = idna.New(idna.MapForLookup(), idna.StrictDomainName(true), idna.ValidateLabels(true), idna.CheckHyphens(true),
-	idna.CheckJoiners(true), idna.BidiRule(), idna.VerifyDNSLength(true), idna.Transitional(false))
+var names = idna.New(
+	idna.MapForLookup(),
+	idna.StrictDomainName(true),
+	idna.ValidateLabels(true),
+	idna.CheckHyphens(true),
+	idna.CheckJoiners(true),
+	idna.BidiRule(),
+	idna.VerifyDNSLength(true),
+	idna.Transitional(false),
+)
 
 // ParseName reads a host name below a public suffix and returns it in
 // lower-case ASCII, or says what is wrong with it.
@@ -31,8 +39,8 @@ func ParseName(s string) (ascii, issue string) {
 	return ascii, ""
 }
 
-// parseHost reads a host name of one label or more. The dot of the root, with
-// which a name is complete in the DNS, is dropped.
+// parseHost reads a host name of one label or more. The trailing dot of a fully
+// qualified name is dropped.
 func parseHost(s string) (ascii, issue string) {
 	if !strings.HasSuffix(s, "..") && s != "." {
 		s = strings.TrimSuffix(s, ".")
@@ -64,7 +72,7 @@ func parseHost(s string) (ascii, issue string) {
 	if err != nil {
 		return "", refusedName(s)
 	}
-	ascii = strings.TrimSuffix(ascii, ".") // what stood for a dot in another script
+	ascii = strings.TrimSuffix(ascii, ".") // a dot of another script
 	shown, err := names.ToUnicode(ascii)
 	if err != nil {
 		return "", refusedName(s)
@@ -80,7 +88,38 @@ func parseHost(s string) (ascii, issue string) {
 	return ascii, ""
 }
 
-// refusedName says why IDNA does not take a name.
+// unicodeName is a name in its own script.
+func unicodeName(ascii string) string {
+	if s, err := names.ToUnicode(ascii); err == nil {
+		return s
+	}
+	return ascii
+}
+
+// partOfName is what a search for a part of names looks for. Whole labels of
+// another script become their xn-- form; parts of labels have none.
+func partOfName(query string) string {
+	query = strings.TrimSpace(query)
+	if ascii, err := names.ToASCII(query); err == nil {
+		return ascii
+	}
+	return strings.ToLower(query)
+}
+
+// registrable reads a name that could be registered: one label and an ending.
+func registrable(s string) (ascii, issue string) {
+	if ascii, issue = ParseName(s); issue != "" {
+		return "", issue
+	}
+	last := ascii[strings.LastIndexByte(ascii, '.')+1:]
+	top, err := publicsuffix.EffectiveTLDPlusOne(ascii)
+	if err == nil && top != ascii && ending(top) == last {
+		return "", "Only one label before the ending can be registered; did you mean " + top + "?"
+	}
+	return ascii, ""
+}
+
+// refusedName says why IDNA refuses a name.
 func refusedName(s string) string {
 	lower := strings.ToLower(s)
 	long := len(lower) > 253
@@ -100,15 +139,15 @@ func refusedName(s string) string {
 	return "Is not a valid host name; write it like example.com"
 }
 
-// together are scripts that one language writes beside each other.
+// together are scripts that one language mixes.
 var together = [][]*unicode.RangeTable{
 	{unicode.Han, unicode.Hiragana, unicode.Katakana},
 	{unicode.Han, unicode.Hangul},
 	{unicode.Han, unicode.Bopomofo},
 }
 
-// mixed reports whether a label has letters of scripts that no one language
-// writes together: that is how one name is made to look like another.
+// mixed reports whether a label has letters of scripts that no language mixes:
+// that is how one name is made to look like another.
 func mixed(label string) bool {
 	found := map[*unicode.RangeTable]bool{}
 	for _, r := range label {
@@ -133,7 +172,7 @@ func mixed(label string) bool {
 	}
 	for _, set := range together {
 		n := 0
-		for _, t := range append(set, unicode.Latin) { // Latin letters stand among them in names
+		for _, t := range append(set, unicode.Latin) { // names may contain Latin letters as well
 			if found[t] {
 				n++
 			}
@@ -145,7 +184,7 @@ func mixed(label string) bool {
 	return true
 }
 
-// parents are the names above one, the nearest first, without the last label.
+// parents are the names above one, nearest first, without the last label.
 func parents(name string) (out []string) {
 	for {
 		_, rest, ok := strings.Cut(name, ".")

@@ -1,41 +1,29 @@
 package domain
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"frontdesk/internal/kernel/clock"
-	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/job"
 )
 
-// Notice is what the owners of an organization are told by mail: what
-// happened, and what to do.
+// Notice is a mail to the owners of an organization: what happened, and what to
+// do.
 type Notice struct {
 	Domain  string
 	Subject string
 	Text    []string // paragraphs
 
-	lapsed bool // the domain keeps its name
+	lapsed bool // only the proof has lapsed: the domain keeps its name
 }
 
-func (d *Domains) tell(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error {
-	if d.Config.Tell == nil {
-		return nil
-	}
-	return d.Config.Tell(ctx, tx, org, n)
-}
-
-// day is a date as the notices write it.
+// day is a date as notices write it.
 func day(t clock.Time) string { return t.Std().UTC().Format("2 January 2006") }
 
-const stopped = "Until then nothing is sent from it, its hosted email is off, and mail to it is not taken."
+const stopped = "Until then nothing is sent from it, its hosted email is off, and mail to it is not accepted."
 
 const removed = " The DNS records that it had here are removed."
 
-// verifyAgain and renewIt say what to do in the words of the API, which the
+// verifyAgain and renewIt say what to do in the terms of the API, which the
 // agents of the organization understand too.
 func verifyAgain(v *Domain) string { return "call POST /v1/domains/" + string(v.ID) + "/verify" }
 func renewIt(v *Domain) string {
@@ -43,7 +31,7 @@ func renewIt(v *Domain) string {
 }
 func payOr(v *Domain) string { return "Check the default card in the console, or " + renewIt(v) + "." }
 
-func lapsed(v *Domain) Notice {
+func proofLapsed(v *Domain) Notice {
 	return Notice{Domain: v.Name, lapsed: true, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("The TXT record that proves that %s is yours has not been found since %s.",
 			v.Name, day(v.unseenSince())),
@@ -76,6 +64,18 @@ func lostToProof(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	}}
 }
 
+func lostRegistration(v *Domain, name string, now clock.Time, ordered bool) Notice {
+	did := "proved that it controls " + name
+	if ordered {
+		did = "ordered the registration of " + name
+	}
+	return Notice{Domain: name, Subject: name + " belongs to somebody else now", Text: []string{
+		fmt.Sprintf("The registration of %s ended on %s and was not renewed. On %s another organization %s.",
+			v.Name, day(*v.ExpiresAt), day(now), did),
+		"Nothing is sent from the name here any more, and mail to it is not accepted." + removed,
+	}}
+}
+
 func lostToParent(v *Domain, name string, now clock.Time) Notice {
 	return Notice{Domain: v.Name, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization registered %s. "+
@@ -91,11 +91,11 @@ func zoneRemoved(v *Domain, name string, now clock.Time) Notice {
 		fmt.Sprintf("On %s another organization proved that it controls %s, and its zone does not delegate %s.",
 			day(now), name, v.Name),
 		fmt.Sprintf("%s is still verified, but its DNS records here are removed. To have them here again, "+
-			"ask the holder of %s to add NS records for %s, and write them anew.", v.Name, name, v.Name),
+			"ask the holder of %s to add NS records for %s, and create them again.", v.Name, name, v.Name),
 	}}
 }
 
-func renewalFailed(v *Domain, reason string) Notice {
+func renewalFailedNotice(v *Domain, reason string) Notice {
 	return Notice{Domain: v.Name, Subject: v.Name + " could not be renewed", Text: []string{
 		fmt.Sprintf("The automatic renewal of %s failed: %s", v.Name, reason),
 		fmt.Sprintf("The registration ends on %s. The renewal is tried again every day. %s",
@@ -113,50 +113,4 @@ func expiring(v *Domain) Notice {
 			"and in the end others can register it.", v.Name, day(*v.ExpiresAt)),
 		do,
 	}}
-}
-
-// The days before the end of a registration on which its owners are told.
-const (
-	firstNotice  = 30
-	secondNotice = 7
-	lastNotice   = 1
-)
-
-// tellExpiring tells the owners of domains that end soon and do not renew
-// themselves, once for each of the days.
-func (d *Domains) tellExpiring(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
-	now := d.Clock.Now()
-	ahead := func(days int) clock.Time { return now.Add(time.Duration(days) * 24 * time.Hour) }
-	rows, err := due(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.transfer_requested_at IS NULL
-		AND (NOT d.auto_renew OR d.renewal_failed_at IS NOT NULL)
-		AND (d.expiry_told IS NULL OR d.expiry_told >
-			CASE WHEN d.expires_at <= $3 THEN 1 WHEN d.expires_at <= $2 THEN 7 ELSE 30 END)
-		ORDER BY d.expires_at LIMIT $4`, ahead(firstNotice), ahead(secondNotice), ahead(lastNotice), sweepBatch)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		v, err := d.lock(ctx, tx, r.Organization, r.Domain)
-		if err != nil {
-			return err
-		}
-		told := firstNotice
-		if *v.ExpiresAt <= ahead(secondNotice) {
-			told = secondNotice
-		}
-		if *v.ExpiresAt <= ahead(lastNotice) {
-			told = lastNotice
-		}
-		v.ExpiryTold = &told
-		if err := domains.Save(ctx, tx, v); err != nil {
-			return err
-		}
-		if err := d.tell(ctx, tx, r.Organization, expiring(v)); err != nil {
-			return err
-		}
-	}
-	if len(rows) == sweepBatch {
-		return job.Later(0)
-	}
-	return nil
 }

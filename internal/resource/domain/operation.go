@@ -9,28 +9,70 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Operation is work that was paid for and goes on after the answer.
+// OperationType is what was ordered.
+type OperationType string
+
+// The types of orders.
+const (
+	registrationOrder OperationType = "domain_registration"
+	renewalOrder      OperationType = "domain_renewal"
+)
+
+// OperationStatus is how far along an order is.
+type OperationStatus string
+
+// The statuses of orders. No caller sees an order before it is queued.
+const (
+	orderPaying    OperationStatus = "paying"    // the charge is not settled
+	orderRefused   OperationStatus = "refused"   // the card was declined
+	orderAbandoned OperationStatus = "abandoned" // the charge never reached the provider
+	orderQueued    OperationStatus = "queued"
+	orderRunning   OperationStatus = "running"
+	orderSucceeded OperationStatus = "succeeded"
+	orderFailed    OperationStatus = "failed"
+)
+
+// visibleOrders are the ones that callers see.
+const visibleOrders = "status IN ('queued', 'running', 'succeeded', 'failed')"
+
+// step is how far along the work on an order is. Each names what is done.
+// registering, renewing and refunding are intents, saved before the call, so
+// that whoever takes over the work asks for the outcome.
+type step string
+
+const (
+	stepRegistering step = "registering"
+	stepRegistered  step = "registered"
+	stepZone        step = "zone"
+	stepRecords     step = "records"
+	stepLocked      step = "locked"
+	stepRenewing    step = "renewing"
+	stepRenewed     step = "renewed"
+	stepRefunding   step = "refunding"
+)
+
+// Operation is work that was paid for and continues after the answer.
 type Operation struct {
 	op.Record
-	Type            string      `json:"type" enum:"domain_registration,domain_renewal"`
-	Status          string      `json:"status" enum:"queued,running,succeeded,failed" doc:"poll until it is succeeded or failed"`
-	ResourceType    *string     `json:"resourceType" doc:"domain, on success"`
-	ResourceID      *id.ID      `json:"resourceId" doc:"the domain, on success"`
-	ResourceName    string      `json:"resourceName"`
-	WorkflowID      string      `json:"workflowId"`
-	PaymentIntentID *string     `json:"paymentIntentId" doc:"the payment provider's id of the charge"`
-	ErrorCode       *string     `json:"errorCode"`
-	ErrorMessage    *string     `json:"errorMessage" max:"2000" doc:"why it failed, and whether the charge was refunded"`
-	CompletedAt     *clock.Time `json:"completedAt"`
+	Type            OperationType   `json:"type" enum:"domain_registration,domain_renewal"`
+	Status          OperationStatus `json:"status" enum:"queued,running,succeeded,failed" doc:"poll until it is final"`
+	ResourceType    *string         `json:"resourceType" doc:"domain, on success"`
+	ResourceID      *id.ID          `json:"resourceId" doc:"the domain, on success"`
+	ResourceName    string          `json:"resourceName"`
+	WorkflowID      string          `json:"workflowId"`
+	PaymentIntentID *string         `json:"paymentIntentId" doc:"the payment provider's id of the charge"`
+	ErrorCode       *string         `json:"errorCode"`
+	ErrorMessage    *string         `json:"errorMessage" max:"2000" doc:"why it failed, and whether it was refunded"`
+	CompletedAt     *clock.Time     `json:"completedAt"`
 
 	DomainID  id.ID      `json:"-" db:"domain_id"`
-	Step      string     `json:"-" db:"step"`
+	Step      step       `json:"-" db:"step"`
 	Wanted    Order      `json:"-" db:"wanted"`
 	ChargedAt clock.Time `json:"-" db:"charged_at"`
-	Automatic bool       `json:"-" db:"automatic"`
+	Automatic bool       `json:"-" db:"automatic"` // ordered by the clock
 }
 
-// Order is what was ordered and, once there is something to tell, what came of it.
+// Order is what was ordered and, once there is one, the outcome.
 type Order struct {
 	Years       int         `json:"years"`
 	AmountCents int64       `json:"amountCents"`
@@ -43,47 +85,48 @@ type Order struct {
 	Until       clock.Time  `json:"until"`      // when the registration ended before its renewal
 	Held        *Held       `json:"held"`       // what the registrar answered
 	Locked      bool        `json:"locked"`
-	Chain       []id.ID     `json:"chain,omitempty"` // what led to it, as its events have it
+	Chain       []id.ID     `json:"chain,omitempty"` // what led to it, as in its events
 }
 
-const (
-	registrationType = "domain_registration"
-	renewalType      = "domain_renewal"
-)
-
-// The statuses that no caller sees: the charge is not settled, was declined,
-// or never arrived.
-const (
-	paying    = "paying"
-	refused   = "refused"
-	abandoned = "abandoned"
-)
-
-var operations = db.NewTable[Operation]("operations", "operation")
-
-const seen = "status IN ('queued', 'running', 'succeeded', 'failed')"
+var operations = db.NewTable[Operation]("operations", db.Life{
+	Noun: "operation",
+	Refs: []db.Ref{
+		db.To("resource_id", "", db.Keeps),
+		db.To("domain_id", "domains", db.Keeps),
+	},
+})
 
 func operationOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "operations.list", Route: "GET /v1/operations", Summary: "List registrations and renewals that were paid for, newest first.",
-			Resource: "domains", Example: `{"type": "domain_registration", "status": "running"}`}, listOperations),
-		op.Read(op.Spec{Name: "operations.get", Route: "GET /v1/operations/{id}", Summary: "Get how far a registration or renewal is.",
-			Resource: "domains", Example: `{"id": ` + exampleID + `}`}, getOperation),
+		op.Read(op.Spec{
+			Name:     "operations.list",
+			Route:    "GET /v1/operations",
+			Summary:  "List registrations and renewals that were paid for, newest first.",
+			Resource: "domains",
+			Example:  `{"type": ["domain_registration"], "status": ["running"]}`,
+		}, listOperations),
+		op.Read(op.Spec{
+			Name:     "operations.get",
+			Route:    "GET /v1/operations/{id}",
+			Summary:  "Get the progress of a registration or renewal.",
+			Resource: "domains",
+			Example:  `{"id": ` + exampleID + `}`,
+		}, getOperation),
 	}
 }
 
 type operationList struct {
-	op.Page
-	Type   *string `query:"type" enum:"domain_registration,domain_renewal"`
-	Status *string `query:"status" enum:"queued,running,succeeded,failed"`
+	op.Browse
+	SortBy string            `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
+	Type   []OperationType   `query:"type" enum:"domain_registration,domain_renewal"`
+	Status []OperationStatus `query:"status" enum:"queued,running,succeeded,failed"`
 }
 
 func listOperations(ctx context.Context, c *op.Call, in operationList) (*op.List[Operation], error) {
-	w := db.In(c.Org).And(seen)
-	db.Equal(w, "type", in.Type)
-	db.Equal(w, "status", in.Status)
-	rows, err := operations.List(ctx, c.Tx, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	w := db.In(c.Org).And(visibleOrders)
+	db.OneOf(w, "type", in.Type)
+	db.OneOf(w, "status", in.Status)
+	return op.Rows(ctx, c, operations, in.Browse, in.SortBy, nil, w)
 }
 
 type operationRef struct {
@@ -91,29 +134,35 @@ type operationRef struct {
 }
 
 func getOperation(ctx context.Context, c *op.Call, in operationRef) (*Operation, error) {
-	return operations.Find(ctx, c.Tx, db.In(c.Org).And("id = ?", in.ID).And(seen))
+	return operations.Find(ctx, c.Tx, db.In(c.Org).And("id = ?", in.ID).And(visibleOrders))
 }
 
-// findOrder reads an order whatever its status, also one that was refused.
+// findOrder reads an order whatever its status, even a refused one.
 func findOrder(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Operation, error) {
-	text := "SELECT " + operations.Columns() + " FROM operations WHERE organization_id = $1 AND id = $2"
-	o, err := db.One[Operation](ctx, tx, text, org, ref)
-	return &o, err
+	return selectOrder(ctx, tx, org, ref, "")
 }
 
 // lockOrder is findOrder for a change.
 func lockOrder(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Operation, error) {
-	text := "SELECT " + operations.Columns() + " FROM operations WHERE organization_id = $1 AND id = $2"
+	lock := ""
 	if tx.Engine() == db.Postgres {
-		text += " FOR NO KEY UPDATE"
+		lock = " FOR NO KEY UPDATE"
 	}
-	o, err := db.One[Operation](ctx, tx, text, org, ref)
+	return selectOrder(ctx, tx, org, ref, lock)
+}
+
+func selectOrder(ctx context.Context, tx *db.Tx, org, ref id.ID, lock string) (*Operation, error) {
+	o, err := db.One[Operation](ctx, tx, "SELECT "+operations.Columns()+`
+		FROM operations
+		WHERE organization_id = $1 AND id = $2`+lock, org, ref)
 	return &o, err
 }
 
-// noRenewal refuses while a renewal of the domain is not over.
+// noRenewal refuses while a renewal of the domain is under way.
 func noRenewal(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
-	rows, err := db.All[id.ID](ctx, tx, `SELECT id FROM operations WHERE organization_id = $1 AND domain_id = $2
+	rows, err := db.All[id.ID](ctx, tx, `
+		SELECT id FROM operations
+		WHERE organization_id = $1 AND domain_id = $2
 		AND type = 'domain_renewal' AND status IN ('paying', 'queued', 'running')`, org, domain)
 	if err == nil && len(rows) > 0 {
 		err = RenewalInFlight.New()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -14,95 +15,165 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// An order's life: its row is written with the status paying, and takes what
-// it needs (the name, the only renewal); then the card is charged under a key
-// made of the row's id; then, in one transaction, it is queued, its job is
-// enqueued and the answer stored. Whoever dies in between is replaced: the
-// same idempotency key resumes the order, and a job settles it when nobody
-// comes back. Both ask the payment provider before they charge.
+// An order's life. place writes its row with the status paying, and takes what
+// the order needs (the name, the only renewal). pay charges the card under a
+// key made of the row's id and then, in one transaction, queues the order,
+// enqueues its job and stores the answer. The job saves a step before and after
+// each call to a provider, and ends with the domain or with a refund.
+//
+// A process that dies in between is replaced: the same idempotency key resumes
+// the order, and a job settles it when nobody comes back. Both ask the payment
+// provider before they charge.
 
-// What orders are refused with.
+// The refusals of orders.
 var (
-	PriceExceeds          = fault.Define("PRICE_EXCEEDS_MAXIMUM", 409, "The price is above maxAmountCents. Nothing was charged.")
-	PaymentMethodRequired = fault.Define("PAYMENT_METHOD_REQUIRED", 402, "There is no default card. An owner or admin saves one in the console.")
-	PaymentFailed         = fault.Define("PAYMENT_FAILED", 402, "The card was not charged.")
-	PremiumUnsupported    = fault.Define("PREMIUM_DOMAIN_NOT_SUPPORTED", 422, "Names with a premium price are not offered.")
-	OrganizationRequired  = fault.Define("CONTACT_ORGANIZATION_REQUIRED", 422, "This ending needs the contact's organizationName and jobTitle.")
+	PriceExceeds = fault.Define("PRICE_EXCEEDS_MAXIMUM", 409,
+		"The price is above maxAmountCents. Nothing was charged.")
+	PaymentMethodRequired = fault.Define("PAYMENT_METHOD_REQUIRED", 402,
+		"There is no default card. An owner or admin saves one in the console.")
+	PaymentFailed = fault.Define("PAYMENT_FAILED", 402, "The card was not charged.")
 )
+
+// paymentErrors lists them for the declaration of an order, after others.
+func paymentErrors(more ...*fault.Kind) []*fault.Kind {
+	return append(more, PriceExceeds, PaymentMethodRequired, PaymentFailed)
+}
 
 const currency = "usd"
 
-// Accepted is the answer to an order: it is paid and waits for its turn.
-type Accepted struct {
-	OperationID id.ID  `json:"operationId"`
-	Status      string `json:"status" enum:"queued"`
-	Domain      string `json:"domain"`
+func dollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }
+
+// The jobs of orders.
+const (
+	registerJob    = "domain.register"
+	renewJob       = "domain.renew"
+	settleOrderJob = "operations.settle"
+)
+
+// jobOf is the kind of job that carries out a type of order.
+var jobOf = map[OperationType]string{registrationOrder: registerJob, renewalOrder: renewJob}
+
+// orderArgs names an order in the arguments of its jobs.
+type orderArgs struct {
+	Organization id.ID `json:"organization"`
+	Operation    id.ID `json:"operation"`
 }
 
 const (
 	settleAfter  = 2 * time.Minute  // past the deadline of the request that charges
-	abandonAfter = 10 * time.Minute // for a provider that has not heard of the charge
+	abandonAfter = 10 * time.Minute // for a provider that has not seen the charge
 )
+
+// Accepted is the answer to an order: it is paid and waits its turn.
+type Accepted struct {
+	OperationID id.ID           `json:"operationId"`
+	Status      OperationStatus `json:"status" enum:"queued"`
+	Domain      string          `json:"domain"`
+}
 
 // attempt is what a request under an idempotency key remembers.
 type attempt struct {
 	Operation id.ID `json:"operation"`
 }
 
-// resume finds the order of an earlier request with the same key. There is
-// none when nothing was placed or the charge never arrived.
-func (d *Domains) resume(ctx context.Context, c *op.Call) (*Operation, error) {
+// resumeOrder takes a place among the requests that pay, and finds the order of
+// an earlier request with the same key. There is none when nothing was placed
+// or the charge never arrived.
+func (d *Domains) resumeOrder(ctx context.Context, c *op.Call) (o *Operation, leave func(), err error) {
 	var a attempt
-	if ok, err := c.Resume(&a); !ok || err != nil {
-		return nil, err
+	resumed, err := c.Resume(&a)
+	if resumed && err == nil {
+		o, err = d.readOrder(ctx, orderArgs{c.Org, a.Operation})
+		if errors.Is(err, db.ErrNone) || err == nil && o.Status == orderAbandoned {
+			o, err = nil, nil
+		}
 	}
-	var o *Operation
-	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		o, err = findOrder(ctx, tx, c.Org, a.Operation)
+	if err != nil {
+		return nil, nil, op.Unknown(err)
+	}
+	leave, err = enter(d.ordering)
+	if err != nil && o != nil {
+		err = op.Unknown(err) // a key that has an order keeps it; any other is released
+	}
+	return o, leave, err
+}
+
+// readOrder reads an order in its own snapshot.
+func (d *Domains) readOrder(ctx context.Context, a orderArgs) (o *Operation, err error) {
+	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		o, err = findOrder(ctx, tx, a.Organization, a.Operation)
 		return err
 	})
-	if errors.Is(err, db.ErrNone) || err == nil && o.Status == abandoned {
-		return nil, nil
-	}
 	return o, err
 }
 
-// newOrder begins an order of the default card's owner.
-func (d *Domains) newOrder(org id.ID, kind, name string, domain id.ID, w Order) *Operation {
-	now := d.Clock.Now()
-	o := &Operation{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: org}, Type: kind, Status: paying, ResourceName: name,
-		DomainID: domain, Wanted: w, ChargedAt: now}
+// newOrder is an order that is neither written nor paid yet.
+func (d *Domains) newOrder(org id.ID, kind OperationType, name string, domain id.ID, w Order) *Operation {
+	now := d.cfg.Clock.Now()
+	o := &Operation{
+		Record:       op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: org},
+		Type:         kind,
+		Status:       orderPaying,
+		ResourceName: name,
+		DomainID:     domain,
+		Wanted:       w,
+		ChargedAt:    now,
+	}
 	o.WorkflowID = "workflow-" + string(o.ID)
 	return o
 }
 
-// card is the default card that this payment provider can charge.
-func (d *Domains) card(ctx context.Context, org id.ID) (card *account.Card, err error) {
-	err = d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+// withinLimit refuses a price above what the caller allows.
+func withinLimit(amount, limit int64) error {
+	if amount <= limit {
+		return nil
+	}
+	f := PriceExceeds.Say("The price is %s, above the maximum of %s. Nothing was charged.",
+		dollars(amount), dollars(limit))
+	f.Details = map[string]int64{"amountCents": amount, "maxAmountCents": limit}
+	return f
+}
+
+// chooseCard makes the default card pay for an order, if this payment provider
+// can charge it.
+func (d *Domains) chooseCard(ctx context.Context, org id.ID, w *Order) error {
+	var card *account.Card
+	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		card, err = account.DefaultCard(ctx, tx, org)
 		return err
 	})
 	switch {
 	case err != nil:
+		return err
 	case card == nil:
-		err = PaymentMethodRequired.New()
-	case card.Provider != d.Payments.Name():
-		err = PaymentMethodRequired.Say("The default card is of %s, which this server does not charge. An owner or admin saves another in the console.", card.Provider)
+		return PaymentMethodRequired.New()
+	case card.Provider != d.cfg.Payments.Name():
+		return PaymentMethodRequired.Say("The default card is of %s, which this server does not charge. "+
+			"An owner or admin saves another in the console.", card.Provider)
 	}
-	return card, err
+	w.Card, w.Customer = card.ProviderID, deref(card.ProviderCustomer)
+	return nil
 }
 
-// pays notes the card in the order.
-func (w *Order) pays(c *account.Card) {
-	w.Card = c.ProviderID
-	if c.ProviderCustomer != nil {
-		w.Customer = *c.ProviderCustomer
+// place writes an order before anything is charged. claim takes what the order
+// needs, in the same transaction.
+func (d *Domains) place(ctx context.Context, c *op.Call, o *Operation, claim db.Func) error {
+	o.Wanted.Chain = c.Caller.Chain
+	// The key remembers the order before there is one.
+	if err := c.Save(ctx, attempt{o.ID}); err != nil {
+		return err
 	}
+	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := claim(ctx, tx); err != nil {
+			return err
+		}
+		return d.insertOrder(ctx, tx, o)
+	})
 }
 
-// place writes an order before anything is charged, and sees to it that
-// somebody settles the charge whatever happens.
-func (d *Domains) place(ctx context.Context, tx *db.Tx, o *Operation) error {
+// insertOrder writes the row, and enqueues the job that settles the charge
+// whatever happens.
+func (d *Domains) insertOrder(ctx context.Context, tx *db.Tx, o *Operation) error {
 	ok, err := operations.TryInsert(ctx, tx, o)
 	if err == nil && !ok {
 		err = RenewalInFlight.New()
@@ -110,58 +181,31 @@ func (d *Domains) place(ctx context.Context, tx *db.Tx, o *Operation) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.Jobs.Enqueue(ctx, tx, settleOrder, work{o.OrganizationID, o.ID}, job.For(o.OrganizationID), job.At(o.ChargedAt.Add(settleAfter)))
+	_, err = d.cfg.Jobs.Enqueue(ctx, tx, settleOrderJob, orderArgs{o.OrganizationID, o.ID},
+		job.For(o.OrganizationID), job.At(o.ChargedAt.Add(settleAfter)))
 	return err
 }
 
-// order places what a request wants, unless it did so before, and pays for it.
-func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.Context) (*Operation, error), claim func(context.Context, *db.Tx, *Operation) error) (*Accepted, error) {
-	o, err := d.resume(ctx, c)
-	if err != nil {
-		return nil, op.Unknown(err)
-	}
-	ask := o != nil
-	leave, err := enter(d.ordering)
-	if err != nil {
-		if ask {
-			err = op.Unknown(err) // a key that has an order keeps it; any other is released
-		}
-		return nil, err
-	}
-	defer leave()
-	if o == nil {
-		if o, err = fresh(ctx); err != nil {
-			return nil, err
-		}
-		o.Wanted.Chain = c.Caller.Chain
-		// The key remembers the order before there is one.
-		if err := c.Save(ctx, attempt{o.ID}); err != nil {
-			return nil, err
-		}
-		err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			if err := claim(ctx, tx, o); err != nil {
-				return err
-			}
-			return d.place(ctx, tx, o)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
+// pay charges for an order that is placed, and queues it. resumed is whether an
+// earlier request may have charged for it.
+func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed bool) (*Accepted, error) {
 	d.pause("claimed")
-	payment, err := d.charge(ctx, o, ask)
+	payment, err := d.charge(ctx, o, resumed)
 	var no *Refusal
 	switch {
 	case errors.As(err, &no):
-		err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return d.refuse(ctx, tx, o, refused, no.Message) })
+		err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			return d.refuse(ctx, tx, o, orderRefused, no.Message)
+		})
 		if err != nil {
 			return nil, op.Unknown(err)
 		}
 		return nil, declined(no.Message)
 	case err != nil:
-		d.Log.WarnContext(ctx, "the outcome of a charge is not known", "operation", o.ID, "err", err)
+		d.cfg.Log.WarnContext(ctx, "the outcome of a charge is not known", "operation", o.ID, "err", err)
 		f := fault.Unavailable.Because(err)
-		f.Text = "The payment provider did not answer, so the outcome is not known. Retry with the same Idempotency-Key: nothing is charged twice."
+		f.Text = "The payment provider did not answer, so the outcome is not known. " +
+			"Retry with the same Idempotency-Key: nothing is charged twice."
 		return nil, op.Unknown(f)
 	}
 	d.pause("charged")
@@ -175,7 +219,7 @@ func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.
 				return nil, err
 			}
 		}
-		return &Accepted{o.ID, "queued", o.ResourceName}, nil
+		return &Accepted{o.ID, orderQueued, o.ResourceName}, nil
 	})
 	if err != nil {
 		err = op.Unknown(err) // the money is taken: whatever went wrong, the key keeps its order
@@ -183,8 +227,8 @@ func (d *Domains) order(ctx context.Context, c *op.Call, fresh func(ctx context.
 	return out, err
 }
 
-// declined tells a caller that the money did not move. The key keeps this
-// answer, so another try needs another key.
+// declined answers that no money moved. The key keeps this answer, so another
+// try needs another key.
 func declined(reason string) error {
 	f := PaymentFailed.Say("The card was not charged: %s Use a new Idempotency-Key for another try.", reason)
 	f.Details, f.Binding = map[string]any{"useNewKey": true, "reason": reason}, true
@@ -197,142 +241,267 @@ func (o *Operation) workKey() string   { return string(o.ID) + ".work" }
 
 func (o *Operation) charge() Charge {
 	what := "Registration"
-	if o.Type == renewalType {
+	if o.Type == renewalOrder {
 		what = "Renewal"
 	}
-	return Charge{Card: o.Wanted.Card, Customer: o.Wanted.Customer, AmountCents: o.Wanted.AmountCents, Currency: currency,
-		Description: fmt.Sprintf("%s of %s for %d years", what, o.ResourceName, o.Wanted.Years)}
+	return Charge{
+		Card:        o.Wanted.Card,
+		Customer:    o.Wanted.Customer,
+		AmountCents: o.Wanted.AmountCents,
+		Currency:    currency,
+		Description: fmt.Sprintf("%s of %s for %d years", what, o.ResourceName, o.Wanted.Years),
+	}
 }
 
-// charge takes the money for an order, once. ask is whether it may have been
-// tried before.
-func (d *Domains) charge(ctx context.Context, o *Operation, ask bool) (payment string, err error) {
+// charge takes the money for an order, once. resumed is whether that may have
+// been tried before.
+func (d *Domains) charge(ctx context.Context, o *Operation, resumed bool) (payment string, err error) {
 	switch {
 	case o.PaymentIntentID != nil:
 		return *o.PaymentIntentID, nil
-	case o.Status == refused:
+	case o.Status == orderRefused:
 		return "", &Refusal{"declined", deref(o.ErrorMessage)}
 	}
-	if ask {
-		payment, err = d.Payments.Charged(ctx, o.chargeKey(), o.charge())
+	if resumed {
+		payment, err = d.cfg.Payments.Charged(ctx, o.chargeKey(), o.charge())
 		if !errors.Is(err, ErrNothing) {
 			return payment, err
 		}
-		// From now on nobody gives the order up.
-		err := d.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.Exec(ctx, tx, "UPDATE operations SET charged_at = $3 WHERE organization_id = $1 AND id = $2 AND status = 'paying'", o.OrganizationID, o.ID, d.Clock.Now())
-			if err == nil && n == 0 {
-				err = errors.New("domain: the order was settled meanwhile")
-			}
-			return err
-		})
-		if err != nil {
+		if err := d.holdOpen(ctx, o); err != nil {
 			return "", err
 		}
 	}
-	return d.Payments.Charge(ctx, o.chargeKey(), o.charge())
+	return d.cfg.Payments.Charge(ctx, o.chargeKey(), o.charge())
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+// holdOpen records that an order is about to be charged again, so that nobody
+// abandons it.
+func (d *Domains) holdOpen(ctx context.Context, o *Operation) error {
+	return d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := db.Exec(ctx, tx, `
+			UPDATE operations SET charged_at = $3
+			WHERE organization_id = $1 AND id = $2 AND status = 'paying'`, o.OrganizationID, o.ID, d.cfg.Clock.Now())
+		if err == nil && n == 0 {
+			err = errors.New("domain: the order was settled meanwhile")
+		}
+		return err
+	})
 }
 
-// queue notes the payment of an order and enqueues its work. queued is false
-// when somebody else did so before.
-func (d *Domains) queue(ctx context.Context, tx *db.Tx, was *Operation, payment string) (o *Operation, queued bool, err error) {
+// queue records the payment of an order and enqueues its work. queued is false
+// if somebody else already did.
+func (d *Domains) queue(
+	ctx context.Context, tx *db.Tx, was *Operation, payment string,
+) (o *Operation, queued bool, err error) {
 	if o, err = lockOrder(ctx, tx, was.OrganizationID, was.ID); err != nil {
 		return nil, false, err
 	}
 	if o.PaymentIntentID != nil {
 		return o, false, nil
 	}
-	if o.Status != paying {
+	if o.Status != orderPaying {
 		return nil, false, fmt.Errorf("domain: the order %s was paid but is %s", o.ID, o.Status)
 	}
-	o.Status, o.PaymentIntentID, o.UpdatedAt = "queued", &payment, d.Clock.Now()
+	o.Status, o.PaymentIntentID, o.UpdatedAt = orderQueued, &payment, d.cfg.Clock.Now()
 	if err := operations.Save(ctx, tx, o); err != nil {
 		return nil, false, err
 	}
-	_, err = d.Jobs.Enqueue(ctx, tx, jobOf[o.Type], work{o.OrganizationID, o.ID}, job.For(o.OrganizationID), job.Key(string(o.ID)))
+	_, err = d.cfg.Jobs.Enqueue(ctx, tx, jobOf[o.Type], orderArgs{o.OrganizationID, o.ID},
+		job.For(o.OrganizationID), job.Key(string(o.ID)))
 	return o, true, err
 }
 
-// jobOf is the kind of job that carries out a type of order.
-var jobOf = map[string]string{registrationType: registerOrder, renewalType: renewOrder}
-
-// refuse ends an order that was not paid: the row is gone for callers, and
-// what it had taken is free again.
-func (d *Domains) refuse(ctx context.Context, tx *db.Tx, was *Operation, status, reason string) error {
-	now := d.Clock.Now()
-	n, err := db.Exec(ctx, tx, `UPDATE operations SET status = $3, error_message = $4, updated_at = $5, deleted_at = $5, completed_at = $5
-		WHERE organization_id = $1 AND id = $2 AND status = 'paying'`, was.OrganizationID, was.ID, status, reason, now)
-	if err != nil || n == 0 {
-		return err
-	}
-	if was.Type == registrationType {
-		return release(ctx, tx, was.OrganizationID, was.DomainID)
-	}
-	if was.Automatic {
-		return d.renewalFailed(ctx, tx, was.OrganizationID, was.DomainID, PaymentFailed.Code, reason)
-	}
-	return nil
-}
-
-const settleOrder = "operations.settle"
-
-// work names an order in the arguments of its jobs.
-type work struct {
-	Organization id.ID `json:"organization"`
-	Operation    id.ID `json:"operation"`
-}
-
-func (d *Domains) load(ctx context.Context, a work) (o *Operation, err error) {
-	err = d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		o, err = findOrder(ctx, tx, a.Organization, a.Operation)
-		return err
-	})
-	return o, err
-}
-
-// settle ends the doubt about an order whose request never came back.
-func (d *Domains) settle(ctx context.Context, _ job.Job, a work) (job.Outcome, error) {
-	o, err := d.load(ctx, a)
-	if err != nil || o.Status != paying {
-		return nil, err
-	}
-	payment, err := d.Payments.Charged(ctx, o.chargeKey(), o.charge())
-	var no *Refusal
-	switch {
-	case err == nil:
-		return func(ctx context.Context, tx *db.Tx) error { return d.queueBySystem(ctx, tx, o, payment) }, nil
-	case errors.As(err, &no):
-		return func(ctx context.Context, tx *db.Tx) error { return d.refuse(ctx, tx, o, refused, no.Message) }, nil
-	case !errors.Is(err, ErrNothing):
-		return nil, err
-	case d.Clock.Now().Sub(o.ChargedAt) < abandonAfter:
-		return nil, job.Later(time.Minute)
-	}
-	return func(ctx context.Context, tx *db.Tx) error {
-		// A request that resumed meanwhile has moved charged_at.
-		again, err := lockOrder(ctx, tx, a.Organization, a.Operation)
-		if err != nil {
-			return err
-		}
-		if again.ChargedAt != o.ChargedAt {
-			_, err := d.Jobs.Enqueue(ctx, tx, settleOrder, a, job.For(a.Organization), job.At(again.ChargedAt.Add(settleAfter)))
-			return err
-		}
-		return d.refuse(ctx, tx, o, abandoned, "The charge never reached the payment provider.")
-	}, nil
-}
-
+// queueBySystem is queue where no caller waits for the answer.
 func (d *Domains) queueBySystem(ctx context.Context, tx *db.Tx, was *Operation, payment string) error {
 	o, queued, err := d.queue(ctx, tx, was, payment)
 	if err != nil || !queued {
 		return err
 	}
 	return d.emitFor(ctx, tx, o, "operation.created", o.ID, o)
+}
+
+// emitFor writes an event that resulted from an order, with what led to the
+// order.
+func (d *Domains) emitFor(ctx context.Context, tx *db.Tx, o *Operation, kind string, resource id.ID, v any) error {
+	return d.emit(ctx, tx, o.OrganizationID, kind, resource, v, o.Wanted.Chain...)
+}
+
+// refuse ends an order that was not paid: callers no longer see the row.
+func (d *Domains) refuse(ctx context.Context, tx *db.Tx, o *Operation, status OperationStatus, reason string) error {
+	n, err := db.Exec(ctx, tx, `
+		UPDATE operations
+		SET status = $3, error_message = $4, updated_at = $5, deleted_at = $5, completed_at = $5
+		WHERE organization_id = $1 AND id = $2 AND status = 'paying'`,
+		o.OrganizationID, o.ID, status, reason, d.cfg.Clock.Now())
+	if err != nil || n == 0 {
+		return err
+	}
+	return d.undo(ctx, tx, o, PaymentFailed.Code, reason)
+}
+
+// undo frees what a failed order had taken.
+func (d *Domains) undo(ctx context.Context, tx *db.Tx, o *Operation, code, reason string) error {
+	if o.Type == registrationOrder {
+		return releaseNames(ctx, tx, o.OrganizationID, o.DomainID)
+	}
+	if o.Automatic {
+		return d.renewalFailed(ctx, tx, o.OrganizationID, o.DomainID, code, reason)
+	}
+	return nil
+}
+
+// settleOrder resolves an order whose request never came back.
+func (d *Domains) settleOrder(ctx context.Context, _ job.Job, a orderArgs) (job.Outcome, error) {
+	o, err := d.readOrder(ctx, a)
+	if err != nil || o.Status != orderPaying {
+		return nil, err
+	}
+	payment, err := d.cfg.Payments.Charged(ctx, o.chargeKey(), o.charge())
+	var no *Refusal
+	switch {
+	case err == nil:
+		return func(ctx context.Context, tx *db.Tx) error { return d.queueBySystem(ctx, tx, o, payment) }, nil
+	case errors.As(err, &no):
+		return func(ctx context.Context, tx *db.Tx) error {
+			return d.refuse(ctx, tx, o, orderRefused, no.Message)
+		}, nil
+	case !errors.Is(err, ErrNothing):
+		return nil, err
+	case d.cfg.Clock.Now().Sub(o.ChargedAt) < abandonAfter:
+		return nil, job.Later(time.Minute)
+	}
+	return func(ctx context.Context, tx *db.Tx) error {
+		again, err := lockOrder(ctx, tx, a.Organization, a.Operation)
+		if err != nil {
+			return err
+		}
+		if again.ChargedAt != o.ChargedAt { // a request resumed in the meantime
+			_, err := d.cfg.Jobs.Enqueue(ctx, tx, settleOrderJob, a,
+				job.For(a.Organization), job.At(again.ChargedAt.Add(settleAfter)))
+			return err
+		}
+		return d.refuse(ctx, tx, o, orderAbandoned, "The charge never reached the payment provider.")
+	}, nil
+}
+
+// orderRun is one run of an order's job.
+type orderRun struct {
+	d   *Domains
+	job job.Job
+	o   *Operation
+	// resumed is true until this run has saved a step: the call that follows
+	// the current step may have been made before.
+	resumed bool
+}
+
+// startRun loads the order of a job. It is nil when there is nothing left to do.
+func (d *Domains) startRun(ctx context.Context, j job.Job, a orderArgs) (*orderRun, error) {
+	o, err := d.readOrder(ctx, a)
+	if err != nil || o.Status != orderQueued && o.Status != orderRunning {
+		return nil, err
+	}
+	d.pause(string(o.Step))
+	return &orderRun{d, j, o, true}, nil
+}
+
+// save commits how far along the order is. The job must still be this worker's.
+func (r *orderRun) save(ctx context.Context, next step) error {
+	err := r.d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := r.job.Keep(ctx, tx); err != nil {
+			return err
+		}
+		o := *r.o
+		started := o.Status == orderQueued
+		o.Step, o.Status, o.UpdatedAt = next, orderRunning, r.d.cfg.Clock.Now()
+		if err := operations.Save(ctx, tx, &o); err != nil {
+			return err
+		}
+		if started {
+			return r.d.emitFor(ctx, tx, &o, "operation.started", o.ID, &o)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.o.Step, r.o.Status, r.resumed = next, orderRunning, false
+	r.d.pause(string(next))
+	return nil
+}
+
+// saveHeld saves the outcome of a call to the registrar: the next step, or a
+// refund if it refused.
+func (r *orderRun) saveHeld(ctx context.Context, held *Held, err error, next step, code string) error {
+	var no *Refusal
+	if errors.As(err, &no) {
+		return r.fail(ctx, code, no)
+	}
+	if err != nil {
+		return err
+	}
+	r.o.Wanted.Held = held
+	return r.save(ctx, next)
+}
+
+// fail records why the order cannot be carried out. Its refund comes next.
+func (r *orderRun) fail(ctx context.Context, code string, no *Refusal) error {
+	r.o.ErrorCode, r.o.ErrorMessage = &code, &no.Message
+	r.d.cfg.Log.WarnContext(ctx, "an order failed and is refunded",
+		"operation", r.o.ID, "name", r.o.ResourceName, "code", no.Code, "reason", no.Message)
+	return r.save(ctx, stepRefunding)
+}
+
+// refund gives the money back and ends the order as failed.
+func (r *orderRun) refund(ctx context.Context) (job.Outcome, error) {
+	d, o := r.d, r.o
+	err := ErrNothing
+	if r.resumed {
+		_, err = d.cfg.Payments.Refunded(ctx, o.refundKey(), *o.PaymentIntentID)
+	}
+	if errors.Is(err, ErrNothing) {
+		_, err = d.cfg.Payments.Refund(ctx, o.refundKey(), *o.PaymentIntentID, o.Wanted.AmountCents)
+	}
+	d.pause("refund-called")
+	amount := dollars(o.Wanted.AmountCents)
+	said := fmt.Sprintf("%s The charge of %s was refunded.", *o.ErrorMessage, amount)
+	var no *Refusal
+	switch {
+	case errors.As(err, &no):
+		said = fmt.Sprintf("%s The charge of %s could not be refunded: %s", *o.ErrorMessage, amount, no.Message)
+		d.cfg.Log.ErrorContext(ctx, "a refund was refused; the operator owes it",
+			"operation", o.ID, "payment", *o.PaymentIntentID, "reason", no.Message)
+	case err != nil:
+		return nil, err
+	}
+	return func(ctx context.Context, tx *db.Tx) error {
+		done := o.ended(orderFailed, d.cfg.Clock.Now())
+		done.ErrorMessage = &said
+		if err := operations.Save(ctx, tx, &done); err != nil {
+			return err
+		}
+		if err := d.undo(ctx, tx, o, *o.ErrorCode, said); err != nil {
+			return err
+		}
+		return d.emitFor(ctx, tx, o, "operation.failed", o.ID, &done)
+	}, nil
+}
+
+// succeed ends the order; the caller has written the domain.
+func (r *orderRun) succeed(ctx context.Context, tx *db.Tx) error {
+	kind := "domain"
+	done := r.o.ended(orderSucceeded, r.d.cfg.Clock.Now())
+	done.ResourceType, done.ResourceID = &kind, &done.DomainID
+	if err := operations.Save(ctx, tx, &done); err != nil {
+		return err
+	}
+	return r.d.emitFor(ctx, tx, &done, "operation.succeeded", done.ID, &done)
+}
+
+// ended is an order that is over. It no longer names the person, who is a
+// domain contact by now or nobody's business.
+func (o *Operation) ended(status OperationStatus, now clock.Time) Operation {
+	done := *o
+	done.Status, done.CompletedAt, done.UpdatedAt = status, &now, now
+	done.Wanted.Registrant, done.Wanted.Label = nil, nil
+	return done
 }

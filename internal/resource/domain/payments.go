@@ -2,19 +2,19 @@ package domain
 
 import "context"
 
-// Payments is whoever charges saved cards.
+// Payments is a provider that charges saved cards.
 type Payments interface {
 	// Name is the provider of the cards that it can charge.
 	Name() string
 	// Charge takes the money. The same key twice is one charge. A declined
 	// card is a *Refusal.
 	Charge(ctx context.Context, key string, c Charge) (paymentID string, err error)
-	// Charged asks what came of a Charge: the payment, a *Refusal, or
-	// ErrNothing when it never arrived.
+	// Charged asks for the outcome of a Charge: the payment, a *Refusal, or
+	// ErrNothing if it never arrived.
 	Charged(ctx context.Context, key string, c Charge) (paymentID string, err error)
 	// Refund gives a payment back, all of it. The same key twice is one refund.
 	Refund(ctx context.Context, key, paymentID string, amountCents int64) (refundID string, err error)
-	// Refunded asks what came of a Refund: the refund, or ErrNothing.
+	// Refunded asks for the outcome of a Refund: the refund, or ErrNothing.
 	Refunded(ctx context.Context, key, paymentID string) (refundID string, err error)
 }
 

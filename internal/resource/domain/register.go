@@ -3,7 +3,7 @@ package domain
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -12,22 +12,42 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-const registerOrder = "domain.register"
+// A registration, from the request to the domain. register checks and places
+// the order, and pays for it; carryOutRegistration is the job that follows.
+
+func (d *Domains) registerOperations() []*op.Op {
+	return []*op.Op{
+		op.Flow(op.Spec{
+			Name:    "domains.register",
+			Route:   "POST /v1/domain-registrations",
+			Summary: "Register a domain and charge the default card.",
+			Description: "Availability and price are checked again before the charge. The registration continues " +
+				"after " +
+				"the answer; follow it at /v1/operations/{operationId}. WHOIS privacy is always on, and the transfer " +
+				"lock is turned on. A registration that fails is refunded.",
+			Status:      202,
+			Resource:    "domains",
+			Outward:     true,
+			KeyRequired: true,
+			Reads:       true,
+			Gate:        agreements,
+			Errors:      paymentErrors(OrganizationRequired, Unavailable, Exists, PremiumUnsupported),
+			Events:      []string{"operation.created"},
+			Example: `{"domain": "analytical-engines.com", "periodYears": 1, "maxAmountCents": 1200, ` +
+				`"contact": {` + exampleRegistrant + `}}`,
+		}, d.register),
+	}
+}
 
 type registration struct {
 	Domain         string           `json:"domain" min:"1" max:"1000" doc:"one label and an ending that is offered"`
 	PeriodYears    int              `json:"periodYears" default:"1" min:"1" max:"10"`
-	MaxAmountCents int64            `json:"maxAmountCents" min:"0" doc:"cents of a US dollar; at least the quote's amountCents"`
+	MaxAmountCents int64            `json:"maxAmountCents" min:"0" doc:"cents of a US dollar; at least the quote's"`
 	AutoRenew      bool             `json:"autoRenew" default:"true"`
 	Contact        *registrantInput `json:"contact" doc:"the registrant; or give contactId"`
 	ContactID      *id.ID           `json:"contactId" ref:"domains" doc:"a saved domain contact, in place of contact"`
 
 	ascii string
-}
-
-type registrantInput struct {
-	Registrant
-	Label *string `json:"label" doc:"kept here alone"`
 }
 
 func (in *registration) Prepare(context.Context, *op.Call) error {
@@ -48,101 +68,64 @@ func (in *registration) Prepare(context.Context, *op.Call) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// register orders a name. Its checks are in the order that callers rely on.
 func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*Accepted, error) {
-	var former *rival
-	fresh := func(ctx context.Context) (_ *Operation, err error) {
-		w := Order{Years: in.PeriodYears, AutoRenew: in.AutoRenew, ContactID: in.ContactID}
-		if in.Contact != nil {
-			w.Registrant, w.Label = &in.Contact.Registrant, in.Contact.Label
-		} else if err := d.savedRegistrant(ctx, c, &w); err != nil {
-			return nil, err
-		}
-		if err := organizationRule(in.ascii, w.Registrant); err != nil {
-			return nil, err
-		}
-		offer, err := d.offer(ctx, in.ascii)
-		if err != nil {
-			return nil, err
-		}
-		switch w.AmountCents = offer.total(in.PeriodYears); {
-		case !offer.Available:
-			return nil, Unavailable.Say("%s is taken.", in.ascii)
-		case offer.Premium:
-			return nil, PremiumUnsupported.New()
-		}
-		err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return unowned(ctx, tx, c.Org, in.ascii) })
-		if err != nil {
-			return nil, err
-		}
-		if former, err = d.formerHolder(ctx, c.Org, in.ascii); err != nil {
-			return nil, err
-		}
-		if w.AmountCents > in.MaxAmountCents {
-			return nil, exceeds(w.AmountCents, in.MaxAmountCents)
-		}
-		card, err := d.card(ctx, c.Org)
-		if err != nil {
-			return nil, err
-		}
-		w.pays(card)
-		return d.newOrder(c.Org, registrationType, in.ascii, id.New(), w), nil
+	o, leave, err := d.resumeOrder(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	return d.order(ctx, c, fresh, func(ctx context.Context, tx *db.Tx, o *Operation) error {
-		// The organization is the root, as it is for adding a domain by hand.
+	defer leave()
+	resumed := o != nil
+	if !resumed {
+		if o, err = d.orderRegistration(ctx, c, &in); err != nil {
+			return nil, err
+		}
+	}
+	return d.pay(ctx, c, o, resumed)
+}
+
+// orderRegistration checks a registration and places its order. The checks are
+// in the order that callers rely on.
+func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registration) (*Operation, error) {
+	w := Order{Years: in.PeriodYears, AutoRenew: in.AutoRenew, ContactID: in.ContactID}
+	if in.Contact != nil {
+		w.Registrant, w.Label = &in.Contact.Registrant, in.Contact.Label
+	} else if err := d.savedRegistrant(ctx, c, &w); err != nil {
+		return nil, err
+	}
+	if err := organizationRule(in.ascii, w.Registrant); err != nil {
+		return nil, err
+	}
+	offer, err := d.offer(ctx, in.ascii)
+	if err != nil {
+		return nil, err
+	}
+	switch w.AmountCents = offer.total(in.PeriodYears); {
+	case !offer.Available:
+		return nil, Unavailable.Say("%s is taken.", in.ascii)
+	case offer.Premium:
+		return nil, PremiumUnsupported.New()
+	}
+	former, err := d.formerHolder(ctx, c, in.ascii)
+	if err != nil {
+		return nil, err
+	}
+	if err := withinLimit(w.AmountCents, in.MaxAmountCents); err != nil {
+		return nil, err
+	}
+	if err := d.chooseCard(ctx, c.Org, &w); err != nil {
+		return nil, err
+	}
+	o := d.newOrder(c.Org, registrationOrder, in.ascii, id.New(), w)
+	return o, d.place(ctx, c, o, func(ctx context.Context, tx *db.Tx) error {
+		// The organization is the root, as when a domain is added manually.
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		if err := unowned(ctx, tx, c.Org, o.ResourceName); err != nil {
+		if err := notOwned(ctx, tx, c.Org, o.ResourceName); err != nil {
 			return err
 		}
-		return d.take(ctx, tx, c.Org, o.ResourceName, o.DomainID, former)
+		return d.takeName(ctx, tx, c.Org, o.ResourceName, o.DomainID, former)
 	})
-}
-
-// formerHolder is who proved a name here that can be registered now, and whose
-// proof is gone with its registration elsewhere.
-func (d *Domains) formerHolder(ctx context.Context, org id.ID, name string) (*rival, error) {
-	var h *holdRow
-	err := d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err = heldNow(ctx, tx, name)
-		return err
-	})
-	if err != nil || h == nil {
-		return nil, err
-	}
-	if h.Org == org {
-		return nil, held(name)
-	}
-	l := d.lookFor(ctx, name)
-	if !l.answered() {
-		return nil, held(name)
-	}
-	r, err := d.rivalOf(ctx, org, name, l.seen)
-	if r != nil {
-		r.ordered = true
-	}
-	return r, err
-}
-
-// unowned refuses a name that the organization has already.
-func unowned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
-	rows, err := db.All[id.ID](ctx, tx, "SELECT id FROM domains WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL", org, name)
-	if err != nil {
-		return err
-	}
-	if len(rows) > 0 {
-		f := Exists.Say("The organization has %s as an external domain. Delete that first.", name)
-		f.Details = map[string]id.ID{"domainId": rows[0]}
-		return f
-	}
-	return nil
-}
-
-func exceeds(amount, limit int64) error {
-	f := PriceExceeds.Say("The price is %s, above the maximum of %s. Nothing was charged.", dollars(amount), dollars(limit))
-	f.Details = map[string]int64{"amountCents": amount, "maxAmountCents": limit}
-	return f
 }
 
 // savedRegistrant fills in the contact that an order names.
@@ -157,128 +140,154 @@ func (d *Domains) savedRegistrant(ctx context.Context, c *op.Call, w *Order) err
 	})
 }
 
-// needsOrganization are the endings whose registries take companies only.
-var needsOrganization = []string{"ai", "co", "io", "me"}
-
-func organizationRule(name string, r *Registrant) error {
-	if slices.Contains(needsOrganization, ending(name)) && deref(r.OrganizationName) == "" {
-		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.", ending(name))
-	}
-	return nil
-}
-
-// provision registers a paid name and makes it a domain.
-func (d *Domains) provision(ctx context.Context, j job.Job, a work) (job.Outcome, error) {
-	w, err := d.begin(ctx, j, a)
-	if w == nil || err != nil {
+// formerHolder is who proved a name here that can now be registered, and whose
+// proof ended with its registration elsewhere. It refuses a name that the
+// organization has, or that another may keep.
+func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*rival, error) {
+	var h *holder
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		err := notOwned(ctx, tx, c.Org, name)
+		if err == nil {
+			h, err = holderOf(ctx, tx, name)
+		}
+		return err
+	})
+	if err != nil || h == nil {
 		return nil, err
 	}
-	o := w.o
-	for {
-		switch o.Step {
+	if h.Org == c.Org {
+		return nil, taken(name)
+	}
+	l := d.lookUp(ctx, name)
+	if !l.answered() {
+		return nil, taken(name)
+	}
+	r, err := d.challenge(ctx, h, name, l.seen)
+	if r != nil {
+		r.ordered = true
+	}
+	return r, err
+}
+
+// notOwned refuses a name that the organization already has.
+func notOwned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
+	rows, err := db.All[id.ID](ctx, tx, `
+		SELECT id FROM domains
+		WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL`, org, name)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	f := Exists.Say("The organization has %s as an external domain. Delete that first.", name)
+	f.Details = map[string]id.ID{"domainId": rows[0]}
+	return f
+}
+
+// carryOutRegistration registers a paid name and makes it a domain.
+func (d *Domains) carryOutRegistration(ctx context.Context, j job.Job, a orderArgs) (job.Outcome, error) {
+	r, err := d.startRun(ctx, j, a)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	for err == nil {
+		switch r.o.Step {
 		case "":
-			err = w.step(ctx, stepRegistering)
+			err = r.save(ctx, stepRegistering)
 		case stepRegistering:
-			err = w.register(ctx)
+			err = r.register(ctx)
 		case stepRegistered:
-			if err = d.emptyFor(ctx, o.ResourceName, o.DomainID); err == nil {
-				err = w.step(ctx, stepZone)
-			}
+			err = r.createZone(ctx)
 		case stepZone:
-			if err = d.Email.Provision(ctx, o.OrganizationID, o.DomainID, o.ResourceName); err == nil {
-				err = w.step(ctx, stepRecords)
-			}
+			err = r.publishEmail(ctx)
 		case stepRecords:
-			err = w.turnLockOn(ctx)
+			err = r.lockTransfers(ctx)
 		case stepLocked:
-			return w.add, nil
+			return r.addDomain, nil
 		case stepRefunding:
-			return w.refund(ctx)
-		}
-		if err != nil {
-			return nil, err
+			return r.refund(ctx)
+		default:
+			err = fmt.Errorf("domain: a registration has no step %s", r.o.Step)
 		}
 	}
+	return nil, err
 }
 
 // register makes the registration, or finds the one that an earlier run made.
-func (w *carry) register(ctx context.Context) error {
-	d, o := w.d, w.o
+func (r *orderRun) register(ctx context.Context) error {
+	o, registrar := r.o, r.d.cfg.Registrar
+	a := Application{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant}
 	var held *Held
 	err := ErrNothing
-	a := Application{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant}
-	if w.resumed {
-		held, err = d.Registrar.Registered(ctx, o.workKey(), a)
+	if r.resumed {
+		held, err = registrar.Registered(ctx, o.workKey(), a)
 	}
 	if errors.Is(err, ErrNothing) {
-		held, err = d.Registrar.Register(ctx, o.workKey(), a)
+		held, err = registrar.Register(ctx, o.workKey(), a)
 	}
-	d.pause("register-called")
-	var no *Refusal
-	if errors.As(err, &no) {
-		return w.fail(ctx, "REGISTRATION_FAILED", no)
-	}
-	if err != nil {
-		return err
-	}
-	o.Wanted.Held = held
-	return w.step(ctx, stepRegistered)
+	r.d.pause("register-called")
+	return r.saveHeld(ctx, held, err, stepRegistered, "REGISTRATION_FAILED")
 }
 
-func (w *carry) turnLockOn(ctx context.Context) error {
-	err := w.d.Registrar.SetLock(ctx, w.o.ResourceName, true)
+func (r *orderRun) createZone(ctx context.Context) error {
+	if err := r.d.emptyZoneFor(ctx, r.o.ResourceName, r.o.DomainID); err != nil {
+		return err
+	}
+	return r.save(ctx, stepZone)
+}
+
+func (r *orderRun) publishEmail(ctx context.Context) error {
+	if err := r.d.Email.provision(ctx, r.o.OrganizationID, r.o.DomainID, r.o.ResourceName); err != nil {
+		return err
+	}
+	return r.save(ctx, stepRecords)
+}
+
+func (r *orderRun) lockTransfers(ctx context.Context) error {
+	err := r.d.cfg.Registrar.SetLock(ctx, r.o.ResourceName, true)
 	var no *Refusal
 	var cannot *UnsupportedError
 	if err != nil && !errors.As(err, &no) && !errors.As(err, &cannot) {
 		return err
 	}
-	w.o.Wanted.Locked = err == nil // some registries know no lock
-	return w.step(ctx, stepLocked)
+	r.o.Wanted.Locked = err == nil // some registries have no lock
+	return r.save(ctx, stepLocked)
 }
 
-// add writes the domain of a registration and ends its order.
-func (w *carry) add(ctx context.Context, tx *db.Tx) error {
-	d, o := w.d, w.o
-	now := d.Clock.Now()
-	record := op.Record{ID: o.DomainID, CreatedAt: now, UpdatedAt: now, OrganizationID: o.OrganizationID}
-	contact := o.Wanted.ContactID
-	if contact != nil {
-		// It may have been deleted or changed meanwhile; the registrant that
-		// the registrar has is the one of the order.
-		v, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *contact)
-		switch {
-		case fault.Has(err, fault.NotFound), err == nil && !same(v.Registrant, *o.Wanted.Registrant):
-			contact = nil
-		case err != nil:
-			return err
-		}
+// addDomain writes the domain of a registration and ends its order.
+func (r *orderRun) addDomain(ctx context.Context, tx *db.Tx) error {
+	d, o, held := r.d, r.o, r.o.Wanted.Held
+	contact, err := r.contact(ctx, tx)
+	if err != nil {
+		return err
 	}
-	if contact == nil {
-		v := &DomainContact{Record: record, Registrant: *o.Wanted.Registrant, Label: o.Wanted.Label}
-		v.ID = id.New()
-		if err := domainContacts.Insert(ctx, tx, v); err != nil {
-			return err
-		}
-		contact = &v.ID
-		if err := d.emitFor(ctx, tx, o, "domain_contact.created", v.ID, v); err != nil {
-			return err
-		}
-	}
-	registrar, verification := d.Registrar.Name(), "pending"
-	held := o.Wanted.Held
+	registrar, verification := d.cfg.Registrar.Name(), ContactPending
 	if held.Verified {
-		verification = "verified"
+		verification = ContactVerified
 	}
-	v := &Domain{Record: record, Name: o.ResourceName, Kind: "apex", Purpose: "general", Status: "active", Source: "registered",
-		Registrar: &registrar, RegisteredAt: &held.RegisteredAt, ExpiresAt: &held.ExpiresAt, AutoRenew: &o.Wanted.AutoRenew,
-		TransferLock: &o.Wanted.Locked, ContactID: contact, ContactVerification: &verification}
+	v := &Domain{
+		Record:              r.newRecord(o.DomainID),
+		Name:                o.ResourceName,
+		Kind:                KindApex,
+		Purpose:             PurposeGeneral,
+		Status:              StatusActive,
+		Source:              SourceRegistered,
+		Registrar:           &registrar,
+		RegisteredAt:        &held.RegisteredAt,
+		ExpiresAt:           &held.ExpiresAt,
+		AutoRenew:           &o.Wanted.AutoRenew,
+		TransferLock:        &o.Wanted.Locked,
+		ContactID:           &contact,
+		ContactVerification: &verification,
+	}
 	if err := domains.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := ready(ctx, tx, v.OrganizationID, v.Name, v.ID); err != nil {
+	if err := markZoneReady(ctx, tx, v.OrganizationID, v.Name, v.ID); err != nil {
 		return err
 	}
-	if err := d.outrank(ctx, tx, v.OrganizationID, v.Name); err != nil {
+	if _, _, err := confirmEmail(ctx, tx, v.OrganizationID, v.ID); err != nil {
+		return err
+	}
+	if err := d.takeNamesBelow(ctx, tx, v.OrganizationID, v.Name); err != nil {
 		return err
 	}
 	if err := d.show(ctx, tx, v.OrganizationID, v); err != nil {
@@ -287,5 +296,31 @@ func (w *carry) add(ctx context.Context, tx *db.Tx) error {
 	if err := d.emitFor(ctx, tx, o, "domain.created", v.ID, v); err != nil {
 		return err
 	}
-	return w.succeed(ctx, tx)
+	return r.succeed(ctx, tx)
+}
+
+// contact is the domain contact of the registrant that the registrar has: the
+// saved one that the order names, unless it was deleted or changed in the
+// meantime, or a new one.
+func (r *orderRun) contact(ctx context.Context, tx *db.Tx) (id.ID, error) {
+	o := r.o
+	if saved := o.Wanted.ContactID; saved != nil {
+		v, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *saved)
+		if err != nil && !fault.Has(err, fault.NotFound) {
+			return "", err
+		}
+		if err == nil && sameRegistrant(v.Registrant, *o.Wanted.Registrant) {
+			return *saved, nil
+		}
+	}
+	v := &DomainContact{Record: r.newRecord(id.New()), Registrant: *o.Wanted.Registrant, Label: o.Wanted.Label}
+	if err := domainContacts.Insert(ctx, tx, v); err != nil {
+		return "", err
+	}
+	return v.ID, r.d.emitFor(ctx, tx, o, "domain_contact.created", v.ID, v)
+}
+
+func (r *orderRun) newRecord(ref id.ID) op.Record {
+	now := r.d.cfg.Clock.Now()
+	return op.Record{ID: ref, CreatedAt: now, UpdatedAt: now, OrganizationID: r.o.OrganizationID}
 }

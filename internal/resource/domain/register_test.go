@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A name is searched, quoted, registered and there: charged once, with a zone,
-// a lock and a contact.
+// A name is searched, quoted and registered: charged once, with a zone, a lock
+// and a contact.
 func TestRegister(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -38,7 +38,8 @@ func TestRegister(t *testing.T) {
 		if again.Header.Get("Idempotency-Replay") != "true" || string(again.Body) != string(r.Body) {
 			t.Errorf("not replayed: %s", again.Body)
 		}
-		w.post("/v1/domain-registrations", order("other.com", registrant, 5000), "Idempotency-Key", "first").Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+		w.post("/v1/domain-registrations", order("other.com", registrant, 5000), "Idempotency-Key", "first").
+			Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		w.post("/v1/domain-registrations", body).Refused(t, 400, "INVALID_INPUT")
 
 		o := w.ended(accepted.Text("operationId"))
@@ -46,12 +47,16 @@ func TestRegister(t *testing.T) {
 		o.Same("type", "domain_registration")
 		o.Same("resourceType", "domain")
 		o.Same("resourceName", "engines.com")
-		if !strings.HasPrefix(o.Text("paymentIntentId"), "pi_") || o.Text("workflowId") == "" || o.Text("completedAt") == "" {
+		if !strings.HasPrefix(o.Text("paymentIntentId"), "pi_") || o.Text("workflowId") == "" ||
+			o.Text("completedAt") == "" {
 			t.Errorf("the operation: %s", o)
 		}
 		d := w.get("/v1/domains/"+o.Text("resourceId")).OK(t, 200)
-		for path, want := range map[string]any{"name": "engines.com", "kind": "apex", "status": "active", "source": "registered", "purpose": "general", "email.enabled": true, "email.dkimSelector": "fd-rsa", "email.spf": "published", "email.dkim": "published", "email.dmarc": "published",
-			"registration.registrar": "sandbox", "registration.transferLock": true, "registration.whoisPrivacy": true, "registration.autoRenew": true,
+		for path, want := range map[string]any{"name": "engines.com", "kind": "apex", "status": "active",
+			"source": "registered", "purpose": "general", "email.enabled": true, "email.dkimSelector": "fd-rsa",
+			"email.spf": "published", "email.dkim": "published", "email.dmarc": "published",
+			"registration.registrar": "sandbox", "registration.transferLock": true, "registration.whoisPrivacy": true,
+			"registration.autoRenew":           true,
 			"registration.contactVerification": "verified"} {
 			d.Same(path, want)
 		}
@@ -73,16 +78,18 @@ func TestRegister(t *testing.T) {
 		w.get("/v1/domain-registrations/search?query=engines.com").OK(t, 200).Same("results.0.available", false)
 		w.get("/v1/domain-registrations/quote?domain=engines.com").OK(t, 200).Same("available", false)
 		list := w.get("/v1/operations?type=domain_registration&status=succeeded").OK(t, 200)
-		if list.Len() != 1 || w.get("/v1/operations?type=domain_renewal").OK(t, 200).Len() != 0 || w.get("/v1/operations?status=failed").OK(t, 200).Len() != 0 {
+		if list.Len() != 1 || w.get("/v1/operations?type=domain_renewal").OK(t, 200).Len() != 0 ||
+			w.get("/v1/operations?status=failed").OK(t, 200).Len() != 0 {
 			t.Errorf("operations: %s", list)
 		}
-		if got, want := w.Events(t, "operation", "domain"), "operation.created operation.started domain_contact.created domain.created operation.succeeded"; got != want {
+		want := "operation.created operation.started domain_contact.created domain.created operation.succeeded"
+		if got := w.Events(t, "operation", "domain"); got != want {
 			t.Errorf("events %s, want %s", got, want)
 		}
 	})
 }
 
-// Every refusal of a registration, in its order: each body has all the faults
+// Every refusal of a registration, in order: each body also has all the faults
 // that come after its own.
 func TestRegisterRefusals(t *testing.T) {
 	each(t, func(w *world) {
@@ -95,28 +102,36 @@ func TestRegisterRefusals(t *testing.T) {
 		if !strings.Contains(f.Text("details.url"), "/agreements") {
 			t.Errorf("no page: %s", f)
 		}
-		w.Operate(t, "agreements.accept", "business", poor.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
+		w.Operate(t, "agreements.accept", "business", poor.Business,
+			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
 		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1}`).Issues(t, "contact")
 		try(poor.Key, `{"domain": "bad name.com", "maxAmountCents": 1, "contact": `+registrant+`}`).Issues(t, "domain")
-		try(poor.Key, `{"domain": "shop.example.com", "maxAmountCents": 1, "contact": `+registrant+`}`).Issues(t, "domain")
-		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "periodYears": 11, "contact": `+registrant+`}`).Issues(t, "periodYears")
+		try(poor.Key, `{"domain": "shop.example.com", "maxAmountCents": 1, "contact": `+registrant+
+			`}`).Issues(t, "domain")
+		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "periodYears": 11, "contact": `+registrant+`}`).
+			Issues(t, "periodYears")
 		try(poor.Key, `{"domain": "a.com", "contact": `+registrant+`}`).Issues(t, "maxAmountCents")
-		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "contactId": "`+string(id.New())+`"}`).Issues(t, "contactId")
-		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "contact": `+strings.Replace(company, `"jobTitle": "Director", `, "", 1)+`}`).Issues(t, "contact.jobTitle")
+		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "contactId": "`+string(id.New())+
+			`"}`).Issues(t, "contactId")
+		untitled := strings.Replace(company, `"jobTitle": "Director", `, "", 1)
+		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1, "contact": `+untitled+`}`).Issues(t, "contact.jobTitle")
 		for _, ending := range strings.Fields("ai co io me") {
 			try(poor.Key, order("taken."+ending, registrant, 1)).Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
-			try(poor.Key, order("taken."+ending, strings.Replace(registrant, `{`, `{"organizationName": "", `, 1), 1)).Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
+			try(poor.Key, order("taken."+ending, strings.Replace(registrant, `{`, `{"organizationName": "", `, 1), 1)).
+				Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
 		}
 		try(poor.Key, order("taken.com", registrant, 1)).Refused(t, 409, "DOMAIN_UNAVAILABLE")
 		try(poor.Key, order("a.xyz", registrant, 1)).Refused(t, 409, "DOMAIN_UNAVAILABLE")
 		try(poor.Key, order("premium-a.com", registrant, 1)).Refused(t, 422, "PREMIUM_DOMAIN_NOT_SUPPORTED")
-		try(poor.Key, order("a.com", registrant, 1199)).Refused(t, 409, "PRICE_EXCEEDS_MAXIMUM").Same("details.amountCents", 1200)
+		try(poor.Key, order("a.com", registrant, 1199)).Refused(t, 409, "PRICE_EXCEEDS_MAXIMUM").
+			Same("details.amountCents", 1200)
 		try(poor.Key, order("a.com", registrant, 1200)).Refused(t, 402, "PAYMENT_METHOD_REQUIRED")
 		for _, card := range []string{"declined", "insufficient"} {
 			w.pay(poor, card)
 			key := string(id.New())
 			send := func() apptest.Result {
-				return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order("a.com", registrant, 1200), "Idempotency-Key", key)
+				return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order("a.com", registrant, 1200),
+					"Idempotency-Key", key)
 			}
 			f := send().Refused(t, 402, "PAYMENT_FAILED")
 			f.Same("details.useNewKey", true)
@@ -136,9 +151,11 @@ func TestRegisterRefusals(t *testing.T) {
 		try(poor.Key, order("a.com", registrant, 1200)).OK(t, 202)
 
 		key, _ := w.NewKey(t, w.Tenant, "domains:write")
-		w.Send(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key", "x").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "domains:read")
+		w.Send(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key", "x").
+			Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "domains:read")
 		key, _ = w.NewKey(t, w.Tenant, "domains:read")
-		w.Send(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key", "x").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "domains:write")
+		w.Send(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key", "x").
+			Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "domains:write")
 
 		w.get("/v1/domain-registrations/search").Refused(t, 400, "MISSING_QUERY")
 		w.get("/v1/domain-registrations/search?query=a%20b").Refused(t, 400, "INVALID_INPUT")
@@ -161,12 +178,13 @@ func TestRegisterRefusals(t *testing.T) {
 }
 
 // A name that somebody here has is not offered, whatever the registrar says,
-// and is refused before it comes to money.
+// and is refused before any charge.
 func TestRegisterHeldName(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
 		poor := w.NewTenant(t, "enterprise")
-		w.Operate(t, "agreements.accept", "business", poor.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
+		w.Operate(t, "agreements.accept", "business", poor.Business,
+			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
 		w.external("theirs.com", "general")
 		own := w.Send(t, poor.Key, "POST", "/v1/domains", `{"name": "theirs.net"}`).OK(t, 201).Text("id")
 		found := w.Send(t, poor.Key, "GET", "/v1/domain-registrations/search?query=theirs", "").OK(t, 200)
@@ -178,11 +196,13 @@ func TestRegisterHeldName(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"theirs.com", "theirs.net"} {
-			w.Send(t, poor.Key, "GET", "/v1/domain-registrations/quote?domain="+name, "").OK(t, 200).Same("available", false)
+			w.Send(t, poor.Key, "GET", "/v1/domain-registrations/quote?domain="+name,
+				"").OK(t, 200).Same("available", false)
 		}
 		w.get("/v1/domain-registrations/quote?domain=theirs.net").OK(t, 200).Same("available", true)
 		try := func(name string) apptest.Result {
-			return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order(name, registrant, 1), "Idempotency-Key", string(id.New()))
+			return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order(name, registrant, 1),
+				"Idempotency-Key", string(id.New()))
 		}
 		try("theirs.com").Refused(t, 409, "DOMAIN_UNAVAILABLE")
 		try("theirs.net").Refused(t, 409, "DOMAIN_EXISTS").Same("details.domainId", own)
@@ -201,18 +221,23 @@ func TestRegisterOutcomes(t *testing.T) {
 		if !strings.Contains(o.Text("errorMessage"), "$12.00 was refunded") || !o.At("resourceId").Null() {
 			t.Errorf("the operation: %s", o)
 		}
-		if n := w.count("SELECT count(*) FROM sandbox_refunds r JOIN sandbox_charges c ON c.reference = r.charge AND c.amount_cents = r.amount_cents"); n != 1 {
+		if n := w.count(`
+			SELECT count(*) FROM sandbox_refunds r
+			JOIN sandbox_charges c ON c.reference = r.charge AND c.amount_cents = r.amount_cents`); n != 1 {
 			t.Errorf("%d refunds", n)
 		}
 		if n := w.count("SELECT count(*) FROM domain_holds"); n != 0 {
 			t.Errorf("%d names are still held", n)
 		}
-		if got, want := w.Events(t, "operation", "domain"), "operation.created operation.started operation.failed"; got != want {
+		want := "operation.created operation.started operation.failed"
+		if got := w.Events(t, "operation", "domain"); got != want {
 			t.Errorf("events %s, want %s", got, want)
 		}
 		o = w.ended(w.register("flaky-name.com").OK(t, 202).Text("operationId"))
 		o.Same("status", "succeeded")
-		if n := w.count("SELECT count(*) FROM jobs WHERE kind = 'domain.register' AND last_error LIKE '%no answer in time%'"); n != 1 {
+		if n := w.count(`
+			SELECT count(*) FROM jobs
+			WHERE kind = 'domain.register' AND last_error LIKE '%no answer in time%'`); n != 1 {
 			t.Errorf("%d jobs lost an answer", n)
 		}
 		if n := w.count("SELECT count(*) FROM sandbox_registrations"); n != 1 {
@@ -230,7 +255,8 @@ func TestRegisterAtOnce(t *testing.T) {
 		var won atomic.Int64
 		apptest.AtOnce(20, func(i int) {
 			key := []string{w.Key, rival.Key}[i%2]
-			r := w.Send(t, key, "POST", "/v1/domain-registrations", order("wanted.com", registrant, 1200), "Idempotency-Key", string(id.New()))
+			r := w.Send(t, key, "POST", "/v1/domain-registrations", order("wanted.com", registrant, 1200),
+				"Idempotency-Key", string(id.New()))
 			if r.Status == 202 {
 				won.Add(1)
 			} else if r.Code() != "DOMAIN_UNAVAILABLE" && r.Code() != "DOMAIN_EXISTS" {
@@ -249,25 +275,28 @@ func TestRegisterByAgent(t *testing.T) {
 		t := w.t
 		contact := w.post("/v1/domain-contacts", company).OK(t, 201).Text("id")
 		call := w.Door("agent", w.Tenant)
-		call(t, "domains.register", `{"domain": "agents.io", "maxAmountCents": 3900, "contactId": "`+contact+`"}`).Refused(t, 400, "INVALID_INPUT")
-		in := `{"domain": "agents.io", "maxAmountCents": 3900, "autoRenew": false, "contactId": "` + contact + `", "idempotencyKey": "one"}`
+		call(t, "domains.register", `{"domain": "agents.io", "maxAmountCents": 3900, "contactId": "`+contact+`"}`).
+			Refused(t, 400, "INVALID_INPUT")
+		in := `{"domain": "agents.io", "maxAmountCents": 3900, "autoRenew": false, "contactId": "` + contact +
+			`", "idempotencyKey": "one"}`
 		first := call(t, "domains.register", in).OK(t, 202)
 		call(t, "domains.register", in).OK(t, 202).Same("operationId", first.Text("operationId"))
 		o := w.ended(first.Text("operationId"))
 		d := call(t, "domains.get", `{"id": "`+o.Text("resourceId")+`"}`).OK(t, 200)
 		d.Same("registration.contactId", contact)
 		d.Same("registration.autoRenew", false)
-		w.delete("/v1/domain-contacts/"+contact).Refused(t, 409, "DOMAIN_CONTACT_IN_USE")
+		w.remove("/v1/domain-contacts/"+contact).Refused(t, 409, "DOMAIN_CONTACT_IN_USE")
 	})
 }
 
-// An automation that orders again what failed, or what succeeded, is stopped by
-// the chain like any other: each round would be another charge.
+// An automation that orders again what failed or succeeded is stopped by the
+// chain like any other: each round would be another charge.
 func TestOrdersOfAutomations(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
 		automate := func(event, operation, input string) string {
-			return w.post("/v1/automations", fmt.Sprintf(`{"name": "Again", "trigger": {"kind": "event", "event": %q}, "steps": [{"operation": %q, "input": %s}]}`, event, operation, input)).OK(t, 201).Text("id")
+			return w.post("/v1/automations", fmt.Sprintf(`{"name": "Again", "trigger": {"kind": "event", "event": %q},
+				"steps": [{"operation": %q, "input": %s}]}`, event, operation, input)).OK(t, 201).Text("id")
 		}
 		stopped := func(automation string) {
 			t.Helper()
@@ -282,15 +311,18 @@ func TestOrdersOfAutomations(t *testing.T) {
 			}
 			t.Fatalf("it goes on: %d charges", w.count("SELECT count(*) FROM sandbox_charges"))
 		}
-		stubborn := automate("operation.failed", "domains.register", order("{{ event.data.resourceName }}", company, 100_000))
+		stubborn := automate("operation.failed", "domains.register",
+			order("{{ event.data.resourceName }}", company, 100_000))
 		w.ended(w.register("failing.com").OK(t, 202).Text("operationId")).Same("status", "failed")
 		stopped(stubborn)
 		if n := w.count("SELECT count(*) FROM sandbox_charges"); n != 2 {
 			t.Errorf("%d charges", n)
 		}
-		generous := automate("domain.renewed", "domains.renew", `{"id": "{{ event.resourceId }}", "maxAmountCents": 100000}`)
+		generous := automate("domain.renewed", "domains.renew",
+			`{"id": "{{ event.resourceId }}", "maxAmountCents": 100000}`)
 		v := w.registered("lasting.com")
-		w.post("/v1/domains/"+v+"/registration/renew", `{"maxAmountCents": 100000}`, "Idempotency-Key", "renew").OK(t, 202)
+		w.post("/v1/domains/"+v+"/registration/renew", `{"maxAmountCents": 100000}`, "Idempotency-Key",
+			"renew").OK(t, 202)
 		stopped(generous)
 		if n := w.count("SELECT count(*) FROM sandbox_renewals"); n != 2 {
 			t.Errorf("%d renewals", n)

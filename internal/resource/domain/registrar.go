@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
 )
 
 // A call to a provider has three outcomes. A result is success. A *Refusal is
@@ -20,48 +21,58 @@ type Refusal struct {
 
 func (e *Refusal) Error() string { return e.Code + ": " + e.Message }
 
-// ErrNothing is the answer of a provider that was asked about a key and has
-// never heard of it.
+// ErrNothing is a provider's answer about a key that it has never seen.
 var ErrNothing = errors.New("domain: the provider knows nothing of it")
 
-// UnsupportedError is a registrar's answer to what it cannot do for a name.
+// UnsupportedError is a registrar's answer to a request that it cannot do for a
+// name.
 type UnsupportedError struct{ Operation string }
 
 func (e *UnsupportedError) Error() string { return "the registrar does not support " + e.Operation }
 
-// Registrar is whoever names are registered with. Names are lower-case ASCII.
+// Registrar is where names are registered. Names are lower-case ASCII.
 type Registrar interface {
-	// Name is how answers name it.
+	// Name is the registrar's name in answers.
 	Name() string
-	// Endings are those that it offers, in the order of search results.
+	// Endings are the ones it offers, in the order of search results.
 	Endings() []string
-	// Check tells whether a name could be registered now, and its prices. An
+	// Check says whether a name could be registered now, and its prices. An
 	// ending that is not offered is a nil offer.
 	Check(ctx context.Context, name string) (*Offer, error)
 
 	// Register registers a name. The same key twice is one registration.
 	Register(ctx context.Context, key string, r Application) (*Held, error)
-	// Registered asks what came of a Register: the registration, or ErrNothing
-	// when it was not made, or not wholly.
+	// Registered asks for the outcome of a Register: the registration, or
+	// ErrNothing if it was not made, or not completely.
 	Registered(ctx context.Context, key string, r Application) (*Held, error)
 	// Renew adds years to a registration that ends at until.
 	Renew(ctx context.Context, key, name string, years int, until clock.Time) (*Held, error)
-	// Renewed asks what came of a Renew: the registration, or ErrNothing.
+	// Renewed asks for the outcome of a Renew: the registration, or ErrNothing.
 	Renewed(ctx context.Context, key, name string, until clock.Time) (*Held, error)
 
 	// SetLock turns the transfer lock on or off.
 	SetLock(ctx context.Context, name string, on bool) error
-	// ChangeContact replaces the registrant. Names for which it cannot are an
-	// *UnsupportedError.
+	// ChangeContact replaces the registrant. A name that does not allow it is
+	// an *UnsupportedError.
 	ChangeContact(ctx context.Context, name string, r Registrant) error
-	// BeginTransfer prepares a name for another registrar and returns the
-	// code that this one asks for, or nothing when it is mailed to the
-	// registrant.
+	// BeginTransfer prepares a name for another registrar and returns the code
+	// that this one asks for, or nothing if it is mailed to the registrant.
 	BeginTransfer(ctx context.Context, name string) (authCode string, err error)
 	// EndTransfer withdraws what BeginTransfer began.
 	EndTransfer(ctx context.Context, name string) error
 	// Left reports whether a name is at another registrar now.
 	Left(ctx context.Context, name string) (bool, error)
+}
+
+// providerFault turns a provider's error into what the caller sees.
+func providerFault(err error) error {
+	var no *Refusal
+	if errors.As(err, &no) {
+		return Unavailable.Say("%s", no.Message)
+	}
+	f := fault.Unavailable.Because(err)
+	f.Text = "The registrar does not answer. Retry in a moment."
+	return f
 }
 
 // Offer is what a registrar says about a name.
@@ -71,6 +82,12 @@ type Offer struct {
 	FirstYear    int64 // cents of a US dollar, all in
 	RenewalPrice int64 // per year
 }
+
+// total is the price of so many years, all in.
+func (o *Offer) total(years int) int64 { return o.FirstYear + int64(years-1)*o.RenewalPrice }
+
+// renewal is the price of so many further years.
+func (o *Offer) renewal(years int) int64 { return int64(years) * o.RenewalPrice }
 
 // Application is what a name is registered with. WHOIS privacy is always on.
 type Application struct {
@@ -97,7 +114,7 @@ type Registrant struct {
 	City             string  `json:"city" min:"1"`
 	StateProvince    string  `json:"stateProvince" min:"1"`
 	PostalCode       string  `json:"postalCode" min:"1" max:"20"`
-	Country          string  `json:"country" format:"country" doc:"two letters of ISO 3166"`
+	Country          string  `json:"country" format:"country" doc:"ISO 3166, two letters"`
 	Email            string  `json:"email" format:"email"`
-	Phone            string  `json:"phone" min:"3" max:"32" doc:"kept as E.164; without + it is a number of the country"`
+	Phone            string  `json:"phone" min:"3" max:"32" doc:"kept as E.164; without +, a number of the country"`
 }

@@ -34,20 +34,24 @@ func TestRegistration(t *testing.T) {
 		w.patch(contact, `{"jobTitle": null}`).Issues(t, "jobTitle")
 		w.patch(contact, `{"email": "grace@example.com"}`).OK(t, 200)
 		w.get(reg).OK(t, 200).Same("contactVerification", "pending")
-		within := map[bool]string{true: "strpos(contact::text, $1)", false: "instr(contact, $1)"}[w.DB.Engine() == "postgres"]
-		if n := w.count("SELECT count(*) FROM sandbox_registrations WHERE "+within+" > 0", "grace@example.com"); n != 1 {
+		within := map[bool]string{true: "strpos(contact::text, $1)",
+			false: "instr(contact, $1)"}[w.DB.Engine() == "postgres"]
+		if n := w.count("SELECT count(*) FROM sandbox_registrations WHERE "+within+" > 0",
+			"grace@example.com"); n != 1 {
 			t.Error("the registrar has the old registrant")
 		}
 		fixed := "/v1/domains/" + w.registered("fixed.to")
-		w.patch(fixed+"/registration/contact", `{"phone": "+442079460019"}`).Refused(t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "contact_update")
+		w.patch(fixed+"/registration/contact", `{"phone": "+442079460019"}`).
+			Refused(t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "contact_update")
 		w.patch(fixed+"/registration/contact", `{"label": "Office"}`).OK(t, 200)
 		company := "/v1/domains/" + w.registered("company.io")
-		w.patch(company+"/registration/contact", `{"organizationName": null}`).Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
+		w.patch(company+"/registration/contact", `{"organizationName": null}`).
+			Refused(t, 422, "CONTACT_ORGANIZATION_REQUIRED")
 	})
 }
 
-// A transfer to another registrar: asked for, in the way of what cannot go on,
-// and withdrawn.
+// A transfer to another registrar: requested, blocking what must not happen
+// meanwhile, and withdrawn.
 func TestTransfer(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
@@ -57,7 +61,7 @@ func TestTransfer(t *testing.T) {
 		w.patch(reg, `{"transferLock": false}`).OK(t, 200)
 		sub := w.post(path+"/subdomains", `{"name": "www.moving.com"}`).OK(t, 201).Text("id")
 		w.post(reg+"/transfer", "").Refused(t, 409, "DOMAIN_SUBDOMAINS_EXIST")
-		w.delete(path+"/subdomains/"+sub).OK(t, 204)
+		w.remove(path+"/subdomains/"+sub).OK(t, 204)
 		first := w.post(reg+"/transfer", `{}`, "Idempotency-Key", "go")
 		code := first.OK(t, 200).Text("authCode")
 		if code == "" || first.OK(t, 200).Text("transfer.status") != "requested" {
@@ -72,13 +76,15 @@ func TestTransfer(t *testing.T) {
 		w.patch(reg+"/contact", `{"label": "Office"}`).OK(t, 200)
 		w.patch(reg+"/contact", `{"phone": "+442079460019"}`).OK(t, 200)
 		w.post(path+"/subdomains", `{"name": "www.moving.com"}`).Refused(t, 409, "REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT")
-		w.post(reg+"/renew", `{"maxAmountCents": 1500}`, "Idempotency-Key", "r").Refused(t, 409, "REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT")
-		w.delete(reg+"/transfer").OK(t, 204)
-		w.delete(reg+"/transfer").Refused(t, 404, "NOT_FOUND")
+		w.post(reg+"/renew", `{"maxAmountCents": 1500}`, "Idempotency-Key", "r").
+			Refused(t, 409, "REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT")
+		w.remove(reg+"/transfer").OK(t, 204)
+		w.remove(reg+"/transfer").Refused(t, 404, "NOT_FOUND")
 		if !w.get(reg).OK(t, 200).At("transfer").Null() {
 			t.Error("the transfer was not withdrawn")
 		}
-		if strings.Contains(w.Logs.String(), code) || w.count("SELECT count(*) FROM events WHERE type = 'domain.transfer_requested'") != 1 {
+		requested := w.count("SELECT count(*) FROM events WHERE type = 'domain.transfer_requested'")
+		if strings.Contains(w.Logs.String(), code) || requested != 1 {
 			t.Error("the code is in the log, or the event is not")
 		}
 		within := map[bool]string{true: "position($1 IN body)", false: "instr(body, $1)"}[w.DB.Engine() == "postgres"]
@@ -105,7 +111,9 @@ func TestRenew(t *testing.T) {
 		renew(`{"maxAmountCents": 1500}`, "b")(402, "PAYMENT_FAILED")
 		renew(`{"maxAmountCents": 1500}`, "b")(402, "PAYMENT_FAILED")
 		w.pay(w.Tenant, "visa")
-		accepted := w.post(path+"/registration/renew", `{"periodYears": 2, "maxAmountCents": 3000}`, "Idempotency-Key", "c").OK(t, 202)
+		accepted := w.post(path+"/registration/renew", `{"periodYears": 2, "maxAmountCents": 3000}`, "Idempotency-Key",
+			"c").
+			OK(t, 202)
 		accepted.Same("domain", "flaky-renewed.com")
 		o := w.ended(accepted.Text("operationId"))
 		o.Same("status", "succeeded")
@@ -120,16 +128,19 @@ func TestRenew(t *testing.T) {
 		if n := w.count("SELECT count(*) FROM sandbox_renewals"); n != 1 {
 			t.Errorf("%d renewals", n)
 		}
-		if n := w.count("SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges WHERE declined IS NULL"); n != 1200+3000 {
+		if n := w.count("SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges WHERE declined IS NULL"); n != 1200+
+			3000 {
 			t.Errorf("charged %d", n)
 		}
 		slow := "/v1/domains/" + w.registered("slow-renewed.com") + "/registration/renew"
 		w.post(slow, `{"maxAmountCents": 1500}`, "Idempotency-Key", string(id.New())).OK(t, 202)
-		w.post(slow, `{"maxAmountCents": 1500}`, "Idempotency-Key", string(id.New())).Refused(t, 409, "REGISTERED_DOMAIN_RENEWAL_IN_FLIGHT")
+		w.post(slow, `{"maxAmountCents": 1500}`, "Idempotency-Key", string(id.New())).
+			Refused(t, 409, "REGISTERED_DOMAIN_RENEWAL_IN_FLIGHT")
 		w.post(strings.Replace(slow, "renew", "transfer", 1), "").Refused(t, 409, "REGISTERED_DOMAIN_LOCKED")
 
 		external := w.post("/v1/domains", `{"name": "elsewhere.com"}`).OK(t, 201).Text("id")
-		w.post("/v1/domains/"+external+"/registration/renew", `{"maxAmountCents": 1500}`, "Idempotency-Key", "x").Refused(t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "renew")
+		w.post("/v1/domains/"+external+"/registration/renew", `{"maxAmountCents": 1500}`, "Idempotency-Key", "x").
+			Refused(t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "renew")
 	})
 }
 
@@ -149,15 +160,16 @@ func TestDomainContacts(t *testing.T) {
 		if n := w.get("/v1/domain-contacts").OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d contacts", n)
 		}
-		w.delete(path).OK(t, 204)
+		w.remove(path).OK(t, 204)
 		w.get(path).Refused(t, 404, "NOT_FOUND")
-		if got, want := w.Events(t, "domain_contact"), "domain_contact.created domain_contact.updated domain_contact.deleted"; got != want {
+		want := "domain_contact.created domain_contact.updated domain_contact.deleted"
+		if got := w.Events(t, "domain_contact"); got != want {
 			t.Errorf("events %s, want %s", got, want)
 		}
 	})
 }
 
-// slowLock calls back, once, after the registrar has turned the lock.
+// slowLock calls back, once, after the registrar has set the lock.
 type slowLock struct {
 	domain.Registrar
 	after atomic.Pointer[func()]
@@ -169,7 +181,7 @@ func (s *slowLock) SetLock(ctx context.Context, name string, on bool) error {
 	return err
 }
 
-// Two who turn the lock at once: what is shown is what the registrar has.
+// Two who set the lock at once: we show what the registrar has.
 func TestLockTurnedAtOnce(t *testing.T) {
 	var lock *slowLock
 	each(t, func(w *world) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -13,7 +14,92 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-const renewOrder = "domain.renew"
+// A renewal, ordered by a caller (renew) or by the clock (renewDue), and the
+// job that carries it out.
+
+func (d *Domains) renewOperations() []*op.Op {
+	return []*op.Op{
+		op.Flow(op.Spec{
+			Name:    "domains.renew_quote",
+			Route:   "GET /v1/domains/{id}/registration/renew/quote",
+			Summary: "Quote the price of a renewal.",
+			Errors:  []*fault.Kind{Unsupported, TransferInFlight, Unavailable},
+			Example: `{"id": ` + exampleID + `, "periodYears": 2}`,
+		}, d.quoteRenewal),
+		op.Flow(op.Spec{
+			Name:        "domains.renew",
+			Route:       "POST /v1/domains/{id}/registration/renew",
+			Summary:     "Renew a registered domain and charge the default card.",
+			Description: "The renewal continues after the answer; follow it at /v1/operations/{operationId}.",
+			Status:      202,
+			Outward:     true,
+			KeyRequired: true,
+			Reads:       true,
+			Gate:        agreements,
+			Errors:      paymentErrors(Unsupported, TransferInFlight, RenewalInFlight),
+			Events:      []string{"operation.created"},
+			Example:     `{"id": ` + exampleID + `, "periodYears": 1, "maxAmountCents": 1500}`,
+		}, d.renew),
+	}
+}
+
+// RenewalQuote is the price of a renewal.
+type RenewalQuote struct {
+	DomainID          id.ID      `json:"domainId"`
+	Domain            string     `json:"domain"`
+	PeriodYears       int        `json:"periodYears"`
+	AmountCents       int64      `json:"amountCents" doc:"the whole charge, with no other fees"`
+	Currency          string     `json:"currency"`
+	RenewalPriceCents int64      `json:"renewalPriceCents" doc:"each year"`
+	ExpiresAt         clock.Time `json:"expiresAt" doc:"when the registration ends now"`
+	RenewedUntil      clock.Time `json:"renewedUntil" doc:"when it would end"`
+}
+
+type renewalQuoteInput struct {
+	domainRef
+	PeriodYears int `query:"periodYears" default:"1" min:"1" max:"10"`
+}
+
+func (d *Domains) quoteRenewal(ctx context.Context, c *op.Call, in renewalQuoteInput) (*RenewalQuote, error) {
+	v, err := d.renewable(ctx, c, in.ID, in.PeriodYears, fault.BadInput)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := enter(d.asking)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	offer, err := d.offer(ctx, v.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &RenewalQuote{
+		DomainID:          v.ID,
+		Domain:            v.Name,
+		PeriodYears:       in.PeriodYears,
+		AmountCents:       offer.renewal(in.PeriodYears),
+		Currency:          currency,
+		RenewalPriceCents: offer.RenewalPrice,
+		ExpiresAt:         *v.ExpiresAt,
+		RenewedUntil:      clock.Of(v.ExpiresAt.Std().AddDate(in.PeriodYears, 0, 0)),
+	}, nil
+}
+
+// renewable reads a domain that may be renewed for so many years. Too many are
+// refused as a part of the body or of the query.
+func (d *Domains) renewable(
+	ctx context.Context, c *op.Call, ref id.ID, years int, kind *fault.Kind,
+) (*Domain, error) {
+	v, err := d.read(ctx, c.Org, ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := notLeaving(v, "renew"); err != nil {
+		return nil, err
+	}
+	return v, d.notTooFar(v, years, kind)
+}
 
 type renewal struct {
 	domainRef
@@ -22,86 +108,62 @@ type renewal struct {
 }
 
 func (d *Domains) renew(ctx context.Context, c *op.Call, in renewal) (*Accepted, error) {
-	fresh := func(ctx context.Context) (*Operation, error) {
-		v, err := d.read(ctx, c.Org, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		if err := renewable(v); err != nil {
-			return nil, err
-		}
-		if err := d.within(v, in.PeriodYears); err != nil {
-			return nil, err
-		}
-		o, err := d.orderRenewal(ctx, v, in.PeriodYears)
-		if err != nil {
-			return nil, err
-		}
-		if o.Wanted.AmountCents > in.MaxAmountCents {
-			return nil, exceeds(o.Wanted.AmountCents, in.MaxAmountCents)
-		}
-		card, err := d.card(ctx, c.Org)
-		if err != nil {
-			return nil, err
-		}
-		o.Wanted.pays(card)
-		return o, nil
+	o, leave, err := d.resumeOrder(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	return d.order(ctx, c, fresh, d.claimRenewal)
+	defer leave()
+	resumed := o != nil
+	if !resumed {
+		if o, err = d.orderRenewal(ctx, c, &in); err != nil {
+			return nil, err
+		}
+	}
+	return d.pay(ctx, c, o, resumed)
 }
 
-func (d *Domains) read(ctx context.Context, org, ref id.ID) (v *Domain, err error) {
-	err = d.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = d.get(ctx, tx, org, ref)
-		return err
-	})
-	return v, err
-}
-
-// renewable refuses a domain that has no registration here, or is leaving.
-func renewable(v *Domain) error {
-	switch {
-	case v.Registration == nil || v.Status == "transferred":
-		return unsupported("renew", v)
-	case v.TransferRequestedAt != nil:
-		return TransferInFlight.New()
+// orderRenewal checks a renewal and places its order.
+func (d *Domains) orderRenewal(ctx context.Context, c *op.Call, in *renewal) (*Operation, error) {
+	v, err := d.renewable(ctx, c, in.ID, in.PeriodYears, fault.Invalid)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	o, err := d.newRenewal(ctx, v, in.PeriodYears)
+	if err != nil {
+		return nil, err
+	}
+	if err := withinLimit(o.Wanted.AmountCents, in.MaxAmountCents); err != nil {
+		return nil, err
+	}
+	if err := d.chooseCard(ctx, c.Org, &o.Wanted); err != nil {
+		return nil, err
+	}
+	return o, d.place(ctx, c, o, func(ctx context.Context, tx *db.Tx) error { return d.claimRenewal(ctx, tx, o) })
 }
 
 // maxYears is how far ahead registries let a registration end.
 const maxYears = 10
 
-// within refuses a renewal that no registry takes, before anything is charged.
-func (d *Domains) within(v *Domain, years int) error {
-	limit := d.Clock.Now().Std().AddDate(maxYears, 0, 0)
+// notTooFar refuses a renewal that no registry accepts, before anything is
+// charged.
+func (d *Domains) notTooFar(v *Domain, years int, kind *fault.Kind) error {
+	limit := d.cfg.Clock.Now().Std().AddDate(maxYears, 0, 0)
 	if end := v.ExpiresAt.Std().AddDate(years, 0, 0); end.After(limit) {
-		return fault.Field("periodYears", fmt.Sprintf(
-			"Too many: the registration would end on %s, and it may end at most %d years from today",
-			end.Format(time.DateOnly), maxYears))
+		issue := fmt.Sprintf("Too many: the registration would end on %s, and it may end at most %d years from today",
+			end.Format(time.DateOnly), maxYears)
+		return (*fault.Tree)(nil).At([]any{"periodYears"}, issue).Fault(kind)
 	}
 	return nil
 }
 
-func unsupported(operation string, v *Domain) error {
-	f := Unsupported.Say("%s cannot do this: %s.", v.Name, operation)
-	if v.Registration == nil {
-		f = Unsupported.Say("%s is not registered here.", v.Name)
-	} else if v.Status == "transferred" {
-		f = Unsupported.Say("%s has left for another registrar.", v.Name)
-	}
-	f.Details = map[string]string{"operation": operation}
-	return f
-}
-
-// orderRenewal is an order at the present price, without a card yet.
-func (d *Domains) orderRenewal(ctx context.Context, v *Domain, years int) (*Operation, error) {
+// newRenewal is an order at the current price, without a card yet.
+func (d *Domains) newRenewal(ctx context.Context, v *Domain, years int) (*Operation, error) {
 	offer, err := d.offer(ctx, v.Name)
 	if err != nil {
 		return nil, err
 	}
-	w := Order{Years: years, AmountCents: int64(years) * offer.RenewalPrice, Until: *v.ExpiresAt}
-	return d.newOrder(v.OrganizationID, renewalType, v.Name, v.ID, w), nil
+	w := Order{Years: years, AmountCents: offer.renewal(years), Until: *v.ExpiresAt}
+	return d.newOrder(v.OrganizationID, renewalOrder, v.Name, v.ID, w), nil
 }
 
 // claimRenewal makes an order the only renewal of its domain.
@@ -110,73 +172,166 @@ func (d *Domains) claimRenewal(ctx context.Context, tx *db.Tx, o *Operation) err
 	if err != nil {
 		return err
 	}
-	if err := renewable(v); err != nil {
+	if err := notLeaving(v, "renew"); err != nil {
 		return err
 	}
 	if err := noRenewal(ctx, tx, o.OrganizationID, o.DomainID); err != nil {
 		return err
 	}
 	o.Wanted.Until = *v.ExpiresAt
-	return nil
+	return d.notTooFar(v, o.Wanted.Years, fault.Invalid) // another renewal may have ended since the first look
 }
 
-// renewal carries out a paid renewal.
-func (d *Domains) renewal(ctx context.Context, j job.Job, a work) (job.Outcome, error) {
-	w, err := d.begin(ctx, j, a)
-	if w == nil || err != nil {
-		return nil, err
-	}
-	for {
-		switch w.o.Step {
-		case "":
-			err = w.step(ctx, stepRenewing)
-		case stepRenewing:
-			err = w.renew(ctx)
-		case stepRenewed:
-			return w.extend, nil
-		case stepRefunding:
-			return w.refund(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
+const autoRenewJob = "domain.auto_renew"
 
-// renew makes the renewal, or finds the one that an earlier run made.
-func (w *carry) renew(ctx context.Context) error {
-	d, o := w.d, w.o
-	var held *Held
-	err := ErrNothing
-	if w.resumed {
-		held, err = d.Registrar.Renewed(ctx, o.workKey(), o.ResourceName, o.Wanted.Until)
-	}
-	if errors.Is(err, ErrNothing) {
-		held, err = d.Registrar.Renew(ctx, o.workKey(), o.ResourceName, o.Wanted.Years, o.Wanted.Until)
-	}
-	d.pause("renew-called")
-	var no *Refusal
-	if errors.As(err, &no) {
-		return w.fail(ctx, "RENEWAL_FAILED", no)
-	}
+const (
+	renewAhead = 30 * 24 * time.Hour
+	renewAgain = 24 * time.Hour
+)
+
+// renewDue enqueues the automatic renewal of every domain that ends soon.
+func (d *Domains) renewDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+	now := d.cfg.Clock.Now()
+	rows, err := due(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.auto_renew
+		AND d.transfer_requested_at IS NULL
+		AND (d.renewal_failed_at IS NULL OR d.renewal_failed_at <= $2)
+		AND NOT EXISTS (SELECT 1 FROM operations p
+			WHERE p.organization_id = d.organization_id AND p.domain_id = d.id
+			AND p.type = 'domain_renewal' AND p.status IN ('paying', 'queued', 'running'))
+		ORDER BY d.expires_at LIMIT $3`, now.Add(renewAhead), now.Add(-renewAgain), dueBatch)
 	if err != nil {
 		return err
 	}
-	o.Wanted.Held = held
-	return w.step(ctx, stepRenewed)
+	for _, r := range rows {
+		_, err := d.cfg.Jobs.Enqueue(ctx, tx, autoRenewJob, r, job.For(r.Organization), job.Key(string(r.Domain)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// autoRenew orders the renewal of a domain without a request. If it dies after
+// the order is placed, settleOrder continues.
+func (d *Domains) autoRenew(ctx context.Context, j job.Job, a domainArgs) (job.Outcome, error) {
+	v, err := d.read(ctx, a.Organization, a.Domain)
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !v.renewsNow(d.cfg.Clock.Now()) {
+		return nil, nil
+	}
+	o, err := d.newRenewal(ctx, v, 1)
+	if err == nil {
+		o.Automatic = true
+		err = d.chooseCard(ctx, a.Organization, &o.Wanted)
+	}
+	if err != nil {
+		return d.notOrdered(a, err)
+	}
+	err = d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := j.Keep(ctx, tx); err != nil {
+			return err
+		}
+		if err := d.claimRenewal(ctx, tx, o); err != nil {
+			return err
+		}
+		return d.insertOrder(ctx, tx, o)
+	})
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return nil, nil // somebody renews it, or it is leaving
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.pause("claimed")
+	payment, err := d.charge(ctx, o, false)
+	var no *Refusal
+	switch {
+	case errors.As(err, &no):
+		return func(ctx context.Context, tx *db.Tx) error {
+			return d.refuse(ctx, tx, o, orderRefused, no.Message)
+		}, nil
+	case err != nil:
+		d.cfg.Log.WarnContext(ctx, "the outcome of a charge is not known", "operation", o.ID, "err", err)
+		return nil, nil // settleOrder asks
+	}
+	d.pause("charged")
+	return func(ctx context.Context, tx *db.Tx) error { return d.queueBySystem(ctx, tx, o, payment) }, nil
+}
+
+// renewsNow reports whether a domain is renewed automatically today.
+func (v *Domain) renewsNow(now clock.Time) bool {
+	return notLeaving(v, "renew") == nil && v.Status == StatusActive && *v.AutoRenew &&
+		*v.ExpiresAt <= now.Add(renewAhead) &&
+		(v.RenewalFailedAt == nil || *v.RenewalFailedAt <= now.Add(-renewAgain))
+}
+
+// notOrdered records why an automatic renewal could not even be ordered. What
+// may work an hour later is tried again.
+func (d *Domains) notOrdered(a domainArgs, err error) (job.Outcome, error) {
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Kind == fault.Unavailable {
+		return nil, err
+	}
+	return func(ctx context.Context, tx *db.Tx) error {
+		return d.renewalFailed(ctx, tx, a.Organization, a.Domain, f.Code, f.Sentence())
+	}, nil
+}
+
+// carryOutRenewal renews a registration that is paid for.
+func (d *Domains) carryOutRenewal(ctx context.Context, j job.Job, a orderArgs) (job.Outcome, error) {
+	r, err := d.startRun(ctx, j, a)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	for err == nil {
+		switch r.o.Step {
+		case "":
+			err = r.save(ctx, stepRenewing)
+		case stepRenewing:
+			err = r.renew(ctx)
+		case stepRenewed:
+			return r.extend, nil
+		case stepRefunding:
+			return r.refund(ctx)
+		default:
+			err = fmt.Errorf("domain: a renewal has no step %s", r.o.Step)
+		}
+	}
+	return nil, err
+}
+
+// renew makes the renewal, or finds the one that an earlier run made.
+func (r *orderRun) renew(ctx context.Context) error {
+	o, registrar := r.o, r.d.cfg.Registrar
+	var held *Held
+	err := ErrNothing
+	if r.resumed {
+		held, err = registrar.Renewed(ctx, o.workKey(), o.ResourceName, o.Wanted.Until)
+	}
+	if errors.Is(err, ErrNothing) {
+		held, err = registrar.Renew(ctx, o.workKey(), o.ResourceName, o.Wanted.Years, o.Wanted.Until)
+	}
+	r.d.pause("renew-called")
+	return r.saveHeld(ctx, held, err, stepRenewed, "RENEWAL_FAILED")
 }
 
 // extend writes the new end of a registration and ends its order.
-func (w *carry) extend(ctx context.Context, tx *db.Tx) error {
-	d, o := w.d, w.o
+func (r *orderRun) extend(ctx context.Context, tx *db.Tx) error {
+	d, o := r.d, r.o
 	v, err := d.lock(ctx, tx, o.OrganizationID, o.DomainID)
 	if err != nil {
 		return err
 	}
-	now := d.Clock.Now()
-	v.ExpiresAt, v.RenewalFailedAt, v.ExpiryTold, v.UpdatedAt = &o.Wanted.Held.ExpiresAt, nil, nil, now
-	if v.Status == "expired" && *v.ExpiresAt > now {
-		v.Status = "active"
+	now := d.cfg.Clock.Now()
+	v.ExpiresAt, v.RenewalFailedAt, v.ExpiryNoticed, v.UpdatedAt = &o.Wanted.Held.ExpiresAt, nil, nil, now
+	if v.Status == StatusExpired && *v.ExpiresAt > now {
+		v.Status = StatusActive
 	}
 	if err := d.save(ctx, tx, v); err != nil {
 		return err
@@ -184,5 +339,5 @@ func (w *carry) extend(ctx context.Context, tx *db.Tx) error {
 	if err := d.emitFor(ctx, tx, o, "domain.renewed", v.ID, v); err != nil {
 		return err
 	}
-	return w.succeed(ctx, tx)
+	return r.succeed(ctx, tx)
 }

@@ -10,20 +10,41 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-var subdomains = op.Nested[Domain]{Rows: domains, Parent: "domains", Noun: "domain", Column: "parent_domain_id"}
+var subdomains = op.Under(domains, db.To("parent_domain_id", "domains"))
 
 func (d *Domains) subdomainOperations() []*op.Op {
 	const ref = `{"id": ` + exampleID + `, "subdomainId": "7d2a9c10-4b5e-4f6a-8c3d-9e1f0a2b3c4d"}`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "domains.subdomains.list", Route: "GET /v1/domains/{id}/subdomains", Summary: "List a domain's subdomains, newest first.",
-			Example: `{"id": ` + exampleID + `}`}, d.listSubdomains),
-		op.Write(op.Spec{Name: "domains.subdomains.create", Outward: true, Route: "POST /v1/domains/{id}/subdomains", Summary: "Add a subdomain.",
-			Description: "It is active at once: the domain above it is verified already. Where that has hosted email, the subdomain's records follow in a moment.",
-			Errors:      []*fault.Kind{Exists, NestingUnsupported, NotVerified, TransferInFlight, Unavailable}, Events: []string{"domain.subdomain.created"},
-			Example: `{"id": ` + exampleID + `, "name": "mail.example.com", "purpose": "transactional"}`}, d.createSubdomain),
-		op.Read(op.Spec{Name: "domains.subdomains.get", Route: "GET /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Get a subdomain.", Example: ref}, d.getSubdomain),
-		op.Write(op.Spec{Name: "domains.subdomains.delete", Route: "DELETE /v1/domains/{id}/subdomains/{subdomainId}", Summary: "Remove a subdomain.",
-			Events: []string{"domain.subdomain.deleted"}, Example: ref}, d.deleteSubdomain),
+		op.Read(op.Spec{
+			Name:    "domains.subdomains.list",
+			Route:   "GET /v1/domains/{id}/subdomains",
+			Summary: "List a domain's subdomains, newest first.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, d.listSubdomains),
+		op.Write(op.Spec{
+			Name:    "domains.subdomains.create",
+			Route:   "POST /v1/domains/{id}/subdomains",
+			Summary: "Add a subdomain.",
+			Description: "It is active at once: the domain above it is verified already. " +
+				"Where that has hosted email, the subdomain's records follow in a moment.",
+			Outward: true,
+			Errors:  []*fault.Kind{Exists, NestingUnsupported, NotVerified, TransferInFlight, Unavailable},
+			Events:  []string{"domain.subdomain.created"},
+			Example: `{"id": ` + exampleID + `, "name": "mail.example.com", "purpose": "transactional"}`,
+		}, d.createSubdomain),
+		op.Read(op.Spec{
+			Name:    "domains.subdomains.get",
+			Route:   "GET /v1/domains/{id}/subdomains/{subdomainId}",
+			Summary: "Get a subdomain.",
+			Example: ref,
+		}, d.getSubdomain),
+		op.Write(op.Spec{
+			Name:    "domains.subdomains.delete",
+			Route:   "DELETE /v1/domains/{id}/subdomains/{subdomainId}",
+			Summary: "Remove a subdomain.",
+			Events:  []string{"domain.subdomain.deleted"},
+			Example: ref,
+		}, d.deleteSubdomain),
 	}
 }
 
@@ -42,8 +63,8 @@ func (d *Domains) listSubdomains(ctx context.Context, c *op.Call, in subdomainLi
 
 type subdomainCreate struct {
 	domainRef
-	Name    string `json:"name" min:"1" max:"1000" doc:"the full name, one label under the domain"`
-	Purpose string `json:"purpose" default:"general" enum:"general,transactional,marketing" doc:"general sends and receives mail; the others only send"`
+	Name    string  `json:"name" min:"1" max:"1000" doc:"the full name, one label under the domain"`
+	Purpose Purpose `json:"purpose" default:"general" enum:"general,transactional,marketing" doc:"general gets mail"`
 
 	ascii string
 }
@@ -66,22 +87,30 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 		return nil, err
 	}
 	switch {
-	case parent.Kind != "apex":
+	case parent.Kind != KindApex:
 		return nil, NestingUnsupported.Say("%s is a subdomain, and has none of its own.", parent.Name)
 	case ending(in.ascii) != parent.Name:
 		return nil, fault.Field("name", "Must be one label under "+parent.Name+", like mail."+parent.Name)
 	case parent.TransferRequestedAt != nil:
 		return nil, TransferInFlight.New()
-	case parent.Status == "pending_verification":
+	case parent.Status == StatusPending:
 		return nil, NotVerified.Say("Verify %s first.", parent.Name)
-	case parent.Status != "active":
+	case parent.Status != StatusActive:
 		return nil, Unavailable.Say("%s is %s.", parent.Name, parent.Status)
 	}
-	v := &Domain{Record: c.NewRecord(), Name: in.ascii, Kind: "subdomain", ParentDomainID: &parent.ID, Purpose: in.Purpose, Status: "active", Source: parent.Source}
-	if err := added(domains.TryInsert(ctx, c.Tx, v)); err != nil {
+	v := &Domain{
+		Record:         c.NewRecord(),
+		Name:           in.ascii,
+		Kind:           KindSubdomain,
+		ParentDomainID: &parent.ID,
+		Purpose:        in.Purpose,
+		Status:         StatusActive,
+		Source:         parent.Source,
+	}
+	if err := insertDomain(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := d.takeBelow(ctx, c, v); err != nil {
+	if err := d.takeSubdomainName(ctx, c, v); err != nil {
 		return nil, err
 	}
 	if err := d.subdomainsChanged(ctx, c, parent.ID); err != nil {
@@ -93,10 +122,10 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	return v, c.Emit("domain.subdomain.created", v.ID, v)
 }
 
-// takeBelow gives a subdomain its name. Another organization that has it keeps
-// it for as long as its own proof stands.
-func (d *Domains) takeBelow(ctx context.Context, c *op.Call, v *Domain) error {
-	h, err := heldNow(ctx, c.Tx, v.Name)
+// takeSubdomainName gives a subdomain its name. Another organization that has
+// it keeps it for as long as its own proof stands.
+func (d *Domains) takeSubdomainName(ctx context.Context, c *op.Call, v *Domain) error {
+	h, err := holdOn(ctx, c.Tx, v.Name)
 	if err != nil {
 		return err
 	}
@@ -106,11 +135,11 @@ func (d *Domains) takeBelow(ctx context.Context, c *op.Call, v *Domain) error {
 		if err != nil && !fault.Has(err, fault.NotFound) {
 			return err
 		}
-		if err == nil && holder.Kind == "apex" && holder.Status == "pending_verification" {
+		if err == nil && holder.Kind == KindApex && holder.Status == StatusPending {
 			r = &rival{org: h.Org, apex: h.Domain, domain: h.Domain, seenAt: holder.ProofSeenAt}
 		}
 	}
-	return d.take(ctx, c.Tx, c.Org, v.Name, v.ID, r)
+	return d.takeName(ctx, c.Tx, c.Org, v.Name, v.ID, r)
 }
 
 type subdomainRef struct {
@@ -134,7 +163,7 @@ func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainR
 	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
 		return op.Nothing{}, err
 	}
-	if err := release(ctx, c.Tx, c.Org, v.ID); err != nil {
+	if err := releaseNames(ctx, c.Tx, c.Org, v.ID); err != nil {
 		return op.Nothing{}, err
 	}
 	if err := d.subdomainsChanged(ctx, c, in.ID); err != nil {
@@ -151,7 +180,8 @@ type Standing struct {
 
 // noSubdomains refuses what a domain with subdomains cannot do.
 func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
-	rows, err := db.All[Standing](ctx, tx, `SELECT id, name FROM domains
+	rows, err := db.All[Standing](ctx, tx, `
+		SELECT id, name FROM domains
 		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
 		ORDER BY name LIMIT 100`, org, parent)
 	if err != nil || len(rows) == 0 {

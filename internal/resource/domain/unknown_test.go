@@ -18,8 +18,8 @@ import (
 // unreliable is a payment provider whose answers get lost.
 type unreliable struct {
 	domain.Payments
-	lost  atomic.Int64 // so many charges are made, and their answer is lost
-	never atomic.Int64 // so many charges do not even arrive
+	lost  atomic.Int64 // this many charges succeed, but their answer is lost
+	never atomic.Int64 // this many charges do not even arrive
 	calls atomic.Int64
 }
 
@@ -35,7 +35,7 @@ func (u *unreliable) Charge(ctx context.Context, key string, c domain.Charge) (s
 	return payment, err
 }
 
-// A charge whose outcome is not known keeps its key, and is asked about.
+// A charge with an unknown outcome keeps its key, and is asked about.
 func TestUnknownCharge(t *testing.T) {
 	u := &unreliable{}
 	each(t, func(w *world) {
@@ -64,8 +64,8 @@ func TestUnknownCharge(t *testing.T) {
 			t.Errorf("%d charges", charges())
 		}
 
-		// Nobody comes back: the order is settled all the same, and the key
-		// then tells of it.
+		// Nobody comes back: the order is still settled, and the key then
+		// answers with it.
 		u.lost.Store(1)
 		try("silent.com").Refused(t, 503, "SERVICE_UNAVAILABLE")
 		if n := w.get("/v1/operations").OK(t, 200).Len(); n != 2 {
@@ -78,12 +78,14 @@ func TestUnknownCharge(t *testing.T) {
 		w.ended(o.Text("0.id")).Same("status", "succeeded")
 
 		// Nobody comes back and nothing was charged: the name is free again,
-		// and the key begins anew.
+		// and the key starts over.
 		u.never.Store(1)
 		try("gone.com").Refused(t, 503, "SERVICE_UNAVAILABLE")
 		w.exec("UPDATE operations SET charged_at = charged_at - 3600000000 WHERE resource_name = 'gone.com'")
 		soon()
-		w.eventually("it is given up", func() bool { return w.count("SELECT count(*) FROM operations WHERE status = 'abandoned'") == 1 })
+		w.eventually("it is given up", func() bool {
+			return w.count("SELECT count(*) FROM operations WHERE status = 'abandoned'") == 1
+		})
 		if n := w.count("SELECT count(*) FROM domain_holds WHERE name = 'gone.com'"); n != 0 {
 			t.Error("the name is still held")
 		}
@@ -97,10 +99,13 @@ func TestUnknownCharge(t *testing.T) {
 		u.lost.Store(1)
 		try("refused-alone.com").Refused(t, 503, "SERVICE_UNAVAILABLE")
 		soon()
-		w.eventually("it is settled", func() bool { return w.count("SELECT count(*) FROM operations WHERE status = 'refused'") == 2 })
+		w.eventually("it is settled", func() bool {
+			return w.count("SELECT count(*) FROM operations WHERE status = 'refused'") == 2
+		})
 		try("refused-alone.com").Refused(t, 402, "PAYMENT_FAILED").Same("details.useNewKey", true)
 
-		if n := w.count("SELECT count(*) FROM sandbox_charges WHERE declined IS NULL"); n != 4 || w.count("SELECT count(*) FROM sandbox_registrations") != 4 {
+		if n := w.count("SELECT count(*) FROM sandbox_charges WHERE declined IS NULL"); n != 4 ||
+			w.count("SELECT count(*) FROM sandbox_registrations") != 4 {
 			t.Errorf("%d charges for 4 names", n)
 		}
 	}, func(c *domain.Config) {
@@ -109,8 +114,8 @@ func TestUnknownCharge(t *testing.T) {
 	})
 }
 
-// A domain that renews itself and loses the answer to its charge is settled
-// like any other order, and not charged by the next sweep.
+// A domain that is renewed automatically and loses the answer to its charge is
+// settled like any other order, and not charged by the next sweep.
 func TestUnknownAutoRenewal(t *testing.T) {
 	u := &unreliable{}
 	each(t, func(w *world) {
@@ -131,9 +136,13 @@ func TestUnknownAutoRenewal(t *testing.T) {
 		w.eventually("it is ordered", func() bool { return w.count("SELECT count(*) FROM sandbox_charges") == 2 })
 		sweep()
 		w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'operations.settle' AND state = 'ready'")
-		w.eventually("it is renewed", func() bool { return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewed'") == 1 })
+		w.eventually("it is renewed", func() bool {
+			return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewed'") == 1
+		})
 		sweep()
-		if n := w.count("SELECT count(*) FROM operations WHERE automatic"); n != 1 || w.count("SELECT count(*) FROM sandbox_charges") != 2 || w.count("SELECT count(*) FROM sandbox_renewals") != 1 {
+		if n := w.count("SELECT count(*) FROM operations WHERE automatic"); n != 1 ||
+			w.count("SELECT count(*) FROM sandbox_charges") != 2 ||
+			w.count("SELECT count(*) FROM sandbox_renewals") != 1 {
 			t.Errorf("%d renewals were ordered, %d charges", n, w.count("SELECT count(*) FROM sandbox_charges"))
 		}
 		if got, want := w.Events(t, "domain.r"), "domain.renewed"; got != want {
@@ -159,7 +168,8 @@ func TestOneKey(t *testing.T) {
 				t.Errorf("%d %s", r.Status, r.Body)
 			}
 		})
-		if accepted.Load() == 0 || w.count("SELECT count(*) FROM sandbox_charges") != 1 || w.count("SELECT count(*) FROM operations") != 1 {
+		if accepted.Load() == 0 || w.count("SELECT count(*) FROM sandbox_charges") != 1 ||
+			w.count("SELECT count(*) FROM operations") != 1 {
 			t.Errorf("%d accepted, %d charges", accepted.Load(), w.count("SELECT count(*) FROM sandbox_charges"))
 		}
 	})
@@ -208,19 +218,21 @@ type elsewhere struct{ domain.Payments }
 
 func (elsewhere) Name() string { return "elsewhere" }
 
-// A default card that this server does not charge is not said to be missing.
+// A default card that this server cannot charge is not reported as missing.
 func TestCardOfAnotherProvider(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.register("paid.com").Refused(w.t, 402, "PAYMENT_METHOD_REQUIRED")
-		if text := f.Text("message"); text != "The default card is of sandbox, which this server does not charge. An owner or admin saves another in the console." {
+		const want = "The default card is of sandbox, which this server does not charge. " +
+			"An owner or admin saves another in the console."
+		if text := f.Text("message"); text != want {
 			w.t.Error(text)
 		}
 	}, func(c *domain.Config) { c.Payments = elsewhere{c.Payments} })
 }
 
-// The database gives up at the very end, when the card is charged: the key
-// keeps its order, and a retry that comes after the order was settled and
-// carried out does not order again.
+// The database fails at the very end, when the card is already charged: the key
+// keeps its order, and a retry after the order was settled and carried out does
+// not order again.
 func TestChargedAndNotWritten(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		if e != db.Postgres {
@@ -229,7 +241,8 @@ func TestChargedAndNotWritten(t *testing.T) {
 		var charged atomic.Pointer[func()]
 		w := &world{t: t, txt: &texts{by: map[string][]string{}}}
 		s := apptest.Settings(t, e)
-		s.DatabaseURL += map[bool]string{true: "&", false: "?"}[strings.Contains(s.DatabaseURL, "?")] + "lock_timeout=300ms"
+		s.DatabaseURL += map[bool]string{true: "&", false: "?"}[strings.Contains(s.DatabaseURL, "?")] +
+			"lock_timeout=300ms"
 		w.App = apptest.StartWith(t, s, w.extra(func(c *domain.Config) {
 			c.Pause = func(step string) {
 				if step == "charged" {
@@ -247,7 +260,8 @@ func TestChargedAndNotWritten(t *testing.T) {
 			go func() {
 				defer close(gone)
 				if err := w.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-					_, err := db.All[string](ctx, tx, "SELECT id FROM operations WHERE type = 'domain_renewal' FOR UPDATE")
+					_, err := db.All[string](ctx, tx,
+						"SELECT id FROM operations WHERE type = 'domain_renewal' FOR UPDATE")
 					close(held)
 					<-letGo
 					return err
@@ -262,7 +276,9 @@ func TestChargedAndNotWritten(t *testing.T) {
 		close(letGo)
 		<-gone
 		w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'operations.settle' AND state = 'ready'")
-		w.eventually("it is renewed", func() bool { return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewed'") == 1 })
+		w.eventually("it is renewed", func() bool {
+			return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewed'") == 1
+		})
 		first := w.get("/v1/operations?type=domain_renewal").OK(t, 200).Text("0.id")
 		renew().OK(t, 202).Same("operationId", first)
 		if n := w.count("SELECT count(*) FROM sandbox_charges WHERE amount_cents = 1500"); n != 1 {

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/zone"
 )
 
-// watchedDNS calls back, once, before it removes a zone and after it made one,
-// and may fail to make one.
+// watchedDNS calls back, once, before it removes a zone and after it creates
+// one, and may fail to create one.
 type watchedDNS struct {
-	domain.DNS
+	zone.Provider
 	removing, made atomic.Pointer[func()]
-	fail           atomic.Int64 // so many zones are not made
+	fail           atomic.Int64 // this many zones are not created
 }
 
 func once(p *atomic.Pointer[func()]) {
@@ -23,21 +24,21 @@ func once(p *atomic.Pointer[func()]) {
 	}
 }
 
-func (d *watchedDNS) DeleteZone(ctx context.Context, zone string) error {
+func (d *watchedDNS) DeleteZone(ctx context.Context, name string) error {
 	once(&d.removing)
-	return d.DNS.DeleteZone(ctx, zone)
+	return d.Provider.DeleteZone(ctx, name)
 }
 
-func (d *watchedDNS) CreateZone(ctx context.Context, zone string) error {
+func (d *watchedDNS) CreateZone(ctx context.Context, name string) error {
 	if d.fail.Add(-1) >= 0 {
 		return errors.New("test: connection refused")
 	}
-	err := d.DNS.CreateZone(ctx, zone)
+	err := d.Provider.CreateZone(ctx, name)
 	once(&d.made)
 	return err
 }
 
-// added adds an external domain whose TXT record is there.
+// added adds an external domain whose TXT record exists.
 func (w *world) added(name string) string {
 	w.t.Helper()
 	v := w.post("/v1/domains", `{"name": "`+name+`"}`).OK(w.t, 201)
@@ -45,8 +46,8 @@ func (w *world) added(name string) string {
 	return "/v1/domains/" + v.Text("id")
 }
 
-// A domain that is deleted and verified again while its old zone goes has one,
-// whichever is first.
+// A domain that is deleted and verified again while its old zone is being
+// removed has a zone, whichever is first.
 func TestVerifyWhileItsZoneGoes(t *testing.T) {
 	var d *watchedDNS
 	each(t, func(w *world) {
@@ -55,9 +56,10 @@ func TestVerifyWhileItsZoneGoes(t *testing.T) {
 		w.post(former+"/verify", "").OK(w.t, 200)
 		wait := func() { close(removing); <-next }
 		d.removing.Store(&wait)
-		w.delete(former).OK(w.t, 204)
+		w.remove(former).OK(w.t, 204)
 		<-removing
-		// The zone is there when verification looks, and gone when it is done.
+		// The zone exists when verification checks, and is gone when it is
+		// done.
 		again := w.added("again.example.com")
 		letGo := func() {
 			close(next)
@@ -69,12 +71,12 @@ func TestVerifyWhileItsZoneGoes(t *testing.T) {
 		w.post(again+"/verify", "").OK(w.t, 200)
 		w.eventually("it has a zone", func() bool { return w.get(again+"/dns-records").Status == 200 })
 	}, func(c *domain.Config) {
-		d = &watchedDNS{DNS: c.DNS}
+		d = &watchedDNS{Provider: c.DNS}
 		c.DNS = d
 	})
 }
 
-// Whoever has a name again gets its zone back although the first try failed.
+// Whoever has a name again gets its zone back even if the first try failed.
 func TestZoneComesBackLater(t *testing.T) {
 	var d *watchedDNS
 	each(t, func(w *world) {
@@ -87,14 +89,14 @@ func TestZoneComesBackLater(t *testing.T) {
 			d.fail.Store(1)
 		}
 		d.removing.Store(&take)
-		w.delete(former).OK(w.t, 204)
+		w.remove(former).OK(w.t, 204)
 		w.eventually("it is tried again", func() bool {
 			w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'domain.drop_zone' AND state = 'ready' AND attempt > 0")
 			return w.count("SELECT count(*) FROM jobs WHERE kind = 'domain.drop_zone' AND state = 'done'") == 1
 		})
 		w.get(again+"/dns-records").OK(w.t, 200)
 	}, func(c *domain.Config) {
-		d = &watchedDNS{DNS: c.DNS}
+		d = &watchedDNS{Provider: c.DNS}
 		c.DNS = d
 	})
 }

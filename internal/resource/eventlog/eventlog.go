@@ -1,6 +1,6 @@
-// Package eventlog lets callers read the event log: what happened, to what,
-// who did it and how. It only reads; events are written by the changes
-// themselves (kernel/event).
+// Package eventlog lets callers read the event log: what happened, to what, who
+// did it and how. It only reads; the changes themselves write events
+// (kernel/event).
 package eventlog
 
 import (
@@ -17,27 +17,39 @@ import (
 type Event struct {
 	op.Record
 	Type         string  `json:"type" doc:"what happened, for example contact.created"`
-	ResourceType string  `json:"resourceType" doc:"to what kind of thing, for example contact"`
+	ResourceType string  `json:"resourceType" doc:"the kind of resource, for example contact"`
 	ResourceID   id.ID   `json:"resourceId"`
 	ActorKind    string  `json:"actorKind" enum:"user,agent,api,automation,system"`
 	ActorID      *id.ID  `json:"actorId" doc:"the user, agent, API key or automation; null for the service itself"`
 	Door         string  `json:"door" enum:"rest,agent,automation,console,admin,system" doc:"how the caller came in"`
-	RequestID    string  `json:"requestId" doc:"of the request that caused it"`
+	RequestID    string  `json:"requestId" doc:"the request that caused it"`
 	Data         db.JSON `json:"data" doc:"the resource as GET returned it right after"`
+	Previous     db.JSON `json:"previous" doc:"former values of what changed; null for creations"`
 }
 
-// An event is made once: its common fields follow from its creation.
-const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, type, resource_type, resource_id,
-	actor_kind, actor_id, door, request_id, data`
+// An event is written once, so its common fields follow from its creation.
+const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, type,
+	resource_type, resource_id,
+	actor_kind, actor_id, door, request_id, data, previous`
 
 // Operations lists what can be done with the log.
 func Operations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "events.list", Route: "GET /v1/events", Resource: "webhooks", Summary: "List events, newest first.",
+		op.Read(op.Spec{
+			Name:        "events.list",
+			Route:       "GET /v1/events",
+			Resource:    "webhooks",
+			Summary:     "List events, newest first.",
 			Description: "Events feed webhooks and automations, and are the audit trail.",
-			Example:     `{"type": "contact.created", "since": "2026-01-31T12:00:00Z", "limit": 20}`}, listEvents),
-		op.Read(op.Spec{Name: "events.get", Route: "GET /v1/events/{id}", Resource: "webhooks", Summary: "Get an event.",
-			Example: `{"id": "2b9e6f0c-41d7-4d0b-8a55-7c3f1e9d2a64"}`}, getEvent),
+			Example:     `{"type": "contact.created", "since": "2026-01-31T12:00:00Z", "limit": 20}`,
+		}, listEvents),
+		op.Read(op.Spec{
+			Name:     "events.get",
+			Route:    "GET /v1/events/{id}",
+			Resource: "webhooks",
+			Summary:  "Get an event.",
+			Example:  `{"id": "2b9e6f0c-41d7-4d0b-8a55-7c3f1e9d2a64"}`,
+		}, getEvent),
 	}
 }
 
@@ -61,7 +73,7 @@ func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event],
 	if in.Since != nil {
 		w.And("created_at >= ?", *in.Since)
 	}
-	rows, err := db.ListLog[Event](ctx, c.Tx, "events", columns, w, in.DB())
+	rows, err := db.ListLog[Event](ctx, c.Tx, event.Table, columns, w, in.DB())
 	return op.ListOf(in.Page, rows), err
 }
 
@@ -70,6 +82,7 @@ type eventRef struct {
 }
 
 func getEvent(ctx context.Context, c *op.Call, in eventRef) (*Event, error) {
-	v, err := db.One[Event](ctx, c.Tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
+	v, err := db.One[Event](ctx, c.Tx, "SELECT "+columns+" FROM "+event.Table+" WHERE organization_id = $1 AND id = $2",
+		c.Org, in.ID)
 	return &v, db.Missing(err, "event")
 }

@@ -13,9 +13,11 @@ func TestEvents(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		ada := call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
 		call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "lastName": "Lovelace"}`, ada.Text("id"))).OK(t, 200)
-		phone := call(t, "contacts.phone_numbers.create", fmt.Sprintf(`{"id": %q, "phoneNumber": "+442079460018"}`, ada.Text("id"))).OK(t, 201)
+		phone := call(t, "contacts.phone_numbers.create",
+			fmt.Sprintf(`{"id": %q, "phoneNumber": "+442079460018"}`, ada.Text("id"))).OK(t, 201)
 		bob := call(t, "contacts.create", `{"firstName": "Bob"}`).OK(t, 201)
-		call(t, "contacts.update", fmt.Sprintf(`{"id": %q}`, bob.Text("id"))).OK(t, 200) // changes nothing, so nothing happened
+		// changes nothing, so nothing happened
+		call(t, "contacts.update", fmt.Sprintf(`{"id": %q}`, bob.Text("id"))).OK(t, 200)
 		call(t, "contacts.create", `{"firstName": ""}`).Refused(t, 400, "VALIDATION_ERROR")
 
 		list := call(t, "events.list", `{}`).OK(t, 200)
@@ -35,15 +37,18 @@ func TestEvents(t *testing.T) {
 		}
 		one.Same("organizationId", a.Org)
 		one.Same("updatedAt", one.Text("createdAt"))
-		if !one.Has("deletedAt") || !one.At("deletedAt").Null() || len(one.Text("requestId")) != 36 || one.Text("actorKind") == "" || one.Text("door") == "" {
+		if !one.Has("deletedAt") || !one.At("deletedAt").Null() || len(one.Text("requestId")) != 36 ||
+			one.Text("actorKind") == "" || one.Text("door") == "" {
 			t.Errorf("%s", one)
 		}
 		since := list.Text("1.createdAt")
 		for filter, want := range map[string]int{
 			`"type": "contact.created"`: 2, `"type": "contact.deleted"`: 0, `"type": "contact"`: 0,
 			`"resourceType": "contact"`: 3, `"resourceType": "contact.phone_number"`: 1,
-			`"resourceId": "` + ada.Text("id") + `"`: 2, `"resourceId": "` + ada.Text("id") + `", "type": "contact.updated"`: 1,
-			`"since": "2999-01-01T00:00:00Z"`: 0, `"since": "2020-01-01T00:00:00Z", "resourceType": "contact"`: 3,
+			`"resourceId": "` + ada.Text("id") + `"`:                            2,
+			`"resourceId": "` + ada.Text("id") + `", "type": "contact.updated"`: 1,
+			`"since": "2999-01-01T00:00:00Z"`:                                   0,
+			`"since": "2020-01-01T00:00:00Z", "resourceType": "contact"`:        3,
 		} {
 			if n := call(t, "events.list", "{"+filter+"}").OK(t, 200).Len(); n != want {
 				t.Errorf("%s finds %d, want %d", filter, n, want)
@@ -55,7 +60,8 @@ func TestEvents(t *testing.T) {
 				t.Errorf("since %s finds %s", since, at)
 			}
 		}
-		call(t, "events.list", `{"sortOrder": "asc", "resourceType": "contact"}`).OK(t, 200).Same("0.resourceId", ada.Text("id"))
+		call(t, "events.list", `{"sortOrder": "asc", "resourceType": "contact"}`).OK(t, 200).Same("0.resourceId",
+			ada.Text("id"))
 
 		call(t, "events.get", `{"id": "2b9e6f0c-41d7-4d0b-8a55-7c3f1e9d2a64"}`).Refused(t, 404, "NOT_FOUND")
 		other := a.NewTenant(t, "free")
@@ -67,7 +73,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// The log belongs to those who may read webhooks, and nobody writes it.
+// The log is for those who may read webhooks, and nobody writes it.
 func TestEventPermission(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	contacts, _ := a.NewKey(t, a.Tenant, "contacts:read")

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// AliveEvery has uploads show more often that they live, for one test.
+// AliveEvery makes uploads renew their claim more often, for one test.
 func AliveEvery(t testing.TB, every time.Duration) {
 	before := aliveEvery
 	aliveEvery = every
 	t.Cleanup(func() { aliveEvery = before })
 }
 
-// MeasureAlways has nothing believed of what was measured before.
+// MeasureAlways makes every measurement stale at once.
 func MeasureAlways(t testing.TB) {
 	every, again, share := measureEvery, measureAgain, measureShare
 	measureEvery, measureAgain, measureShare = 0, 0, 0

@@ -1,10 +1,10 @@
-// Package file holds files, the folders they lie in, and the links by which
-// others can fetch them.
+// Package file holds files, their folders, and the links by which others can
+// fetch them.
 //
 // Start reading at Store: it keeps a file's bytes and its row together, for
 // this package's operations and for other resources. The bytes are behind the
-// port Blobs; nothing here holds a whole file in memory, and nothing believes
-// what a client says about one.
+// port Blobs. Nothing here holds a whole file in memory or trusts what a client
+// says about one.
 package file
 
 import (
@@ -20,9 +20,9 @@ import (
 type File struct {
 	op.Record
 	Name        string `json:"name"`
-	ContentType string `json:"contentType" doc:"told by the bytes"`
+	ContentType string `json:"contentType" doc:"detected from the bytes"`
 	SizeBytes   int64  `json:"sizeBytes"`
-	SHA256      string `json:"sha256" db:"sha256" doc:"of the bytes, in hexadecimal"`
+	SHA256      string `json:"sha256" db:"sha256" doc:"of the bytes, in hex"`
 	FolderID    *id.ID `json:"folderId" doc:"null for none"`
 
 	Seq    int64  `json:"-" db:"seq"`
@@ -30,9 +30,23 @@ type File struct {
 	Search string `json:"-" db:"search"`
 }
 
-var files = db.NewTable[File]("files", "file")
+var files = db.NewTable[File]("files", db.Life{
+	Noun: "file",
+	Refs: []db.Ref{db.To("folder_id", "folders", db.Keeps)},
+	// The sweep removes the bytes once this is committed.
+	BeforePurge: `
+		INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed)
+		SELECT organization_id, blob_key, deleted_at, FALSE FROM files
+		WHERE seq IN (ROWS)
+		ON CONFLICT DO NOTHING`,
+	// Marked as deleted so long ago that the next purge removes it with its
+	// bytes.
+	Erase:      db.Blank("name = 'erased', search = '', deleted_at = 1"),
+	Bytes:      "size_bytes",
+	Unexported: []string{"blob_key"},
+})
 
-// words are what a file is found by.
+// words are the text that a search finds a file by.
 func (f *File) words() string { return db.SearchText(&f.Name) }
 
 const fileRef = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
@@ -40,20 +54,56 @@ const fileRef = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
 // Operations lists everything that can be done with files.
 func (s *Store) Operations() []*op.Op {
 	return append(append([]*op.Op{
-		op.Read(op.Spec{Name: "files.list", Route: "GET /v1/files", Summary: "List files, newest first.",
-			Example: `{"query": "invoice", "limit": 20}`}, listFiles),
-		op.Bytes(op.Spec{Name: "files.upload", Route: "POST /v1/files", Summary: "Upload a file.",
-			Description: "The body is a form with the part file, and optionally name and folderId, in any order. The name is by default that of the part, without its path; the content type is told by the bytes. Idempotency keys do not apply.",
-			Errors:      []*fault.Kind{LimitReached}, Events: []string{"file.created"}, Example: `{"file": "(the bytes)", "name": "letter.pdf"}`}, s.uploadFile),
-		op.Read(op.Spec{Name: "files.get", Route: "GET /v1/files/{id}", Summary: "Get what is known about a file.",
-			Example: `{` + fileRef + `}`}, getFile),
-		op.Write(op.Spec{Name: "files.update", Route: "PATCH /v1/files/{id}", Summary: "Rename a file or move it to another folder.", Events: []string{"file.updated"},
-			Description: "A null folderId takes it out of its folder.", Example: `{` + fileRef + `, "name": "letter-signed.pdf"}`}, updateFile),
-		op.Write(op.Spec{Name: "files.delete", Route: "DELETE /v1/files/{id}", Summary: "Delete a file.", Events: []string{"file.deleted"},
-			Description: "Its access links stop working at once.", Example: `{` + fileRef + `}`}, deleteFile),
-		op.Bytes(op.Spec{Name: "files.download", Route: "GET /v1/files/{id}/content", Summary: "Get the bytes of a file.",
-			Description: "Answers with the file's own content type, always as an attachment. Takes Range, and If-None-Match with the ETag.",
-			Example:     `{` + fileRef + `}`}, s.downloadFile),
+		op.Read(op.Spec{
+			Name:    "files.list",
+			Route:   "GET /v1/files",
+			Summary: "List files, newest first.",
+			Example: `{"query": "invoice", "limit": 20}`,
+		}, listFiles),
+		op.Bytes(op.Spec{
+			Name:    "files.upload",
+			Route:   "POST /v1/files",
+			Summary: "Upload a file.",
+			Description: "The body is a form with the part file, and optionally name and folderId, in any order. " +
+				"The name is " +
+				"by default that of the part, without its path; the content type is detected from the bytes. " +
+				"Idempotency keys do " +
+				"not apply.",
+			Errors:  []*fault.Kind{LimitReached},
+			Events:  []string{"file.created"},
+			Example: `{"file": "(the bytes)", "name": "letter.pdf"}`,
+		}, s.uploadFile),
+		op.Read(op.Spec{
+			Name:    "files.get",
+			Route:   "GET /v1/files/{id}",
+			Summary: "Get a file's metadata.",
+			Example: `{` + fileRef + `}`,
+		}, getFile),
+		op.Write(op.Spec{
+			Name:        "files.update",
+			Route:       "PATCH /v1/files/{id}",
+			Summary:     "Rename a file or move it to another folder.",
+			Events:      []string{"file.updated"},
+			Description: "A null folderId takes it out of its folder.",
+			Example:     `{` + fileRef + `, "name": "letter-signed.pdf"}`,
+		}, updateFile),
+		op.Write(op.Spec{
+			Name:        "files.delete",
+			Route:       "DELETE /v1/files/{id}",
+			Summary:     "Delete a file.",
+			Events:      []string{"file.deleted"},
+			Description: "Its access links stop working at once.",
+			Example:     `{` + fileRef + `}`,
+		}, deleteFile),
+		op.Restore("files", "files", files, nil),
+		op.Bytes(op.Spec{
+			Name:    "files.download",
+			Route:   "GET /v1/files/{id}/content",
+			Summary: "Get the bytes of a file.",
+			Description: "Answers with the file's own content type, always as an attachment. Supports Range, and " +
+				"If-None-Match with the ETag.",
+			Example: `{` + fileRef + `}`,
+		}, s.downloadFile),
 	}, s.linkOperations()...), folderOperations()...)
 }
 
@@ -62,23 +112,23 @@ type ref struct {
 }
 
 type fileList struct {
-	op.Page
-	FolderID *id.ID  `query:"folderId"`
-	Query    *string `query:"query" max:"200" doc:"part of a name; one or two characters match word beginnings"`
+	op.Browse
+	SortBy   string  `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	FolderID *string `query:"folderId" format:"id-or-none" doc:"none for the root"`
+	Query    *string `query:"query" max:"200" doc:"part of a name; 1-2 letters match word starts"`
 }
 
 func listFiles(ctx context.Context, c *op.Call, in fileList) (*op.List[File], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "folder_id", in.FolderID)
-	rows, err := files.Search(ctx, c.Tx, in.Query, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	db.EqualOrNone(w, "folder_id", in.FolderID)
+	return op.Rows(ctx, c, files, in.Browse, in.SortBy, in.Query, w)
 }
 
 func getFile(ctx context.Context, c *op.Call, in ref) (*File, error) {
 	return files.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
-// Find is a live file, or a 404.
+// Find returns a live file, or a 404.
 func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (*File, error) {
 	return files.Get(ctx, tx, org, ref)
 }
@@ -97,7 +147,8 @@ func (in *fileUpdate) Prepare(context.Context, *op.Call) (err error) {
 }
 
 func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
-	// The folder that it moves to is a root too. It is locked after the file, which nobody locks while holding a folder.
+	// The target folder is a root too. It is locked after the file, which
+	// nobody locks while holding a folder.
 	v, err := files.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -127,6 +178,5 @@ func deleteFile(ctx context.Context, c *op.Call, in ref) (op.Nothing, error) {
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	db.Index(c.Tx, files.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("file.deleted", v.ID, v)
 }

@@ -23,14 +23,15 @@ func upload(t testing.TB, a *apptest.App, parts ...part) apptest.Result {
 	return a.Upload(t, a.Key, "/v1/files", parts...)
 }
 
-// One file from its upload to its end: the bytes by REST, everything else
-// through every door.
+// One file from upload to deletion: the bytes by REST, everything else through
+// every door.
 func TestFiles(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		folder := call(t, "folders.create", `{"name": "Letters"}`).OK(t, 201).Text("id")
 		other := call(t, "folders.create", `{"name": "Other"}`).OK(t, 201).Text("id")
 		const text = "Dear Ada,\nthe engine is ready.\n"
-		v := upload(t, a, part{Name: "folderId", Text: folder}, file(`C:\letters\../Ada's letter.txt`, text), part{Name: "name", Text: "letter to ada.txt"}).OK(t, 201)
+		v := upload(t, a, part{Name: "folderId", Text: folder}, file(`C:\letters\../Ada's letter.txt`, text),
+			part{Name: "name", Text: "letter to ada.txt"}).OK(t, 201)
 		sum := sha256.Sum256([]byte(text))
 		v.Same("name", "letter to ada.txt")
 		v.Same("contentType", "text/plain; charset=utf-8")
@@ -74,7 +75,8 @@ func TestFiles(t *testing.T) {
 			}
 		}
 
-		moved := call(t, "files.update", fmt.Sprintf(`{"id": %q, "name": "/etc/answer.txt", "folderId": %q}`, row, other)).OK(t, 200)
+		moved := call(t, "files.update",
+			fmt.Sprintf(`{"id": %q, "name": "/etc/answer.txt", "folderId": %q}`, row, other)).OK(t, 200)
 		moved.Same("name", "answer.txt")
 		moved.Same("folderId", other)
 		if names(`{"query": "answer"}`) != "answer.txt" || names(`{"query": "letter"}`) != "" {
@@ -97,14 +99,15 @@ func TestFiles(t *testing.T) {
 		if names(`{}`) != "prices.csv" || names(`{"query": "answer"}`) != "" {
 			t.Error("a deleted file is listed")
 		}
-		if got, want := a.Events(t, "file."), "file.created file.created file.updated file.updated file.deleted"; got != want {
+		if got, want := a.Events(t, "file."),
+			"file.created file.created file.updated file.updated file.deleted"; got != want {
 			t.Errorf("events %q, want %q", got, want)
 		}
 	})
 }
 
-// The bytes come back as they were, in whole and in part, and as nothing that
-// a browser would run.
+// The bytes come back unchanged, whole and in part, and as nothing that a
+// browser would run.
 func TestContent(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		const text = "<html><script>alert(1)</script></html>"
@@ -124,8 +127,10 @@ func TestContent(t *testing.T) {
 			t.Errorf("%q came back", whole.Body)
 		}
 		etag := whole.Header.Get("ETag")
-		for name, want := range map[string]string{"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff",
-			"Content-Disposition": "attachment; filename=page.html", "Accept-Ranges": "bytes", "ETag": `"` + v.Text("sha256") + `"`} {
+		for name, want := range map[string]string{"Content-Type": "text/html; charset=utf-8",
+			"X-Content-Type-Options": "nosniff",
+			"Content-Disposition":    "attachment; filename=page.html", "Accept-Ranges": "bytes",
+			"ETag": `"` + v.Text("sha256") + `"`} {
 			if got := whole.Header.Get(name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
@@ -133,7 +138,8 @@ func TestContent(t *testing.T) {
 		if p := whole.Header.Get("Content-Security-Policy"); !strings.Contains(p, "sandbox") {
 			t.Errorf("the policy is %q", p)
 		}
-		if r := get("GET", 206, "Range", "bytes=1-4"); string(r.Body) != "html" || r.Header.Get("Content-Range") != fmt.Sprintf("bytes 1-4/%d", len(text)) {
+		if r := get("GET", 206, "Range", "bytes=1-4"); string(r.Body) != "html" ||
+			r.Header.Get("Content-Range") != fmt.Sprintf("bytes 1-4/%d", len(text)) {
 			t.Errorf("a part: %q, %v", r.Body, r.Header)
 		}
 		if r := get("GET", 206, "Range", "bytes=-7"); string(r.Body) != "</html>" {
@@ -145,7 +151,8 @@ func TestContent(t *testing.T) {
 		get("GET", 200, "Range", "bytes=0-0", "If-Range", `"other"`)
 		beyond := get("GET", 416, "Range", "bytes=1000-")
 		beyond.Refused(t, 416, "RANGE_NOT_SATISFIABLE")
-		if got := beyond.Header.Get("Content-Range"); got != fmt.Sprintf("bytes */%d", len(text)) || beyond.Header.Get("Content-Disposition") != "" {
+		if got := beyond.Header.Get("Content-Range"); got != fmt.Sprintf("bytes */%d", len(text)) ||
+			beyond.Header.Get("Content-Disposition") != "" {
 			t.Errorf("beyond the end: %v", beyond.Header)
 		}
 		get("GET", 304, "If-None-Match", etag)
@@ -161,13 +168,14 @@ func TestContent(t *testing.T) {
 		a.Send(t, a.Key, "GET", "/v1/files/nope/content", "").Refused(t, 400, "INVALID_INPUT")
 		if e := upload(t, a, file("empty", "")).OK(t, 201); e.Number("sizeBytes") != 0 {
 			t.Errorf("an empty file: %s", e)
-		} else if r := a.Send(t, a.Key, "GET", "/v1/files/"+e.Text("id")+"/content", ""); r.Status != 200 || len(r.Body) != 0 {
+		} else if r := a.Send(t, a.Key, "GET", "/v1/files/"+e.Text("id")+"/content", ""); r.Status != 200 ||
+			len(r.Body) != 0 {
 			t.Errorf("its bytes: %d %q", r.Status, r.Body)
 		}
 	})
 }
 
-// Forms that are wrong, and what is left of them: nothing.
+// Malformed forms are refused and leave nothing behind.
 func TestUploadRefusals(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
@@ -181,18 +189,23 @@ func TestUploadRefusals(t *testing.T) {
 		upload(t, a, ours, part{Name: "name", Text: strings.Repeat("x", 256)}).Issues(t, "name")
 		upload(t, a, ours, part{Name: "name", Text: ".."}).Issues(t, "name")
 		upload(t, a, ours, ours).Issues(t, "file")
-		for _, parts := range [][]part{{{Name: "nope", Text: "x"}, ours}, {ours, {Name: "nope", Text: "x"}}, {ours, {Name: "nope", FileName: "f", Text: "x"}}} {
+		for _, parts := range [][]part{{{Name: "nope", Text: "x"}, ours}, {ours, {Name: "nope", Text: "x"}},
+			{ours, {Name: "nope", FileName: "f", Text: "x"}}} {
 			if e := upload(t, a, parts...).Refused(t, 400, "VALIDATION_ERROR"); !strings.Contains(e.String(), `nope`) {
 				t.Errorf("an unknown part is not named: %s", e)
 			}
 		}
 		a.Send(t, a.Key, "POST", "/v1/files", `{"name": "x"}`).Refused(t, 400, "INVALID_INPUT")
 		a.Send(t, a.Key, "POST", "/v1/files", "x", "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "POST", "/v1/files", "x", "Content-Type", "multipart/form-data").Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "POST", "/v1/files", "no form at all", "Content-Type", "multipart/form-data; boundary=x").Issues(t, "file")
-		a.Send(t, a.Key, "POST", "/v1/files", "--x\r\nno header\r\n\r\n", "Content-Type", "multipart/form-data; boundary=x").Refused(t, 400, "INVALID_INPUT")
+		a.Send(t, a.Key, "POST", "/v1/files", "x", "Content-Type",
+			"multipart/form-data").Refused(t, 400, "INVALID_INPUT")
+		a.Send(t, a.Key, "POST", "/v1/files", "no form at all", "Content-Type",
+			"multipart/form-data; boundary=x").Issues(t, "file")
+		a.Send(t, a.Key, "POST", "/v1/files", "--x\r\nno header\r\n\r\n", "Content-Type",
+			"multipart/form-data; boundary=x").Refused(t, 400, "INVALID_INPUT")
 		body, kind := apptest.Form(t, ours)
-		a.Send(t, a.Key, "POST", "/v1/files", body[:len(body)-20], "Content-Type", kind).Refused(t, 400, "INVALID_INPUT")
+		a.Send(t, a.Key, "POST", "/v1/files", body[:len(body)-20], "Content-Type",
+			kind).Refused(t, 400, "INVALID_INPUT")
 
 		large := strings.Repeat("x", int(a.Settings.Files.MaxBytes)+1)
 		upload(t, a, file("large", large)).Refused(t, 413, "PAYLOAD_TOO_LARGE")
@@ -212,8 +225,8 @@ func TestUploadRefusals(t *testing.T) {
 	})
 }
 
-// A file's name has no path and nothing that cannot be seen, and its type is
-// that of its bytes.
+// A file's name has no path and no invisible characters, and its type is that
+// of its bytes.
 func TestNames(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	for sent, want := range map[string]string{
@@ -235,7 +248,8 @@ func TestNames(t *testing.T) {
 		"\u2066a\u2069.txt":                 "a.txt",
 		"name; filename*=UTF-8''other.text": "name; filename*=UTF-8''other.text",
 	} {
-		body := fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\nContent-Type: text/html\r\n\r\n\x89PNG\r\n\x1a\nbytes\r\n--x--\r\n",
+		body := fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\nContent-Type: "+
+			"text/html\r\n\r\n\x89PNG\r\n\x1a\nbytes\r\n--x--\r\n",
 			strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sent))
 		r := a.Send(t, a.Key, http.MethodPost, "/v1/files", body, "Content-Type", "multipart/form-data; boundary=x")
 		v := r.OK(t, 201)
@@ -262,7 +276,11 @@ func TestLogo(t *testing.T) {
 		call(t, "businesses.create", fmt.Sprintf(`{"name": "B", "logoFileId": %q}`, foreign)).Issues(t, "logoFileId")
 		set(logo).OK(t, 200).Same("logoFileId", logo)
 		call(t, "files.delete", fmt.Sprintf(`{"id": %q}`, logo)).OK(t, 204)
-		set(logo).OK(t, 200).Same("logoFileId", logo) // what is stored may stay
+		if v := call(t, "businesses.get",
+			fmt.Sprintf(`{"id": %q}`, a.Business)).OK(t, 200); !v.At("logoFileId").Null() {
+			t.Errorf("the logo is a deleted file: %s", v)
+		}
+		set(logo).Issues(t, "logoFileId")
 		call(t, "businesses.create", fmt.Sprintf(`{"name": "B", "logoFileId": %q}`, logo)).Issues(t, "logoFileId")
 	})
 }

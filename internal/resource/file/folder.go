@@ -13,32 +13,65 @@ import (
 type Folder struct {
 	op.Record
 	Name           string `json:"name"`
-	ParentFolderID *id.ID `json:"parentFolderId" doc:"null at the top"`
+	ParentFolderID *id.ID `json:"parentFolderId" doc:"null at the top level"`
 }
 
-var folders = db.NewTable[Folder]("folders", "folder")
+var folders = db.NewTable[Folder]("folders", db.Life{
+	Noun: "folder",
+	Refs: []db.Ref{db.To("parent_folder_id", "folders", db.Keeps)}, // only an empty folder can be deleted
+})
 
-// What a folder refuses.
+// The refusals of folders.
 var (
-	Cycle    = fault.Define("FOLDER_CYCLE", 409, "A folder cannot lie in itself or in a folder below it.")
-	NotEmpty = fault.Define("FOLDER_NOT_EMPTY", 409, "The folder is not empty. Move or delete what lies in it first.")
+	Cycle    = fault.Define("FOLDER_CYCLE", 409, "A folder cannot be moved into itself or a folder below it.")
+	NotEmpty = fault.Define("FOLDER_NOT_EMPTY", 409, "The folder is not empty. Move or delete its contents first.")
 )
 
 func folderOperations() []*op.Op {
 	const ref = `"id": "b1f0a8d2-3c64-4e7b-9a15-60d7c2e84f93"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "folders.list", Route: "GET /v1/folders", Resource: "files", Summary: "List folders, newest first.",
-			Example: `{"limit": 20}`}, listFolders),
-		op.Write(op.Spec{Name: "folders.create", Route: "POST /v1/folders", Resource: "files", Summary: "Create a folder.", Events: []string{"folder.created"},
-			Example: `{"name": "Contracts"}`}, createFolder),
-		op.Read(op.Spec{Name: "folders.get", Route: "GET /v1/folders/{id}", Resource: "files", Summary: "Get a folder.",
-			Example: `{` + ref + `}`}, getFolder),
-		op.Write(op.Spec{Name: "folders.update", Route: "PATCH /v1/folders/{id}", Resource: "files", Summary: "Rename a folder or move it into another.",
-			Description: "A null parentFolderId moves it to the top.", Errors: []*fault.Kind{Cycle}, Events: []string{"folder.updated"},
-			Example: `{` + ref + `, "name": "Signed contracts"}`}, updateFolder),
-		op.Write(op.Spec{Name: "folders.delete", Route: "DELETE /v1/folders/{id}", Resource: "files", Summary: "Delete an empty folder.",
-			Errors: []*fault.Kind{NotEmpty}, Events: []string{"folder.deleted"},
-			Example: `{` + ref + `}`}, deleteFolder),
+		op.Read(op.Spec{
+			Name:     "folders.list",
+			Route:    "GET /v1/folders",
+			Resource: "files",
+			Summary:  "List folders, newest first.",
+			Example:  `{"limit": 20}`,
+		}, listFolders),
+		op.Write(op.Spec{
+			Name:     "folders.create",
+			Route:    "POST /v1/folders",
+			Resource: "files",
+			Summary:  "Create a folder.",
+			Events:   []string{"folder.created"},
+			Example:  `{"name": "Contracts"}`,
+		}, createFolder),
+		op.Read(op.Spec{
+			Name:     "folders.get",
+			Route:    "GET /v1/folders/{id}",
+			Resource: "files",
+			Summary:  "Get a folder.",
+			Example:  `{` + ref + `}`,
+		}, getFolder),
+		op.Write(op.Spec{
+			Name:        "folders.update",
+			Route:       "PATCH /v1/folders/{id}",
+			Resource:    "files",
+			Summary:     "Rename a folder or move it into another.",
+			Description: "A null parentFolderId moves it to the top level.",
+			Errors:      []*fault.Kind{Cycle},
+			Events:      []string{"folder.updated"},
+			Example:     `{` + ref + `, "name": "Signed contracts"}`,
+		}, updateFolder),
+		op.Write(op.Spec{
+			Name:     "folders.delete",
+			Route:    "DELETE /v1/folders/{id}",
+			Resource: "files",
+			Summary:  "Delete an empty folder.",
+			Errors:   []*fault.Kind{NotEmpty},
+			Events:   []string{"folder.deleted"},
+			Example:  `{` + ref + `}`,
+		}, deleteFolder),
+		op.Restore("folders", "files", folders, nil),
 	}
 }
 
@@ -47,15 +80,15 @@ type folderRef struct {
 }
 
 type folderList struct {
-	op.Page
-	ParentFolderID *id.ID `query:"parentFolderId"`
+	op.Browse
+	SortBy         string  `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	ParentFolderID *string `query:"parentFolderId" format:"id-or-none" doc:"none for the root"`
 }
 
 func listFolders(ctx context.Context, c *op.Call, in folderList) (*op.List[Folder], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "parent_folder_id", in.ParentFolderID)
-	rows, err := folders.List(ctx, c.Tx, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	db.EqualOrNone(w, "parent_folder_id", in.ParentFolderID)
+	return op.Rows(ctx, c, folders, in.Browse, in.SortBy, nil, w)
 }
 
 type folderCreate struct {
@@ -85,8 +118,8 @@ type folderUpdate struct {
 }
 
 func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, error) {
-	// The organization is the root of the rule: two moves, each of which makes
-	// no cycle, may make one together.
+	// The organization is the root of this rule: two moves that create no cycle
+	// alone may create one together.
 	if in.ParentFolderID.Set {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, db.Missing(err, "folder")
@@ -119,24 +152,30 @@ func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, er
 	return v, c.Emit("folder.updated", v.ID, v)
 }
 
-// within reports whether a folder is another one or lies somewhere in it.
+// within reports whether folder is other or lies anywhere below it.
 func within(ctx context.Context, c *op.Call, folder, other id.ID) (bool, error) {
 	n, err := db.One[int](ctx, c.Tx, `
 		WITH RECURSIVE above (id, parent_folder_id) AS (
 			SELECT id, parent_folder_id FROM folders WHERE organization_id = $1 AND id = $2
 			UNION
-			SELECT f.id, f.parent_folder_id FROM folders f JOIN above a ON f.id = a.parent_folder_id WHERE f.organization_id = $1
+			SELECT f.id, f.parent_folder_id
+			FROM folders f
+			JOIN above a ON f.id = a.parent_folder_id
+			WHERE f.organization_id = $1
 		)
 		SELECT count(*) FROM above WHERE id = $3`, c.Org, folder, other)
 	return n > 0, err
 }
 
 func deleteFolder(ctx context.Context, c *op.Call, in folderRef) (op.Nothing, error) {
-	// Whatever comes into a folder locks it first.
+	// Whatever enters a folder locks it first.
 	if _, err := folders.Lock(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
-	for _, inside := range []string{"SELECT 1 FROM files WHERE organization_id = $1 AND folder_id = $2 AND deleted_at IS NULL LIMIT 1",
+	for _, inside := range []string{`
+		SELECT 1
+		FROM files
+		WHERE organization_id = $1 AND folder_id = $2 AND deleted_at IS NULL LIMIT 1`,
 		"SELECT 1 FROM folders WHERE organization_id = $1 AND parent_folder_id = $2 AND deleted_at IS NULL LIMIT 1"} {
 		found, err := db.All[int](ctx, c.Tx, inside, c.Org, in.ID)
 		if err != nil {
@@ -153,8 +192,8 @@ func deleteFolder(ctx context.Context, c *op.Call, in folderRef) (op.Nothing, er
 	return op.Nothing{}, c.Emit("folder.deleted", v.ID, v)
 }
 
-// lockFolder holds the folder that a field names, if it names one, so that it
-// cannot be deleted while something comes into it.
+// lockFolder locks the folder that a field names, if any, so that it cannot be
+// deleted while something enters it.
 func lockFolder(ctx context.Context, c *op.Call, field string, folder *id.ID) error {
 	if folder == nil {
 		return nil

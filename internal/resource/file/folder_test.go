@@ -52,7 +52,8 @@ func TestFolders(t *testing.T) {
 		update(bottom, `"name": ""`).Issues(t, "name")
 		update(bottom, `"name": null`).Issues(t, "name")
 		call(t, "folders.create", `{}`).Issues(t, "name")
-		call(t, "folders.create", fmt.Sprintf(`{"name": "x", "parentFolderId": %q}`, id.New())).Issues(t, "parentFolderId")
+		call(t, "folders.create",
+			fmt.Sprintf(`{"name": "x", "parentFolderId": %q}`, id.New())).Issues(t, "parentFolderId")
 		update(bottom, fmt.Sprintf(`"name": "moved", "parentFolderId": %q`, top)).OK(t, 200).Same("name", "moved")
 		update(middle, fmt.Sprintf(`"parentFolderId": %q`, bottom)).OK(t, 200)
 		update(bottom, fmt.Sprintf(`"parentFolderId": %q`, middle)).Refused(t, 409, "FOLDER_CYCLE")
@@ -63,7 +64,7 @@ func TestFolders(t *testing.T) {
 		remove := func(folder string) apptest.Result {
 			return call(t, "folders.delete", fmt.Sprintf(`{"id": %q}`, folder))
 		}
-		remove(bottom).Refused(t, 409, "FOLDER_NOT_EMPTY") // middle lies in it
+		remove(bottom).Refused(t, 409, "FOLDER_NOT_EMPTY") // it contains middle
 		remove(middle).OK(t, 204)
 		row := upload(t, a, file("a.txt", "x"), part{Name: "folderId", Text: bottom}).OK(t, 201).Text("id")
 		remove(bottom).Refused(t, 409, "FOLDER_NOT_EMPTY")
@@ -72,19 +73,22 @@ func TestFolders(t *testing.T) {
 		remove(bottom).Refused(t, 404, "NOT_FOUND")
 		update(bottom, `"name": "x"`).Refused(t, 404, "NOT_FOUND")
 		call(t, "folders.get", fmt.Sprintf(`{"id": %q}`, bottom)).Refused(t, 404, "NOT_FOUND")
-		call(t, "folders.create", fmt.Sprintf(`{"name": "x", "parentFolderId": %q}`, bottom)).Issues(t, "parentFolderId")
+		call(t, "folders.create",
+			fmt.Sprintf(`{"name": "x", "parentFolderId": %q}`, bottom)).Issues(t, "parentFolderId")
 		upload(t, a, file("a.txt", "x"), part{Name: "folderId", Text: bottom}).Issues(t, "folderId")
 		if got := list(`{}`); got != "top" {
 			t.Errorf("left: %q", got)
 		}
-		want := "folder.created folder.created folder.created folder.updated folder.updated folder.updated folder.deleted folder.deleted"
+		want := "folder.created folder.created folder.created folder.updated folder.updated folder.updated " +
+			"folder.deleted " +
+			"folder.deleted"
 		if got := a.Events(t, "folder."); got != want {
 			t.Errorf("events %q, want %q", got, want)
 		}
 	})
 }
 
-// Two moves, each right alone, do not make a cycle together.
+// Two moves, each valid alone, do not create a cycle together.
 func TestFolderRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		for range 20 {
@@ -94,7 +98,8 @@ func TestFolderRace(t *testing.T) {
 			}
 			var moved atomic.Int32
 			apptest.AtOnce(2, func(i int) {
-				switch r := a.Send(t, a.Key, "PATCH", "/v1/folders/"+pair[i], fmt.Sprintf(`{"parentFolderId": %q}`, pair[1-i])); {
+				switch r := a.Send(t, a.Key, "PATCH", "/v1/folders/"+pair[i],
+					fmt.Sprintf(`{"parentFolderId": %q}`, pair[1-i])); {
 				case r.Status == 200:
 					moved.Add(1)
 				case r.Code() != "FOLDER_CYCLE":
@@ -108,7 +113,7 @@ func TestFolderRace(t *testing.T) {
 	})
 }
 
-// What comes into a folder, comes before it is deleted or not at all.
+// A file enters a folder before it is deleted, or not at all.
 func TestFolderDeleteRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		loose := upload(t, a, file("loose.txt", "x")).OK(t, 201).Text("id")
@@ -128,7 +133,8 @@ func TestFolderDeleteRace(t *testing.T) {
 				case 2:
 					r = a.Send(t, a.Key, "PATCH", "/v1/files/"+loose, fmt.Sprintf(`{"folderId": %q}`, folder))
 				case 3:
-					r = a.Send(t, a.Key, "POST", "/v1/folders", fmt.Sprintf(`{"name": "y", "parentFolderId": %q}`, folder))
+					r = a.Send(t, a.Key, "POST", "/v1/folders",
+						fmt.Sprintf(`{"name": "y", "parentFolderId": %q}`, folder))
 				}
 				if r.Status < 300 {
 					entered.Add(1)

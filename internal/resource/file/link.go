@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -12,39 +13,73 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// AccessLink lets whoever has its address fetch one file. Only a hash of its
+// AccessLink lets anyone who has its address fetch one file. Only a hash of its
 // token is kept.
 type AccessLink struct {
 	op.Record
 	FileID        id.ID       `json:"fileId"`
-	ExpiresAt     *clock.Time `json:"expiresAt" doc:"null for never"`
-	MaxDownloads  *int64      `json:"maxDownloads" doc:"null for any number"`
+	ExpiresAt     *clock.Time `json:"expiresAt" doc:"null means never"`
+	MaxDownloads  *int64      `json:"maxDownloads" doc:"null means unlimited"`
 	DownloadCount int64       `json:"downloadCount"`
-	URL           *string     `json:"url" db:"-" max:"2048" doc:"the public address; shown once, in the answer that creates the link"`
+	URL           *string     `json:"url" db:"-" max:"2048" doc:"the public address, shown once, on creation"`
 
 	Hash []byte `json:"-" db:"hash"`
 }
 
-var links = op.Nested[AccessLink]{Rows: db.NewTable[AccessLink]("file_access_links", "access link"), Parent: "files", Noun: "file", Column: "file_id"}
+var links = op.NewNested[AccessLink]("file_access_links", db.Life{
+	Noun:   "access link",
+	Parent: db.To("file_id", "files", db.EndsAtPurge),
+})
 
-// LinkPrefix begins the token of every access link.
+// LinkPrefix starts the token of every access link.
 const LinkPrefix = "fl_"
 
 func (s *Store) linkOperations() []*op.Op {
 	const ref = fileRef + `, "accessLinkId": "d84c5f19-7a20-4b6e-8e31-05f9a7c16b42"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "files.access_links.list", Route: "GET /v1/files/{id}/access-links", Summary: "List a file's access links, newest first.",
-			Example: `{` + fileRef + `}`}, listLinks),
-		op.Write(op.Spec{Name: "files.access_links.create", Outward: true, Route: "POST /v1/files/{id}/access-links", Summary: "Create a public link to a file.",
-			Description: "The url is shown only in this answer. Without expiresAt and maxDownloads the link works until it or the file is deleted.",
-			Events:      []string{"file.access_link.created"}, Secret: true, Reads: true, Example: `{` + fileRef + `, "maxDownloads": 5}`}, s.createLink),
-		op.Read(op.Spec{Name: "files.access_links.get", Route: "GET /v1/files/{id}/access-links/{accessLinkId}", Summary: "Get an access link.",
-			Example: `{` + ref + `}`}, getLink),
-		op.Write(op.Spec{Name: "files.access_links.delete", Route: "DELETE /v1/files/{id}/access-links/{accessLinkId}", Summary: "Delete an access link.",
-			Events: []string{"file.access_link.deleted"}, Example: `{` + ref + `}`}, deleteLink),
-		op.Bytes(op.Spec{Name: "files.access_links.download", Route: "GET /f/{token}", Resource: "files", Public: true, Summary: "Get the bytes of a file by its access link.",
-			Description: "Every GET is a download and counts, one for a part (Range) too; a HEAD does not. A link that is expired, used up, deleted or unknown is not found.",
-			Events:      []string{"file.access_link.downloaded"}, Example: `{"token": "fl_0000000000000000000000000000000000000000"}`}, s.downloadByLink),
+		op.Read(op.Spec{
+			Name:    "files.access_links.list",
+			Route:   "GET /v1/files/{id}/access-links",
+			Summary: "List a file's access links, newest first.",
+			Example: `{` + fileRef + `}`,
+		}, listLinks),
+		op.Write(op.Spec{
+			Name:    "files.access_links.create",
+			Outward: true,
+			Route:   "POST /v1/files/{id}/access-links",
+			Summary: "Create a public link to a file.",
+			Description: "The url is shown only in this answer. Without expiresAt and maxDownloads the link works " +
+				"until it " +
+				"or the file is deleted.",
+			Events:  []string{"file.access_link.created"},
+			Secret:  true,
+			Reads:   true,
+			Example: `{` + fileRef + `, "maxDownloads": 5}`,
+		}, s.createLink),
+		op.Read(op.Spec{
+			Name:    "files.access_links.get",
+			Route:   "GET /v1/files/{id}/access-links/{accessLinkId}",
+			Summary: "Get an access link.",
+			Example: `{` + ref + `}`,
+		}, getLink),
+		op.Write(op.Spec{
+			Name:    "files.access_links.delete",
+			Route:   "DELETE /v1/files/{id}/access-links/{accessLinkId}",
+			Summary: "Delete an access link.",
+			Events:  []string{"file.access_link.deleted"},
+			Example: `{` + ref + `}`,
+		}, deleteLink),
+		op.Bytes(op.Spec{
+			Name:     "files.access_links.download",
+			Route:    "GET /f/{token}",
+			Resource: "files",
+			Public:   true,
+			Summary:  "Get the bytes of a file by its access link.",
+			Description: "Every GET counts as a download, even of a part (Range); a HEAD does not. A link that is " +
+				"expired, used up, deleted or unknown is not found.",
+			Events:  []string{"file.access_link.downloaded"},
+			Example: `{"token": "fl_0000000000000000000000000000000000000000"}`,
+		}, s.downloadByLink),
 	}
 }
 
@@ -64,7 +99,7 @@ func listLinks(ctx context.Context, c *op.Call, in linkList) (*op.List[AccessLin
 
 type linkCreate struct {
 	ID           id.ID       `path:"id" doc:"the file"`
-	ExpiresAt    *clock.Time `json:"expiresAt" doc:"a moment to come"`
+	ExpiresAt    *clock.Time `json:"expiresAt" doc:"must be in the future"`
 	MaxDownloads *int64      `json:"maxDownloads" min:"1" max:"1000000000"`
 }
 
@@ -81,7 +116,8 @@ func (s *Store) createLink(ctx context.Context, c *op.Call, in linkCreate) (*Acc
 	}
 	token := secret.NewToken(LinkPrefix)
 	hash := secret.Hash(token)
-	v := AccessLink{Record: c.NewRecord(), FileID: in.ID, ExpiresAt: in.ExpiresAt, MaxDownloads: in.MaxDownloads, Hash: hash[:]}
+	v := AccessLink{Record: c.NewRecord(), FileID: in.ID, ExpiresAt: in.ExpiresAt, MaxDownloads: in.MaxDownloads,
+		Hash: hash[:]}
 	if err := links.Rows.Insert(ctx, c.Tx, &v); err != nil {
 		return nil, err
 	}
@@ -107,15 +143,16 @@ type linkToken struct {
 	Token string `path:"token" doc:"the link's secret"`
 }
 
-// open is what a link must be to give its file: alive, with a live file of an
-// organization that is not disabled, before its time is over and its number
-// used up.
-const open = ` hash = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2) AND (max_downloads IS NULL OR download_count < max_downloads)
-	AND EXISTS (SELECT 1 FROM files f JOIN organizations o ON o.id = f.organization_id
-		WHERE f.id = file_access_links.file_id AND f.deleted_at IS NULL AND o.status = 'active' AND o.deleted_at IS NULL)`
+// open is the condition for a link to give its file: it is live, so is its
+// file, the organization is not disabled, it has not expired, and downloads are
+// left.
+var open = ` hash = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+	AND (max_downloads IS NULL OR download_count < max_downloads)
+	AND EXISTS (SELECT 1 FROM files f WHERE f.id = file_access_links.file_id AND f.deleted_at IS NULL)
+	AND ` + account.ActiveOrganization("file_access_links.organization_id")
 
-// downloadByLink counts before it gives anything: of many at once, no more
-// than the link allows get the file.
+// downloadByLink counts before it sends anything: of many concurrent requests,
+// no more than the link allows get the file.
 func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, stream *op.Stream) (*op.Content, error) {
 	if !secret.WellFormed(LinkPrefix, in.Token) {
 		return nil, noLink()
@@ -133,7 +170,7 @@ func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, st
 		c.Org = link.OrganizationID
 		file, err = files.Get(ctx, tx, link.OrganizationID, link.FileID)
 		if fault.Has(err, fault.NotFound) {
-			err = noLink() // deleted since
+			err = noLink() // deleted in the meantime
 		}
 		return &link, err
 	}
@@ -145,7 +182,10 @@ func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, st
 		})
 	} else {
 		err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			link, err := find(ctx, tx, "UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 WHERE"+open+" RETURNING "+links.Rows.Columns())
+			link, err := find(ctx, tx,
+				"UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 WHERE"+open+
+					" RETURNING "+
+					links.Rows.Columns())
 			if err != nil {
 				return err
 			}

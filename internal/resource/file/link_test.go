@@ -14,7 +14,7 @@ import (
 	"frontdesk/internal/kernel/db/dbtest"
 )
 
-// fetch follows a link's address on the test's server, without a key.
+// fetch follows a link's address on the test server, without a key.
 func fetch(t testing.TB, a *apptest.App, method, address string, headers ...string) apptest.Result {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -44,14 +44,15 @@ func TestAccessLinks(t *testing.T) {
 			t.Errorf("the address is shown again: %s", v)
 		}
 		open := create("").OK(t, 201)
-		if list := call(t, "files.access_links.list", fmt.Sprintf(`{"id": %q}`, row)); list.OK(t, 200).Len() != 2 || list.Page(t).Number("total") != 2 || strings.Contains(string(list.Body), "/f/") {
+		if list := call(t, "files.access_links.list", fmt.Sprintf(`{"id": %q}`, row)); list.OK(t, 200).Len() != 2 ||
+			list.Page(t).Number("total") != 2 || strings.Contains(string(list.Body), "/f/") {
 			t.Errorf("the list: %s", list.Body)
 		}
 		create(`, "maxDownloads": 0`).Issues(t, "maxDownloads")
 		create(`, "expiresAt": "2020-01-01T00:00:00Z"`).Issues(t, "expiresAt")
 		create(`, "downloadCount": 0`).Refused(t, 400, "VALIDATION_ERROR")
 
-		r := fetch(t, a, "HEAD", address) // does not count
+		r := fetch(t, a, "HEAD", address) // not counted
 		if r.Status != 200 || r.Header.Get("Content-Length") != "18" {
 			t.Errorf("HEAD: %d %v", r.Status, r.Header)
 		}
@@ -59,7 +60,8 @@ func TestAccessLinks(t *testing.T) {
 		if r.Status != 200 || string(r.Body) != "<script>0</script>" {
 			t.Fatalf("%d %s", r.Status, r.Body)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment; filename*=utf-8''na%C3%AFve%20plan.html", "X-RateLimit-Limit": ""} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff",
+			"Content-Disposition": "attachment; filename*=utf-8''na%C3%AFve%20plan.html", "X-RateLimit-Limit": ""} {
 			if got := r.Header.Get(name); got != want {
 				t.Errorf("%s is %q", name, got)
 			}
@@ -74,11 +76,13 @@ func TestAccessLinks(t *testing.T) {
 		used.Refused(t, 404, "NOT_FOUND")
 		call(t, "files.access_links.get", ref).OK(t, 200).Same("downloadCount", 2)
 
-		// What is used up, unknown, malformed, deleted or without its file answers alike.
+		// Used up, unknown, malformed, deleted or without its file: all answer
+		// alike.
 		same := func(address, why string) {
 			t.Helper()
 			for _, method := range []string{"GET", "HEAD"} {
-				if r := fetch(t, a, method, address); r.Status != 404 || method == "GET" && string(r.Body) != string(used.Body) {
+				if r := fetch(t, a, method, address); r.Status != 404 || method == "GET" &&
+					string(r.Body) != string(used.Body) {
 					t.Errorf("%s: %s %d %s", why, method, r.Status, r.Body)
 				}
 			}
@@ -86,12 +90,15 @@ func TestAccessLinks(t *testing.T) {
 		same(address[:len(address)-1]+"0", "a typo")
 		same("http://x/f/nothing", "no token")
 		other := create("").OK(t, 201)
-		call(t, "files.access_links.delete", fmt.Sprintf(`{"id": %q, "accessLinkId": %q}`, row, other.Text("id"))).OK(t, 204)
+		call(t, "files.access_links.delete",
+			fmt.Sprintf(`{"id": %q, "accessLinkId": %q}`, row, other.Text("id"))).OK(t, 204)
 		same(other.Text("url"), "deleted")
-		call(t, "files.access_links.delete", fmt.Sprintf(`{"id": %q, "accessLinkId": %q}`, row, other.Text("id"))).Refused(t, 404, "NOT_FOUND")
+		call(t, "files.access_links.delete",
+			fmt.Sprintf(`{"id": %q, "accessLinkId": %q}`, row, other.Text("id"))).Refused(t, 404, "NOT_FOUND")
 		brief := create(`, "expiresAt": "2100-01-01T00:00:00Z"`).OK(t, 201)
 		err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE file_access_links SET expires_at = $2 WHERE id = $1", brief.ID("id"), a.Clock.Now())
+			_, err := db.Exec(ctx, tx, "UPDATE file_access_links SET expires_at = $2 WHERE id = $1", brief.ID("id"),
+				a.Clock.Now())
 			return err
 		})
 		if err != nil {
@@ -109,7 +116,8 @@ func TestAccessLinks(t *testing.T) {
 		call(t, "files.access_links.list", fmt.Sprintf(`{"id": %q}`, row)).Refused(t, 404, "NOT_FOUND")
 		create("").Refused(t, 404, "NOT_FOUND")
 
-		want := "file.access_link.created file.access_link.created file.access_link.downloaded file.access_link.downloaded " +
+		want := "file.access_link.created file.access_link.created file.access_link.downloaded " +
+			"file.access_link.downloaded " +
 			"file.access_link.created file.access_link.deleted file.access_link.created file.access_link.downloaded"
 		if got := a.Events(t, "file.access_link."); got != want {
 			t.Errorf("events %q, want %q", got, want)
@@ -120,7 +128,8 @@ func TestAccessLinks(t *testing.T) {
 				t.Error("a token is in the log")
 			}
 			err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-				rows, err := db.All[int](ctx, tx, "SELECT 1 FROM events WHERE CAST(data AS TEXT) LIKE $1", "%"+token+"%")
+				rows, err := db.All[int](ctx, tx, "SELECT 1 FROM events WHERE CAST(data AS TEXT) LIKE $1",
+					"%"+token+"%")
 				if len(rows) > 0 {
 					t.Error("a token is in the events")
 				}
@@ -133,7 +142,7 @@ func TestAccessLinks(t *testing.T) {
 	})
 }
 
-// The answer to a retry shows the address again, from under the seal.
+// The answer to a retry shows the address again, from its sealed copy.
 func TestAccessLinkReplay(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		row := upload(t, a, file("a.txt", "x")).OK(t, 201).Text("id")
@@ -141,7 +150,8 @@ func TestAccessLinkReplay(t *testing.T) {
 			return a.Send(t, a.Key, http.MethodPost, "/v1/files/"+row+"/access-links", `{}`, "Idempotency-Key", "once")
 		}
 		first, second := send(), send()
-		if first.OK(t, 201).Text("url") == "" || string(first.Body) != string(second.Body) || second.Header.Get("Idempotency-Replay") != "true" {
+		if first.OK(t, 201).Text("url") == "" || string(first.Body) != string(second.Body) ||
+			second.Header.Get("Idempotency-Replay") != "true" {
 			t.Errorf("%s, then %s", first.Body, second.Body)
 		}
 		if n := count(t, a, "file_access_links"); n != 1 {
@@ -150,11 +160,12 @@ func TestAccessLinkReplay(t *testing.T) {
 	})
 }
 
-// Of fifty at once, as many as the link allows get the file.
+// Of fifty concurrent requests, only as many as the link allows get the file.
 func TestAccessLinkRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		row := upload(t, a, file("a.txt", "some bytes")).OK(t, 201).Text("id")
-		address := a.Send(t, a.Key, "POST", "/v1/files/"+row+"/access-links", `{"maxDownloads": 5}`).OK(t, 201).Text("url")
+		address := a.Send(t, a.Key, "POST", "/v1/files/"+row+"/access-links",
+			`{"maxDownloads": 5}`).OK(t, 201).Text("url")
 		var got, refused atomic.Int32
 		apptest.AtOnce(50, func(int) {
 			switch r := fetch(t, a, "GET", address); {
@@ -172,7 +183,7 @@ func TestAccessLinkRace(t *testing.T) {
 	})
 }
 
-// An address has its own allowance, and a proxy that is trusted names it.
+// Each address has its own rate limit, and a trusted proxy names the address.
 func TestPublicLimit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -188,14 +199,16 @@ func TestPublicLimit(t *testing.T) {
 		}
 		r := fetch(t, a, "GET", address, "X-Forwarded-For", "192.0.2.1")
 		r.Refused(t, 429, "RATE_LIMITED")
-		if r.Header.Get("Retry-After") == "" || r.Header.Get("X-RateLimit-Limit") != "3" || r.Header.Get("X-RateLimit-Remaining") != "0" {
+		if r.Header.Get("Retry-After") == "" || r.Header.Get("X-RateLimit-Limit") != "3" ||
+			r.Header.Get("X-RateLimit-Remaining") != "0" {
 			t.Errorf("it does not say how long to wait: %v", r.Header)
 		}
 		if r := fetch(t, a, "GET", address, "X-Forwarded-For", "192.0.2.2"); r.Status != 200 {
 			t.Errorf("another address: %d", r.Status)
 		}
 		a.Send(t, "", "GET", "/f/a/b", "", "X-Forwarded-For", "192.0.2.3").Refused(t, 404, "NOT_FOUND")
-		if r := a.Send(t, "", "POST", "/f/x", "{}", "X-Forwarded-For", "192.0.2.3"); r.Status != 405 || r.Header.Get("Allow") != "GET, HEAD" {
+		if r := a.Send(t, "", "POST", "/f/x", "{}", "X-Forwarded-For", "192.0.2.3"); r.Status != 405 ||
+			r.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST: %d %v", r.Status, r.Header)
 		}
 	})

@@ -12,13 +12,13 @@ import (
 
 const maxName = 255 // characters
 
-// unnamed is what a file is called that came without a usable name.
+// unnamed is the name of a file that came without a usable one.
 const unnamed = "unnamed"
 
-// CleanName is a name that a caller chose, without its path. Characters that
-// cannot be seen are refused.
+// CleanName is a name that a caller chose, without its path. It refuses
+// invisible characters.
 func CleanName(field, name string) (string, error) {
-	if strings.ContainsFunc(name, unseen) {
+	if strings.ContainsFunc(name, isInvisible) {
 		return "", fault.Field(field, "Control characters are not allowed in a file name")
 	}
 	name = base(name)
@@ -28,11 +28,11 @@ func CleanName(field, name string) (string, error) {
 	return name, nil
 }
 
-// SafeName makes a name out of whatever a program sent as one: without its
-// path and what cannot be seen, and not too long.
+// SafeName turns whatever a program sent into a name: without its path or
+// invisible characters, and not too long.
 func SafeName(name string) string {
 	name = base(strings.Map(func(r rune) rune {
-		if unseen(r) {
+		if isInvisible(r) {
 			return -1
 		}
 		return r
@@ -50,7 +50,7 @@ func SafeName(name string) string {
 	return name
 }
 
-// base is what follows the last slash of either kind.
+// base is the part after the last slash of either kind.
 func base(name string) string {
 	name = strings.TrimSpace(name[strings.LastIndexAny(name, `/\`)+1:])
 	if name == "." || name == ".." {
@@ -59,15 +59,16 @@ func base(name string) string {
 	return name
 }
 
-// unseen reports control characters, and those that turn the direction of a
-// text, which make one ending look like another.
-func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+// isInvisible reports control characters, and those that change text direction,
+// which can make one extension look like another.
+func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// alike are types that look alike to a sniffer, by the name's ending. None of
-// them is one that a browser runs.
-var alike = map[string]map[string]string{
-	"text/plain; charset=utf-8": {".csv": "text/csv; charset=utf-8", ".ics": "text/calendar; charset=utf-8", ".vcf": "text/vcard; charset=utf-8",
-		".md": "text/markdown; charset=utf-8", ".json": "application/json"},
+// lookAlikes are types that a sniffer cannot tell apart, by file extension.
+// Browsers run none of them.
+var lookAlikes = map[string]map[string]string{
+	"text/plain; charset=utf-8": {".csv": "text/csv; charset=utf-8", ".ics": "text/calendar; charset=utf-8",
+		".vcf": "text/vcard; charset=utf-8",
+		".md":  "text/markdown; charset=utf-8", ".json": "application/json"},
 	"application/zip": {
 		".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 		".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -77,14 +78,14 @@ var alike = map[string]map[string]string{
 	},
 }
 
-// contentType tells what bytes are by their beginning; what a client says
-// about them is not asked.
+// contentType detects the type from the first bytes. What a client says about
+// it is ignored.
 func contentType(head []byte, name string) string {
-	return finer(http.DetectContentType(head), name)
+	return refineType(http.DetectContentType(head), name)
 }
 
-func finer(t, name string) string {
-	if f := alike[t][strings.ToLower(path.Ext(name))]; f != "" {
+func refineType(t, name string) string {
+	if f := lookAlikes[t][strings.ToLower(path.Ext(name))]; f != "" {
 		return f
 	}
 	return t

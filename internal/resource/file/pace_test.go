@@ -17,8 +17,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// A stream that moves may take longer than any other request may; one that
-// stands still ends, and leaves nothing.
+// A stream that makes progress may take longer than any other request. One that
+// stalls ends and leaves nothing behind.
 func TestPace(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	a.REST.Pace = time.Second
@@ -37,7 +37,10 @@ func TestPace(t *testing.T) {
 	}
 	body, kind := apptest.Form(t, file("slow.bin", strings.Repeat("x", 1<<20)))
 	begin := func(conn net.Conn) {
-		fmt.Fprintf(conn, "POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", a.Key, kind, len(body))
+		fmt.Fprintf(conn,
+			"POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: "+
+				"%d\r\n\r\n",
+			a.Key, kind, len(body))
 	}
 	answer := func(conn net.Conn) int {
 		t.Helper()
@@ -81,7 +84,9 @@ func TestPace(t *testing.T) {
 	if err := idle.SetReadBuffer(256 << 10); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(idle, "GET /v1/files/%s/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", large.Text("id"), a.Key)
+	fmt.Fprintf(idle, "GET /v1/files/%s/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
+		large.Text("id"),
+		a.Key)
 	time.Sleep(2500 * time.Millisecond)
 	res, err := http.ReadResponse(bufio.NewReader(idle), nil)
 	if err != nil {
@@ -92,10 +97,11 @@ func TestPace(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) && !strings.Contains(fmt.Sprint(err), "reset") {
 		t.Errorf("a download that nobody reads: %d bytes, %v", n, err)
 	}
-	// The next request on a connection has no old deadline.
+	// The next request on a connection has no stale deadline.
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 	download := func() (int64, error) {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL+"/v1/files/"+large.Text("id")+"/content", nil)
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet,
+			server.URL+"/v1/files/"+large.Text("id")+"/content", nil)
 		if err != nil {
 			return 0, err
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -12,81 +13,79 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// LimitReached refuses bytes that the plan has no room for.
+// LimitReached refuses bytes that exceed the plan's storage.
 var LimitReached = fault.Define("STORAGE_LIMIT_REACHED", 413,
-	"The organization stores as much as its plan has room for.")
+	"The organization has used all the storage of its plan.")
 
-// How long a measurement is believed, unless a test measures always.
+// How long a measurement stays valid. Tests may set these to zero.
 var (
-	measureEvery = time.Minute        // by those who have room
-	measureAgain = 5 * time.Second    // by those who are refused
-	measureShare = time.Duration(100) // and for as long as this many of them take
+	measureEvery = time.Minute        // while there is room
+	measureAgain = 5 * time.Second    // before a refusal
+	measureShare = time.Duration(100) // at least this many times as long as measuring took
 )
 
 const measureTime = 30 * time.Second
 
-// storage knows how much each organization stores, and holds it to its plan.
-// It asks the database now and then, and counts what this process adds in
-// between: no row has to be locked for it, and uploads at once cannot exceed
-// the limit together. Other processes are noticed at the next measurement.
+// storage tracks how much each organization stores and enforces its plan. It
+// asks the database now and then, and counts what this process adds in between.
+// So no row is locked, and concurrent uploads cannot exceed the limit together.
+// What other processes add shows at the next measurement.
 type storage struct {
 	db     *db.DB
 	limits map[string]int64 // by plan
 	asks   singleflight.Group
 
 	mu   sync.Mutex
-	orgs map[id.ID]*use
+	orgs map[id.ID]*usage
 }
 
-// use is what one organization stores, in bytes.
-type use struct {
+// usage is what one organization stores, in bytes.
+type usage struct {
 	limit    int64
-	stored   int64     // when it was measured
-	settled  int64     // committed since
-	open     int64     // on its way
-	measured time.Time // zero for never
+	stored   int64     // at the last measurement
+	settled  int64     // committed since then
+	open     int64     // reserved by uploads under way
+	measured time.Time // zero if never
 	took     time.Duration
 }
 
-func (s *storage) of(org id.ID) *use {
+func (s *storage) usageOf(org id.ID) *usage {
 	u := s.orgs[org]
 	if u == nil {
-		u = &use{}
+		u = &usage{}
 		s.orgs[org] = u
 	}
 	return u
 }
 
-// old reports whether what is known of an organization is older than an age.
-func (s *storage) old(org id.ID, age time.Duration) bool {
+// isStale reports whether the last measurement is older than age.
+func (s *storage) isStale(org id.ID, age time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.of(org)
+	u := s.usageOf(org)
 	return u.measured.IsZero() || time.Since(u.measured) >= max(age, measureShare*u.took)
 }
 
-type measurement struct {
-	Plan  string `db:"plan"`
-	Bytes int64  `db:"bytes"`
-}
-
-// measure asks the database, on one snapshot. Deleted rows count until they
-// are purged: they are still there.
+// measure asks the database, in one snapshot. Deleted rows count until they are
+// purged, because their bytes are still there.
 func (s *storage) measure(ctx context.Context, org id.ID) error {
 	_, err, _ := s.asks.Do(string(org), func() (any, error) {
 		s.mu.Lock()
-		known := s.of(org).settled // committed before, so the snapshot has it
+		known := s.usageOf(org).settled // committed before the snapshot, so included in it
 		s.mu.Unlock()
-		// Whoever asked first may hang up; the others still wait for the answer.
+		// The first caller may hang up; the others still wait for the answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), measureTime)
 		defer cancel()
-		begin := time.Now() //nolint:forbidigo // how long it takes, not when
-		var m measurement
+		begin := time.Now() //nolint:forbidigo // a duration, not a time
+		var plan string
+		var stored int64
 		err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			m, err = db.One[measurement](ctx, tx, `SELECT plan, CAST(
-				(SELECT coalesce(sum(size_bytes), 0) FROM files WHERE organization_id = $1)
-				+ (SELECT coalesce(sum(size_bytes), 0) FROM messages WHERE organization_id = $1) AS bigint) AS bytes
-				FROM organizations WHERE id = $1`, org)
+			o, err := account.OrganizationOf(ctx, tx, org)
+			if err != nil {
+				return err
+			}
+			plan = o.Plan
+			stored, err = db.One[int64](ctx, tx, "SELECT "+db.StoredBytes("$1"), org)
 			return err
 		})
 		if err != nil {
@@ -94,81 +93,82 @@ func (s *storage) measure(ctx context.Context, org id.ID) error {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		u := s.of(org)
-		u.limit, u.stored, u.settled = s.limits[m.Plan], m.Bytes, u.settled-known
+		u := s.usageOf(org)
+		u.limit, u.stored, u.settled = s.limits[plan], stored, u.settled-known
 		u.measured, u.took = time.Now(), time.Since(begin) //nolint:forbidigo // as above
 		return nil, nil
 	})
 	return err
 }
 
-// take counts bytes that are on their way, if there is room for them.
-func (s *storage) take(org id.ID, n int64) error {
+// tryReserve counts bytes of an upload under way, if there is room for them.
+func (s *storage) tryReserve(org id.ID, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.of(org)
-	// Before the first measurement all is taken, and counted all the same:
-	// release and settle take it off again.
+	u := s.usageOf(org)
+	// Before the first measurement everything is accepted, and still counted:
+	// release and settle subtract it again.
 	if !u.measured.IsZero() && u.stored+u.settled+u.open+n > u.limit {
-		return LimitReached.Say("The organization's files and mail have %d bytes, and its plan has room for %d. "+
-			"What was deleted counts until it is removed for good.", u.stored+u.settled, u.limit)
+		return LimitReached.Say("The organization's files and mail take %d bytes; its plan allows %d. "+
+			"Deleted items count until they are purged.", u.stored+u.settled, u.limit)
 	}
 	u.open += n
 	return nil
 }
 
-// hold is take outside of transactions: it asks the database when that was
-// long ago, and before it refuses.
-func (s *storage) hold(ctx context.Context, org id.ID, n int64) error {
+// reserve is tryReserve outside transactions: it measures again when the last
+// measurement is old, and before it refuses.
+func (s *storage) reserve(ctx context.Context, org id.ID, n int64) error {
 	for _, age := range []time.Duration{measureEvery, measureAgain} {
-		if s.old(org, age) {
+		if s.isStale(org, age) {
 			if err := s.measure(ctx, org); err != nil {
 				return err
 			}
 		}
-		if err := s.take(org, n); err == nil || age == measureAgain {
+		if err := s.tryReserve(org, n); err == nil || age == measureAgain {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle counts bytes as stored; release, as given up.
+// settle counts reserved bytes as stored.
 func (s *storage) settle(org id.ID, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.of(org)
+	u := s.usageOf(org)
 	u.open, u.settled = u.open-n, u.settled+n
 }
 
+// release gives reserved bytes back.
 func (s *storage) release(org id.ID, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.of(org).open -= n
+	s.usageOf(org).open -= n
 }
 
-// Room refuses when the organization has none for a single byte. It reads, so
-// it is called outside of transactions.
+// Room refuses when the organization has no room for a single byte. It reads
+// the database, so it is called outside transactions.
 func (s *Store) Room(ctx context.Context, org id.ID) error {
-	err := s.storage.hold(ctx, org, 1)
+	err := s.storage.reserve(ctx, org, 1)
 	if err == nil {
 		s.storage.release(org, 1)
 	}
 	return err
 }
 
-// Charge counts bytes that the caller's transaction stores elsewhere than in
-// files, in rows whose size_bytes are measured. Inside of a transaction nothing
-// is measured, so that nobody waits: what is known decides, and is brought up
-// to date for the next.
+// Charge counts bytes that the caller's transaction stores outside files, in
+// rows whose size_bytes are measured. Inside a transaction nothing is measured,
+// so that nobody waits: the last measurement decides, and is refreshed for the
+// next call.
 func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
-	err := s.storage.take(org, n)
+	err := s.storage.tryReserve(org, n)
 	age := measureEvery
 	if err != nil {
 		age = measureAgain
 	}
-	if s.storage.old(org, age) {
-		go s.remeasure(org) // also for a transaction that is rolled back, as it is when there is no room
+	if s.storage.isStale(org, age) {
+		go s.remeasure(org) // even if the transaction rolls back, as it does when there is no room
 	}
 	if err != nil {
 		return err
@@ -177,14 +177,14 @@ func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
 	tx.OnCommit(func() {
 		s.storage.mu.Lock()
 		defer s.storage.mu.Unlock()
-		s.storage.of(org).settled += n
+		s.storage.usageOf(org).settled += n
 	})
 	return nil
 }
 
 func (s *Store) remeasure(org id.ID) {
-	ctx := context.Background() // outside of the transaction
+	ctx := context.Background() // outside the transaction
 	if err := s.storage.measure(ctx, org); err != nil {
-		s.log.WarnContext(ctx, "storage was not measured", "organization", org, "err", err)
+		s.log.WarnContext(ctx, "storage could not be measured", "organization", org, "err", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	store "frontdesk/internal/resource/file"
 )
 
-// eachSmall runs fn on a service whose free plan has room for 100,000 bytes.
+// eachSmall runs fn on a service whose free plan allows 100,000 bytes.
 func eachSmall(t *testing.T, fn func(t *testing.T, a *apptest.App, v apptest.Tenant)) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -23,7 +23,7 @@ func eachSmall(t *testing.T, fn func(t *testing.T, a *apptest.App, v apptest.Ten
 	})
 }
 
-// An organization stores as much as its plan has room for, and no more.
+// An organization can store as much as its plan allows, and no more.
 func TestAttackStorage(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		send := func(n int) apptest.Result {
@@ -33,19 +33,20 @@ func TestAttackStorage(t *testing.T) {
 		send(60_000).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		send(40_000).OK(t, 201)
 		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
-		message := `{"to": "ada@example.com", "subject": "x", "text": "` + strings.Repeat("x", 1000) + `", "draft": true}`
+		message := `{"to": "ada@example.com", "subject": "x", "text": "` + strings.Repeat("x", 1000) +
+			`", "draft": true}`
 		a.Send(t, v.Key, "POST", "/v1/messages", message).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		if n := count(t, a, "stray_blobs"); n != 0 {
 			t.Errorf("%d refused uploads left bytes", n)
 		}
 		upload(t, a, file("x.txt", "others have room")).OK(t, 201)
 
-		// A deleted file is there until it is purged.
+		// A deleted file counts until it is purged.
 		a.Send(t, v.Key, "DELETE", "/v1/files/"+first, "").OK(t, 204)
 		store.MeasureAlways(t)
 		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := store.Purge(ctx, tx, a.Clock.Now(), 10)
+			_, err := db.Purge(ctx, tx, a.Clock.Now(), 10)
 			return err
 		})
 		if err != nil {
@@ -61,7 +62,7 @@ func TestAttackStorage(t *testing.T) {
 	})
 }
 
-// Many uploads at once have no more room together than one after the other.
+// Many concurrent uploads get no more room than sequential ones.
 func TestAttackStorageAtOnce(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		var stored atomic.Int64
@@ -80,18 +81,19 @@ func TestAttackStorageAtOnce(t *testing.T) {
 	})
 }
 
-// What was not stored after all takes no room.
+// Failed uploads take up no room.
 func TestStorageAfterFailures(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		for range 5 {
-			a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000)), part{Name: "folderId", Text: string(v.Org)}).Issues(t, "folderId")
+			a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000)),
+				part{Name: "folderId", Text: string(v.Org)}).Issues(t, "folderId")
 		}
 		a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000))).OK(t, 201)
 	})
 }
 
-// Writes that are refused for another reason before anything was measured give
-// no room, however many they are.
+// Writes refused for another reason before the first measurement free no room,
+// however many there are.
 func TestAttackStorageBeforeMeasuring(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		unwanted := `{"to": "ada@example.com", "subject": "x", "purpose": "marketing", "text": "` +
@@ -107,7 +109,7 @@ func TestAttackStorageBeforeMeasuring(t *testing.T) {
 	})
 }
 
-// An organization that only writes messages has room again when there is some.
+// An organization that only writes messages has room again once there is some.
 func TestAttackStorageOfMessagesAlone(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		store.MeasureAlways(t)

@@ -10,46 +10,72 @@ import (
 	"hash"
 	"io"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
 )
 
-// Blobs is where bytes are kept. A key is letters, digits and one slash, is
-// never guessed and never used for other bytes. Every adapter passes the suite
-// in filetest.
+// Blobs is where bytes are kept. A key consists of letters, digits and one
+// slash, cannot be guessed, and is never reused for other bytes. Every adapter
+// passes the suite in filetest.
 type Blobs interface {
-	// Put stores all that r gives. It can be seen whole or not at all, and has
-	// reached the disk when Put returns.
+	// Put stores everything that r gives. The blob becomes visible as a whole
+	// or not at all, and is on disk when Put returns.
 	Put(ctx context.Context, key string, r io.Reader) error
-	// Open reads from an offset to the end. ErrNoBlob says that there is none.
+	// Open reads from an offset to the end. It returns ErrNoBlob if there is no
+	// such blob.
 	Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error)
-	// Delete removes a blob, and what an interrupted Put left of one. That
-	// there is none is no error.
+	// Delete removes a blob, and whatever an interrupted Put left behind. A
+	// missing blob is not an error.
 	Delete(ctx context.Context, key string) error
-	// Check tries whether blobs can be written, read and deleted.
+	// Check tests whether blobs can be written, read and deleted.
 	Check(ctx context.Context) error
 }
 
-// ErrNoBlob says that nothing is stored under a key.
+// ErrNoBlob means that nothing is stored under a key.
 var ErrNoBlob = errors.New("file: there are no such bytes")
 
-// Config is what an operator can say about files.
+// CheckBlobs writes a small blob, reads it back and deletes it.
+func CheckBlobs(ctx context.Context, b Blobs) error {
+	key := "check/" + string(id.New())
+	if err := b.Put(ctx, key, strings.NewReader(key)); err != nil {
+		return err
+	}
+	r, err := b.Open(ctx, key, 0)
+	if err == nil {
+		var text []byte
+		if text, err = io.ReadAll(r); err == nil && string(text) != key {
+			err = errors.New("the bytes read differ from those written")
+		}
+		err = errors.Join(err, r.Close())
+	}
+	return errors.Join(err, b.Delete(ctx, key))
+}
+
+// Config is what a Store needs. All fields but Limits are required.
 type Config struct {
+	DB       *db.DB
+	Clock    *clock.Clock
+	Log      *slog.Logger
+	Jobs     *job.Queue
+	Blobs    Blobs
 	MaxBytes int64            // of one file
-	BaseURL  string           // that access links begin with
-	Limits   map[string]int64 // bytes that an organization may store, by plan
+	BaseURL  string           // the start of every access link
+	Limits   map[string]int64 // bytes an organization may store, by plan
 }
 
 // Store keeps files: their bytes in Blobs and their rows in the database, so
-// that neither is seen without the other. Other resources keep files with it
+// that neither is visible without the other. Other resources keep files here
 // too:
 //
-//	saved, err := store.Save(ctx, org, "letter.pdf", r) // outside of any transaction
+//	saved, err := store.Save(ctx, org, "letter.pdf", r) // outside any transaction
 //	defer saved.Discard(ctx)                            // does nothing once it is a file
 //	…
 //	f, err := saved.Insert(ctx, tx, now, nil)           // with whatever else is written
@@ -59,27 +85,37 @@ type Store struct {
 	db     *db.DB
 	clock  *clock.Clock
 	log    *slog.Logger
+	jobs   *job.Queue
 	blobs  Blobs
 	config Config
 
 	storage *storage
 }
 
-// New makes a store.
-func New(d *db.DB, c *clock.Clock, log *slog.Logger, blobs Blobs, config Config) *Store {
-	return &Store{d, c, log, blobs, config, &storage{db: d, limits: config.Limits, orgs: map[id.ID]*use{}}}
+// New panics when a required field is missing.
+func New(c Config) *Store {
+	config.Require(c, "DB", "Clock", "Log", "Jobs", "Blobs", "MaxBytes", "BaseURL")
+	return &Store{
+		db:      c.DB,
+		clock:   c.Clock,
+		log:     c.Log,
+		jobs:    c.Jobs,
+		blobs:   c.Blobs,
+		config:  c,
+		storage: &storage{db: c.DB, limits: c.Limits, orgs: map[id.ID]*usage{}},
+	}
 }
 
-// uploadTime is how long an upload may show no life before its bytes are taken
-// for those of a dead one.
+// uploadTime is how long an upload may show no progress before its bytes are
+// treated as abandoned.
 const uploadTime = 24 * time.Hour
 
-// aliveEvery is how often an upload that moves shows that it lives.
+// aliveEvery is how often an upload that makes progress renews its claim.
 var aliveEvery = time.Hour
 
-// Saved is bytes that are stored and not yet a file.
+// Saved is bytes that are stored but not yet a file.
 type Saved struct {
-	Name        string // may be changed until Insert, by CleanName
+	Name        string // may be changed until Insert, using CleanName
 	ContentType string
 	SizeBytes   int64
 	SHA256      string
@@ -87,26 +123,30 @@ type Saved struct {
 	store *Store
 	org   id.ID
 	key   string
-	held  atomic.Int64 // bytes that are on their way
+	held  atomic.Int64 // bytes reserved for the upload
 }
 
-// Save stores bytes of at most Config.MaxBytes under a name, without its path,
-// as far as the organization has room for them. What a reader refuses or fails
-// with is returned as it is, and leaves nothing.
+// Save stores at most Config.MaxBytes under a name, without its path, if the
+// organization has room for them. An error from the reader is returned as it is
+// and leaves nothing behind.
 func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (*Saved, error) {
 	v := &Saved{Name: SafeName(name), store: s, org: org, key: newKey()}
 	if err := s.Room(ctx, org); err != nil {
 		return nil, err
 	}
 	err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed) VALUES ($1, $2, $3, FALSE)", org, v.key, s.clock.Now().Add(uploadTime))
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed)
+			VALUES ($1, $2, $3, FALSE)`,
+			org, v.key, s.clock.Now().Add(uploadTime))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, shown: s.clock.Now(), alive: func() error { return v.alive(ctx) },
-		hold: func(n int64) error { return v.hold(ctx, n) }}
+	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, shown: s.clock.Now(),
+		keepAlive: func() error { return v.keepAlive(ctx) },
+		reserve:   func(n int64) error { return v.reserve(ctx, n) }}
 	err = s.blobs.Put(ctx, v.key, m)
 	if m.err != nil {
 		err = m.err
@@ -122,16 +162,20 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	return v, nil
 }
 
-// alive puts off the removal of the bytes of an upload under way.
-func (v *Saved) alive(ctx context.Context) error {
+// keepAlive postpones the removal of an unfinished upload's bytes.
+func (v *Saved) keepAlive(ctx context.Context) error {
 	n := int64(0)
 	err := v.store.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.Exec(ctx, tx, "UPDATE stray_blobs SET remove_at = $3 WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed", v.org, v.key, v.store.clock.Now().Add(uploadTime))
+		n, err = db.Exec(ctx, tx, `
+			UPDATE stray_blobs
+			SET remove_at = $3
+			WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed`,
+			v.org, v.key, v.store.clock.Now().Add(uploadTime))
 		return err
 	})
 	if err != nil {
-		v.store.log.WarnContext(ctx, "an upload under way could not show that it lives", "err", err)
-		return nil // there is a day for it
+		v.store.log.WarnContext(ctx, "an unfinished upload could not renew its claim", "err", err)
+		return nil // it has a day to succeed
 	}
 	if n == 0 {
 		return tookTooLong()
@@ -139,9 +183,9 @@ func (v *Saved) alive(ctx context.Context) error {
 	return nil
 }
 
-// hold counts bytes of the upload, if there is room for them.
-func (v *Saved) hold(ctx context.Context, n int64) error {
-	err := v.store.storage.hold(ctx, v.org, n)
+// reserve counts bytes of the upload, if there is room for them.
+func (v *Saved) reserve(ctx context.Context, n int64) error {
+	err := v.store.storage.reserve(ctx, v.org, n)
 	if err == nil {
 		v.held.Add(n)
 	}
@@ -149,7 +193,8 @@ func (v *Saved) hold(ctx context.Context, n int64) error {
 }
 
 func tookTooLong() error {
-	return fault.Unavailable.Because(errors.New("file: the upload took so long that its bytes were taken for a dead one's"))
+	return fault.Unavailable.Because(errors.New("file: the upload stalled for so long that its bytes were treated as " +
+		"abandoned"))
 }
 
 // newKey is a key that cannot be guessed, in one of 256 folders.
@@ -159,17 +204,21 @@ func newKey() string {
 	return s[:2] + "/" + s[2:]
 }
 
-// Insert makes a file of the bytes, in the caller's transaction. The caller
+// Insert turns the bytes into a file, in the caller's transaction. The caller
 // has locked the folder, if there is one.
 func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *id.ID) (*File, error) {
-	n, err := db.Exec(ctx, tx, "DELETE FROM stray_blobs WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed", v.org, v.key)
+	n, err := db.Exec(ctx, tx, `
+		DELETE FROM stray_blobs
+		WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed`,
+		v.org, v.key)
 	if err != nil {
 		return nil, err
 	}
 	if n == 0 {
 		return nil, tookTooLong()
 	}
-	f := &File{Name: v.Name, ContentType: v.ContentType, SizeBytes: v.SizeBytes, SHA256: v.SHA256, FolderID: folder, Key: v.key}
+	f := &File{Name: v.Name, ContentType: v.ContentType, SizeBytes: v.SizeBytes, SHA256: v.SHA256, FolderID: folder,
+		Key: v.key}
 	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, v.org
 	f.Search = f.words()
 	if err := files.Insert(ctx, tx, f); err != nil {
@@ -182,8 +231,8 @@ func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *i
 
 const discardTime = 30 * time.Second
 
-// Discard removes the bytes unless they became a file, which the database
-// tells: whoever discards may not know what came of its commit. What fails
+// Discard removes the bytes unless they became a file. It asks the database,
+// because the caller may not know whether its commit succeeded. Whatever fails
 // here is left to Sweep.
 func (v *Saved) Discard(ctx context.Context) {
 	if v == nil {
@@ -197,12 +246,12 @@ func (v *Saved) Discard(ctx context.Context) {
 		_, err = v.store.removeStrays(ctx, keys)
 	}
 	if err != nil {
-		v.store.log.WarnContext(ctx, "the bytes of an upload that failed are left to the sweep", "err", err)
+		v.store.log.WarnContext(ctx, "the bytes of a failed upload are left to the sweep", "err", err)
 	}
 }
 
-// Open returns a live file of an organization and its bytes. Closing them is
-// the caller's; nothing is fetched before the first read.
+// Open returns a live file of an organization and its bytes. The caller closes
+// them; nothing is fetched before the first read.
 func (s *Store) Open(ctx context.Context, org, file id.ID) (f *File, content io.ReadSeekCloser, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		f, err = files.Get(ctx, tx, org, file)
@@ -218,15 +267,15 @@ func (s *Store) content(ctx context.Context, f *File) io.ReadSeekCloser {
 	return &content{ctx: ctx, blobs: s.blobs, key: f.Key, size: f.SizeBytes}
 }
 
-// content reads a blob from wherever it was sought to. The size is known from
-// the row, so that only a read asks the store.
+// content reads a blob from any position. The size is known from the row, so
+// only a read asks the store.
 type content struct {
-	ctx   context.Context // io.Reader takes none
+	ctx   context.Context // io.Reader has no context parameter
 	blobs Blobs
 	key   string
 	size  int64
 	at    int64
-	open  io.ReadCloser // at at, or nil
+	open  io.ReadCloser // positioned at at, or nil
 }
 
 func (c *content) Read(p []byte) (int, error) {
@@ -256,7 +305,7 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 		offset += c.size
 	}
 	if offset < 0 {
-		return 0, errors.New("file: sought before the beginning")
+		return 0, errors.New("file: seek before the beginning")
 	}
 	if offset == c.at {
 		return offset, nil
@@ -274,28 +323,28 @@ func (c *content) Close() error {
 	return r.Close()
 }
 
-const sniffed = 512 // as much as http.DetectContentType looks at
+const sniffed = 512 // as much as http.DetectContentType reads
 
-// meter passes bytes on, and knows afterwards what they were.
+// meter passes bytes through and measures them: size, hash and beginning.
 type meter struct {
 	r    io.Reader
 	sum  hash.Hash
 	head bytes.Buffer
 	n    int64
 	max  int64
-	err  error // of the reader, which a store may tell in other words
+	err  error // the reader's error, which a store may wrap beyond recognition
 
-	clock *clock.Clock
-	alive func() error
-	shown clock.Time // when alive was called last
-	hold  func(n int64) error
+	clock     *clock.Clock
+	keepAlive func() error
+	shown     clock.Time // when keepAlive was last called
+	reserve   func(n int64) error
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if now := m.clock.Now(); err == nil && now.Sub(m.shown) >= aliveEvery {
 		m.shown = now
-		if err = m.alive(); err != nil {
+		if err = m.keepAlive(); err != nil {
 			n = 0
 		}
 	}
@@ -304,7 +353,7 @@ func (m *meter) Read(p []byte) (int, error) {
 		n, err = 0, fault.TooLarge.Say("The file is larger than %d bytes.", m.max)
 	}
 	if n > 0 {
-		if full := m.hold(int64(n)); full != nil {
+		if full := m.reserve(int64(n)); full != nil {
 			n, err = 0, full
 		}
 	}

@@ -23,7 +23,7 @@ import (
 	resource "frontdesk/internal/resource/file"
 )
 
-// blobs counts what the store of a service holds, parts of uploads included.
+// blobs counts what a service's store holds, including parts of uploads.
 func blobs(t testing.TB, a *apptest.App) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(a.Settings.FilesPath(), func(_ string, d fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// halfUpload sends half of a form on a connection of its own, and returns the
+// halfUpload sends half a form on its own connection and returns the
 // connection.
 func halfUpload(t testing.TB, a *apptest.App) net.Conn {
 	t.Helper()
@@ -56,12 +56,15 @@ func halfUpload(t testing.TB, a *apptest.App) net.Conn {
 		t.Fatal(err)
 	}
 	body, kind := apptest.Form(t, file("half.bin", strings.Repeat("x", 1<<20)))
-	fmt.Fprintf(conn, "POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", a.Key, kind, len(body), body[:len(body)/2])
+	fmt.Fprintf(conn,
+		"POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: "+
+			"%d\r\n\r\n%s",
+		a.Key, kind, len(body), body[:len(body)/2])
 	eventually(t, "no bytes arrived", func() bool { return blobs(t, a) > 0 })
 	return conn
 }
 
-// A client that goes away in the middle leaves nothing.
+// A client that disconnects midway leaves nothing behind.
 func TestBrokenOff(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		conn := halfUpload(t, a)
@@ -93,7 +96,7 @@ func sweep(t testing.TB, a *apptest.App, kind string) {
 	}
 }
 
-// slowly is a reader that has something happen before every read.
+// slowly is a reader that calls a function before every read.
 type slowly struct {
 	parts   []string
 	between func()
@@ -109,8 +112,8 @@ func (s *slowly) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// An upload may take longer than a day, as long as it moves: its bytes are not
-// taken for those of a dead one.
+// An upload may take longer than a day as long as it makes progress: its bytes
+// are not treated as abandoned.
 func TestSlowUpload(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		resource.AliveEvery(t, 0)
@@ -139,7 +142,8 @@ func TestSlowUpload(t *testing.T) {
 			}
 			before = removeAt()
 		}
-		saved, err := a.Files.Save(t.Context(), a.Org, "slow.txt", &slowly{[]string{"so", " very", " slow"}, aDayPasses})
+		saved, err := a.Files.Save(t.Context(), a.Org, "slow.txt",
+			&slowly{[]string{"so", " very", " slow"}, aDayPasses})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +151,7 @@ func TestSlowUpload(t *testing.T) {
 			t.Errorf("at its end it is removed at %s", at)
 		}
 		saved.Discard(t.Context())
-		// One that was claimed by a sweep ends at once.
+		// An upload that a sweep claimed ends at once.
 		_, err = a.Files.Save(t.Context(), a.Org, "dead.txt", &slowly{[]string{"x", "y"}, func() {
 			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 				_, err := db.Exec(ctx, tx, "UPDATE stray_blobs SET claimed = TRUE")
@@ -166,8 +170,8 @@ func TestSlowUpload(t *testing.T) {
 	})
 }
 
-// Bytes without a file are removed a day later and not before; what such an
-// upload would end with is refused.
+// Bytes without a file are removed a day later and not before. An upload that
+// would still finish with them is refused.
 func TestSweep(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		ctx := t.Context()
@@ -218,7 +222,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// The files of other resources: kept in their transaction, or not at all.
+// Files of other resources are kept in those resources' transactions, or not at
+// all.
 func TestStore(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		ctx := t.Context()
@@ -252,7 +257,8 @@ func TestStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, err := io.ReadAll(r)
-			if err = errors.Join(err, r.Close()); err != nil || string(text) != "# Notes" || f.Name != "notes.md" || f.ContentType != "text/markdown; charset=utf-8" {
+			if err = errors.Join(err, r.Close()); err != nil || string(text) != "# Notes" || f.Name != "notes.md" ||
+				f.ContentType != "text/markdown; charset=utf-8" {
 				t.Errorf("%+v, %q, %v", f, text, err)
 			}
 			if _, _, err := a.Files.Open(ctx, id.New(), row); !fault.Has(err, fault.NotFound) {
@@ -262,7 +268,8 @@ func TestStore(t *testing.T) {
 		if _, err := a.Files.Save(ctx, a.Org, "x", &failing{}); !errors.Is(err, errFailing) {
 			t.Errorf("a reader's own error: %v", err)
 		}
-		if _, err := a.Files.Save(ctx, a.Org, "x", io.LimitReader(zeros{}, a.Settings.Files.MaxBytes+1)); !fault.Has(err, fault.TooLarge) {
+		if _, err := a.Files.Save(ctx, a.Org, "x",
+			io.LimitReader(zeros{}, a.Settings.Files.MaxBytes+1)); !fault.Has(err, fault.TooLarge) {
 			t.Errorf("too large: %v", err)
 		}
 		if n := blobs(t, a); n != 1 {
@@ -281,7 +288,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// What was deleted long ago is purged with its links, and then its bytes.
+// A long-deleted file is purged with its links, and then its bytes.
 func TestPurge(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -291,12 +298,14 @@ func TestPurge(t *testing.T) {
 		gone := upload(t, a, file("gone.txt", "gone")).OK(t, 201).Text("id")
 		recent := upload(t, a, file("recent.txt", "recent")).OK(t, 201).Text("id")
 		a.Send(t, a.Key, "POST", "/v1/files/"+gone+"/access-links", `{}`).OK(t, 201)
-		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business), fmt.Sprintf(`{"logoFileId": %q}`, gone)).OK(t, 200)
+		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
+			fmt.Sprintf(`{"logoFileId": %q}`, gone)).OK(t, 200)
 		for _, row := range []string{gone, recent} {
 			a.Send(t, a.Key, "DELETE", "/v1/files/"+row, "").OK(t, 204)
 		}
 		err := a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE files SET deleted_at = $2 WHERE id = $1", gone, a.Clock.Now().Add(-31*24*time.Hour))
+			_, err := db.Exec(ctx, tx, "UPDATE files SET deleted_at = $2 WHERE id = $1", gone,
+				a.Clock.Now().Add(-31*24*time.Hour))
 			return err
 		})
 		if err != nil {
@@ -309,7 +318,8 @@ func TestPurge(t *testing.T) {
 		sweep(t, a, "deleted.purge")
 		eventually(t, "it was not purged", func() bool { return count(t, a, "files") == 1 })
 		if count(t, a, "file_access_links") != 0 || count(t, a, "stray_blobs") != 1 || blobs(t, a) != 2 {
-			t.Errorf("%d links, %d strays, %d blobs", count(t, a, "file_access_links"), count(t, a, "stray_blobs"), blobs(t, a))
+			t.Errorf("%d links, %d strays, %d blobs", count(t, a, "file_access_links"), count(t, a, "stray_blobs"),
+				blobs(t, a))
 		}
 		if !a.Send(t, a.Key, "GET", "/v1/businesses/"+string(a.Business), "").OK(t, 200).At("logoFileId").Null() {
 			t.Error("a business names a file that is no more")
@@ -319,13 +329,14 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// Uploads beside each other do not mix.
+// Concurrent uploads do not mix.
 func TestManyUploads(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		content := bytes.Repeat([]byte("abc"), 100_000)
 		apptest.AtOnce(20, func(i int) {
 			v := upload(t, a, file(fmt.Sprintf("%d.bin", i), string(content))).OK(t, 201)
-			if r := a.Send(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content", ""); !bytes.Equal(r.Body, content) {
+			if r := a.Send(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content",
+				""); !bytes.Equal(r.Body, content) {
 				t.Errorf("file %d: %d bytes", i, len(r.Body))
 			}
 		})

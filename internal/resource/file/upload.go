@@ -14,11 +14,12 @@ type fileUpload struct {
 	FolderID *id.ID    `json:"folderId" ref:"files"`
 }
 
-// formRoom is what a form may have beside the file: its fields and the lines
-// between its parts.
+// formRoom is the size allowed for a form besides the file: its fields and the
+// boundaries between parts.
 const formRoom = 1 << 20
 
-// uploadFile stores the bytes as they arrive, and makes them a file at the end.
+// uploadFile stores the bytes as they arrive and turns them into a file at the
+// end.
 func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, stream *op.Stream) (*File, error) {
 	var saved *Saved
 	defer func() { saved.Discard(ctx) }()
@@ -33,9 +34,9 @@ func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, strea
 		if saved.Name, err = CleanName("name", *in.Name); err != nil {
 			return nil, err
 		}
-		saved.ContentType = finer(saved.ContentType, saved.Name)
+		saved.ContentType = refineType(saved.ContentType, saved.Name)
 	}
-	c.Now = s.clock.Now() // the file is made now, not when its first byte came
+	c.Now = s.clock.Now() // the file is created now, not when its first byte arrived
 	f, err := op.Finish(ctx, c, func(ctx context.Context) (*File, error) {
 		if err := lockFolder(ctx, c, "folderId", in.FolderID); err != nil {
 			return nil, err
@@ -62,5 +63,6 @@ func (s *Store) downloadFile(ctx context.Context, c *op.Call, in ref, _ *op.Stre
 }
 
 func answer(f *File, bytes io.ReadSeekCloser) *op.Content {
-	return &op.Content{Name: f.Name, Type: f.ContentType, ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt.Std(), ReadSeekCloser: bytes}
+	return &op.Content{Name: f.Name, Type: f.ContentType, ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt.Std(),
+		ReadSeekCloser: bytes}
 }

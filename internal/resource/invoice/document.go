@@ -13,46 +13,57 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// Measures of the document, in millimetres; type in points.
+// Dimensions of the document in millimetres; font sizes in points.
 const (
 	margin     = 18.0
-	footer     = 16.0 // kept free at the foot
+	footer     = 16.0 // kept free at the bottom
 	lineHeight = 5.0
 	small      = 8.0
 	normal     = 9.5
 )
 
-// maxPages bounds a document. An invoice of ordinary lines, however many, has
-// some twenty.
+// maxPages bounds a document. An invoice with ordinary lines, however many,
+// fills about twenty.
 const maxPages = 400
 
 var errTooLong = errors.New("invoice: the document has too many pages")
 
-// document lays one invoice out. What it says is plain by then; it only
-// places text on pages.
+// document lays out one sheet. The text is final by then; document only places
+// it on pages.
 type document struct {
+	*sheet
 	pdf     *fpdf.Fpdf
-	invoice *Invoice
 	from    *business.Letterhead
 	locale  *locale.Format
 	width   float64 // between the margins
-	bottom  float64 // where the footer begins
-	pages   int     // how many there are in all, once they were counted
-	columns [4]float64
+	bottom  float64 // where the footer starts
+	pages   int     // the total, once counted
+	columns []float64
 	inTable bool
 }
 
 // Render writes an invoice as a PDF: the same bytes for the same invoice. It
-// takes some milliseconds, and so has no place in a transaction.
+// takes some milliseconds, so it must not run in a transaction.
 func Render(v *Invoice, from *business.Letterhead) ([]byte, error) {
+	f := locale.New(from.Locale, from.Timezone)
+	return render(v.sheet(f), from, f)
+}
+
+// RenderCreditNote writes a credit note of an invoice as a PDF, like Render.
+func RenderCreditNote(n *CreditNote, v *Invoice, from *business.Letterhead) ([]byte, error) {
+	f := locale.New(from.Locale, from.Timezone)
+	return render(n.sheet(v, f), from, f)
+}
+
+func render(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, error) {
 	pages := 0
 	for {
-		d := &document{invoice: v, from: from, locale: locale.New(from.Locale, from.Timezone), pages: pages}
+		d := &document{sheet: s, from: from, locale: f, pages: pages}
 		d.draw()
 		if err := d.pdf.Error(); err != nil {
 			return nil, fmt.Errorf("invoice: pdf: %w", err)
 		}
-		if n := d.pdf.PageCount(); n != pages { // the foot of each page tells how many there are
+		if n := d.pdf.PageCount(); n != pages { // the footer of each page shows the total
 			pages = n
 			continue
 		}
@@ -64,7 +75,7 @@ func Render(v *Invoice, from *business.Letterhead) ([]byte, error) {
 	}
 }
 
-// paper is what printers of a country hold.
+// paper is the paper size that printers in the country use.
 func (d *document) paper() string {
 	switch d.locale.Region() {
 	case "US", "CA", "MX", "PH", "CO", "CL", "VE", "GT", "CR", "DO", "PR":
@@ -79,21 +90,17 @@ func (d *document) draw() {
 	p.AddUTF8FontFromBytes("sans", "", dejavu.Sans)
 	p.AddUTF8FontFromBytes("sans", "B", dejavu.SansBold)
 	p.SetCatalogSort(true)
-	at := d.invoice.CreatedAt
-	if d.invoice.IssuedAt != nil {
-		at = *d.invoice.IssuedAt
-	}
-	p.SetCreationDate(at.Std())
-	p.SetModificationDate(at.Std())
+	p.SetCreationDate(d.at.Std())
+	p.SetModificationDate(d.at.Std())
 	p.SetProducer("Frontdesk", true)
-	p.SetTitle(d.title(), true)
+	p.SetTitle(d.title, true)
 	p.SetAuthor(printable(d.from.Name), true)
 	p.SetMargins(margin, margin, margin)
 	p.SetCellMargin(0)
 	p.SetAutoPageBreak(false, 0)
 	w, h := p.GetPageSize()
 	d.width, d.bottom = w-2*margin, h-footer-4
-	d.columns = [4]float64{d.width - 88, 22, 32, 34}
+	d.columns = d.columnWidths()
 	p.SetHeaderFunc(d.header)
 	p.SetFooterFunc(d.footer)
 	p.AddPage()
@@ -101,15 +108,9 @@ func (d *document) draw() {
 	d.parties()
 	d.table()
 	d.totals()
-	d.prose("Notes", d.invoice.Notes)
-	d.prose("Terms", d.invoice.Terms)
-}
-
-func (d *document) title() string {
-	if d.invoice.InvoiceNumber != nil {
-		return "Invoice " + *d.invoice.InvoiceNumber
+	for _, p := range d.paragraphs {
+		d.prose(p.heading, p.text)
 	}
-	return "Invoice (draft)"
 }
 
 func (d *document) font(style string, size float64) { d.pdf.SetFont("sans", style, size) }
@@ -122,9 +123,9 @@ func (d *document) ink(dark bool) {
 	}
 }
 
-// header begins each page: the mark of an invoice that is none yet or no more.
+// header starts each page, with a mark on a draft or void invoice.
 func (d *document) header() {
-	word := map[string]string{draft: "DRAFT", void: "VOID"}[d.invoice.Status]
+	word := d.mark
 	if word == "" {
 		return
 	}
@@ -144,7 +145,7 @@ func (d *document) footer() {
 	d.pdf.SetDrawColor(214, 218, 224)
 	d.pdf.Line(margin, h-footer, margin+d.width, h-footer)
 	d.pdf.SetXY(margin, h-footer+2)
-	d.pdf.CellFormat(d.width*0.75, 5, d.fit(d.title()+" · "+d.from.Name, d.width*0.75), "", 0, "L", false, 0, "")
+	d.pdf.CellFormat(d.width*0.75, 5, d.fit(d.title+" · "+d.from.Name, d.width*0.75), "", 0, "L", false, 0, "")
 	d.pdf.CellFormat(d.width*0.25, 5, fmt.Sprintf("Page %d of %d", d.pdf.PageNo(), d.pages), "", 0, "R", false, 0, "")
 }
 
@@ -161,7 +162,8 @@ func (d *document) fit(text string, width float64) string {
 	return visual(strings.TrimSpace(string(runes)) + "…")
 }
 
-// wrap breaks text into lines of a width, words that are too long as well.
+// wrap breaks text into lines of the given width, splitting words that are too
+// long.
 func (d *document) wrap(text string, width float64) []string {
 	var out []string
 	for _, paragraph := range strings.Split(strings.TrimSpace(printable(text)), "\n") {
@@ -175,7 +177,7 @@ func (d *document) wrap(text string, width float64) []string {
 			if line != "" {
 				out = append(out, visual(line))
 			}
-			parts := d.chop(word, width)
+			parts := d.splitWord(word, width)
 			for _, part := range parts[:len(parts)-1] {
 				out = append(out, visual(part))
 			}
@@ -186,8 +188,8 @@ func (d *document) wrap(text string, width float64) []string {
 	return out
 }
 
-// chop cuts a word into parts that are no wider than a line.
-func (d *document) chop(word string, width float64) (parts []string) {
+// splitWord cuts a word into parts no wider than a line.
+func (d *document) splitWord(word string, width float64) (parts []string) {
 	part, wide := []rune(nil), 0.0
 	for _, r := range word {
 		w := d.pdf.GetStringWidth(string(r))
@@ -199,22 +201,22 @@ func (d *document) chop(word string, width float64) (parts []string) {
 	return append(parts, string(part))
 }
 
-// lines writes lines of text below each other.
+// lines writes lines of text one below the other.
 func (d *document) lines(x, width, height float64, align string, lines []string) {
 	for _, l := range lines {
-		d.need(height)
+		d.ensureSpace(height)
 		d.pdf.SetX(x)
 		d.pdf.CellFormat(width, height, l, "", 2, align, false, 0, "")
 	}
 }
 
-// need begins a new page unless there is room for a height.
-func (d *document) need(height float64) {
+// ensureSpace starts a new page unless there is room for the height.
+func (d *document) ensureSpace(height float64) {
 	if d.pdf.GetY()+height <= d.bottom {
 		return
 	}
 	if d.pdf.PageCount() >= maxPages {
-		d.pdf.SetError(errTooLong) // nothing is drawn from here on
+		d.pdf.SetError(errTooLong) // nothing is drawn after this
 		return
 	}
 	size, style := d.size()

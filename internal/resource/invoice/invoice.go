@@ -1,7 +1,7 @@
 // Package invoice holds what a business asks its customers to pay: invoices
-// with their line items, the payments of them, and the PDF.
+// with their line items, payments, and the PDF.
 //
-// An invoice is a draft until it is issued; from then on it says what it says,
+// An invoice is a draft until it is issued. From then on its content is fixed,
 // and only its status moves (move.go). Every move and every payment writes the
 // customer's ledger in the same transaction. Start reading at Invoice, then
 // move.go and payment.go.
@@ -27,67 +27,116 @@ import (
 // Invoice is a request for payment.
 type Invoice struct {
 	op.Record
-	BusinessID         id.ID       `json:"businessId"`
-	CustomerID         *id.ID      `json:"customerId"`
-	Status             string      `json:"status" enum:"draft,issued,sent,partially_paid,paid,overdue,void"`
-	InvoiceNumber      *string     `json:"invoiceNumber" doc:"given at issue, per business and without gaps"`
-	BillToName         *string     `json:"billToName"`
-	BillToEmail        *string     `json:"billToEmail"`
-	BillToAddressLine1 *string     `json:"billToAddressLine1"`
-	BillToAddressLine2 *string     `json:"billToAddressLine2"`
-	BillToCity         *string     `json:"billToCity"`
-	BillToState        *string     `json:"billToState"`
-	BillToPostalCode   *string     `json:"billToPostalCode"`
-	BillToCountry      *string     `json:"billToCountry"`
-	TotalAmountCents   int64       `json:"totalAmountCents" doc:"the sum of the line items, in the currency's smallest unit"`
-	AmountPaidCents    int64       `json:"amountPaidCents" doc:"the sum of the payments that are not void"`
-	AmountDueCents     int64       `json:"amountDueCents" db:"-" doc:"what is still to be paid; nothing on a void invoice"`
-	Currency           string      `json:"currency"`
-	IssuedAt           *clock.Time `json:"issuedAt"`
-	SentAt             *clock.Time `json:"sentAt"`
-	DueAt              *clock.Time `json:"dueAt"`
-	OverdueAt          *clock.Time `json:"overdueAt"`
-	Notes              *string     `json:"notes" max:"10000"`
-	Terms              *string     `json:"terms" max:"10000"`
-	Data               db.JSON     `json:"data" kinds:"object" doc:"whatever the caller keeps with the invoice"`
-	LineItems          []LineItem  `json:"lineItems" db:"-"`
+	BusinessID         id.ID   `json:"businessId"`
+	CustomerID         *id.ID  `json:"customerId"`
+	Status             Status  `json:"status" enum:"draft,issued,sent,partially_paid,paid,overdue,void"`
+	InvoiceNumber      *string `json:"invoiceNumber" doc:"assigned on issue, per business and without gaps"`
+	BillToName         *string `json:"billToName"`
+	BillToEmail        *string `json:"billToEmail"`
+	BillToAddressLine1 *string `json:"billToAddressLine1"`
+	BillToAddressLine2 *string `json:"billToAddressLine2"`
+	BillToCity         *string `json:"billToCity"`
+	BillToState        *string `json:"billToState"`
+	BillToPostalCode   *string `json:"billToPostalCode"`
+	BillToCountry      *string `json:"billToCountry"`
+	DiscountPercent    *string `json:"discountPercent" doc:"taken from all lines, after their own discounts"`
+	PricesIncludeTax   bool    `json:"pricesIncludeTax" doc:"whether unitAmountCents includes the tax"`
+	SubtotalCents      int64   `json:"subtotalCents" db:"-" doc:"sum of the lines, before discounts"`
+	DiscountCents      int64   `json:"discountCents" doc:"all discounts, of lines and of the invoice"`
+	TaxCents           int64   `json:"taxCents" db:"-" doc:"sum of the taxes"`
+	Taxes              []Tax   `json:"taxes" doc:"one for each rate and name"`
+	TotalCents         int64   `json:"totalCents" db:"-" doc:"subtotal less discount, with the taxes"`
+	TotalAmountCents   int64   `json:"totalAmountCents" doc:"totalCents, in the currency's smallest unit"`
+	// AmountPaidCents and AmountCreditedCents may be more than the total
+	// together, until what was paid is refunded.
+	AmountPaidCents     int64 `json:"amountPaidCents" doc:"payments that are not void, less refunds"`
+	AmountCreditedCents int64 `json:"amountCreditedCents" doc:"the sum of the credit notes"`
+	AmountDueCents      int64 `json:"amountDueCents" db:"-" doc:"still to be paid; 0 on a void invoice"`
+
+	Currency  string      `json:"currency"`
+	IssuedAt  *clock.Time `json:"issuedAt"`
+	SentAt    *clock.Time `json:"sentAt"`
+	DueAt     *clock.Time `json:"dueAt"`
+	OverdueAt *clock.Time `json:"overdueAt"`
+	Notes     *string     `json:"notes" max:"10000"`
+	Terms     *string     `json:"terms" max:"10000"`
+	Data      db.JSON     `json:"data" kinds:"object" doc:"anything the caller wants to keep with the invoice"`
+	LineItems []LineItem  `json:"lineItems" db:"-"`
+
+	Customer op.Opt[customer.Customer] `json:"customer,omitzero" db:"-" doc:"with include=customer; null if deleted"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 
-	BillToSent []string `json:"-" db:"bill_to_sent"` // the bill-to fields that were sent, and not filled in from the customer
+	// the bill-to fields that were sent, rather than filled in from the
+	// customer
+	BillToSent []string `json:"-" db:"bill_to_sent"`
 }
 
-var invoices = db.NewTable[Invoice]("invoices", "invoice")
+var invoices = db.NewTable[Invoice]("invoices", db.Life{
+	Noun: "invoice",
+	Refs: []db.Ref{
+		db.To("business_id", "businesses", db.Keeps),
+		// A draft must still be able to say that its customer was deleted.
+		db.To("customer_id", "customers", db.ClearsAtPurge),
+	},
+})
 
-// NotDraft refuses to change what was issued.
-var NotDraft = fault.Define("INVOICE_NOT_DRAFT", 409, "Only a draft can be changed or deleted. Void this invoice and make a new one.")
+// NotDraft refuses to change an issued invoice.
+var NotDraft = fault.Define("INVOICE_NOT_DRAFT", 409,
+	"Only a draft can be changed or deleted. Void this invoice and create a new one.")
 
 const exampleID = `"c2b7a7de-2f0e-4f0b-8d5c-9a4b1f6e7d20"`
 
-// Operations lists everything that can be done with invoices.
-func Operations(post Post) []*op.Op {
-	return slices.Concat(invoiceOperations(), moveOperations(), post.operations(), paymentOperations(), pdfOperations())
-}
-
 func invoiceOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "invoices.list", Route: "GET /v1/invoices", Summary: "List invoices, newest first.",
-			Example: `{"status": "overdue", "limit": 20}`}, listInvoices),
-		op.Write(op.Spec{Name: "invoices.create", Route: "POST /v1/invoices", Summary: "Draft an invoice.",
-			Description: "What billTo fields leave out is filled in from the customer and its contact; an address is taken as a whole or not at all. A negative unitAmountCents is a discount.",
-			Events:      []string{"invoice.created"},
-			Example: `{"customerId": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90", "dueAt": "2026-03-02T00:00:00Z", "notes": "Thank you.",
-				"lineItems": [{"description": "Repair of an engine", "quantity": "2.5", "unitAmountCents": 12000}]}`}, createInvoice),
-		op.Read(op.Spec{Name: "invoices.get", Route: "GET /v1/invoices/{id}", Summary: "Get an invoice with its line items.",
-			Example: `{"id": ` + exampleID + `}`}, getInvoice),
-		op.Write(op.Spec{Name: "invoices.update", Route: "PATCH /v1/invoices/{id}", Summary: "Change fields of a draft.",
-			Description: "lineItems replaces all of them. With another customerId, billTo fields that were never sent are filled in anew.",
-			Errors:      []*fault.Kind{NotDraft}, Events: []string{"invoice.updated"},
-			Example: `{"id": ` + exampleID + `, "terms": "Net 30", "notes": null}`}, updateInvoice),
-		op.Write(op.Spec{Name: "invoices.delete", Route: "DELETE /v1/invoices/{id}", Summary: "Delete a draft.",
-			Errors: []*fault.Kind{NotDraft}, Events: []string{"invoice.deleted"},
-			Example: `{"id": ` + exampleID + `}`}, deleteInvoice),
+		op.Read(op.Spec{
+			Name:    "invoices.list",
+			Route:   "GET /v1/invoices",
+			Summary: "List invoices, newest first.",
+			Example: `{"unpaid": true, "dueBefore": "2026-03-02T00:00:00Z", "limit": 20}`,
+		}, listInvoices),
+		op.Write(op.Spec{
+			Name:    "invoices.create",
+			Route:   "POST /v1/invoices",
+			Summary: "Draft an invoice.",
+			Description: "Missing billTo fields are filled in from the customer and its contact; an address is " +
+				"taken as a " +
+				"whole or not at all. Amounts are in the currency's smallest unit; a negative unitAmountCents is a " +
+				"discount. Line items take a taxRate, and a discount in per cent or in cents. Each tax is rounded " +
+				"once, over the whole invoice.",
+			Events: []string{"invoice.created"},
+			Example: `{"customerId": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90", "dueAt": "2026-03-02T00:00:00Z",
+				"notes": "Thank you.",
+				"lineItems": [{"description": "Repair of an engine", "quantity": "2.5", "unitAmountCents": 12000,
+					"taxRate": "20", "taxName": "VAT"}]}`,
+		}, createInvoice),
+		op.Read(op.Spec{
+			Name:    "invoices.get",
+			Route:   "GET /v1/invoices/{id}",
+			Summary: "Get an invoice with its line items.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, getInvoice),
+		op.Write(op.Spec{
+			Name:    "invoices.update",
+			Route:   "PATCH /v1/invoices/{id}",
+			Summary: "Change fields of a draft.",
+			Description: "lineItems replaces all line items. With another customerId, billTo fields that were never " +
+				"sent are " +
+				"filled in again.",
+			Errors:  []*fault.Kind{NotDraft},
+			Events:  []string{"invoice.updated"},
+			Example: `{"id": ` + exampleID + `, "terms": "Net 30", "notes": null}`,
+		}, updateInvoice),
+		op.Write(op.Spec{
+			Name:    "invoices.delete",
+			Route:   "DELETE /v1/invoices/{id}",
+			Summary: "Delete a draft.",
+			Errors:  []*fault.Kind{NotDraft},
+			Events:  []string{"invoice.deleted"},
+			Example: `{"id": ` + exampleID + `}`,
+		}, deleteInvoice),
+		op.Restore("invoices", "invoices", invoices, showRestored),
 	}
 }
 
@@ -96,26 +145,95 @@ type invoiceRef struct {
 }
 
 type invoiceList struct {
-	op.Page
-	Query      *string `query:"query" max:"200" doc:"part of a number, or of a name or email in the bill-to; one or two characters match word beginnings"`
-	Status     *string `query:"status" enum:"draft,issued,sent,partially_paid,paid,overdue,void"`
-	CustomerID *id.ID  `query:"customerId"`
-	BusinessID *id.ID  `query:"businessId"`
+	op.Browse
+	SortBy     string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,dueAt,totalCents"`
+	Query      *string  `query:"query" max:"200" doc:"part of number, name or email; 1-2 letters match word starts"`
+	Status     []Status `query:"status" enum:"draft,issued,sent,partially_paid,paid,overdue,void"`
+	CustomerID *id.ID   `query:"customerId"`
+	BusinessID *id.ID   `query:"businessId"`
+	Include    []string `query:"include" enum:"customer" doc:"customer: also show it"`
+
+	DueBefore *clock.Time `query:"dueBefore" doc:"invoices due before this time"`
+	DueAfter  *clock.Time `query:"dueAfter" doc:"invoices due after this time"`
+	Unpaid    *bool       `query:"unpaid" doc:"true: issued, with something still due; false: all others"`
+}
+
+// open are the statuses of an issued invoice of which something is due. The
+// index invoices_unpaid has the same text.
+const open = "status IN ('issued', 'sent', 'partially_paid', 'overdue')"
+
+// filter adds the conditions that the list's order does not help.
+func (in *invoiceList) filter(w *db.Where) {
+	due := db.Named{Where: "due_at IS NOT NULL AND deleted_at IS NULL"}
+	if in.DueBefore != nil {
+		due.Where, due.Args = due.Where+" AND due_at < ?", append(due.Args, *in.DueBefore)
+	}
+	if in.DueAfter != nil {
+		due.Where, due.Args = due.Where+" AND due_at > ?", append(due.Args, *in.DueAfter)
+	}
+	if len(due.Args) > 0 {
+		w.Among(due)
+	}
+	switch {
+	case in.Unpaid == nil:
+	case *in.Unpaid:
+		w.Among(db.Named{Where: open + " AND deleted_at IS NULL"})
+	default:
+		w.And("NOT " + open)
+	}
 }
 
 func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Invoice], error) {
 	w := db.In(c.Org)
 	db.Equal(w, "customer_id", in.CustomerID)
-	db.Choice(w, "status", in.Status, "paid")
+	db.Choice(w, "status", in.Status, paid)
 	db.Equal(w, "business_id", in.BusinessID)
-	rows, err := invoices.Search(ctx, c.Tx, in.Query, w, in.DB())
+	in.filter(w)
+	if in.SortBy == "totalCents" {
+		in.SortBy = "totalAmountCents"
+	}
+	list, err := op.Rows(ctx, c, invoices, in.Browse, in.SortBy, in.Query, w)
 	if err != nil {
 		return nil, err
 	}
-	return op.ListOf(in.Page, rows), load(ctx, c.Tx, c.Org, rows)
+	if err := load(ctx, c.Tx, c.Org, list.Data); err != nil {
+		return nil, err
+	}
+	if len(in.Include) == 0 {
+		return list, nil
+	}
+	return list, fillCustomers(ctx, c, list.Data)
 }
 
-// invoiceFields are what a caller says of an invoice, at creation and later.
+// fillCustomers puts the customers into a page of invoices, by one statement.
+func fillCustomers(ctx context.Context, c *op.Call, rows []Invoice) error {
+	if err := c.Require("customers", op.ActionRead, "include=customer"); err != nil {
+		return err
+	}
+	ids := []id.ID{}
+	for _, v := range rows {
+		if v.CustomerID != nil {
+			ids = append(ids, *v.CustomerID)
+		}
+	}
+	found, err := customer.Shown(ctx, c, ids)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		v := &rows[i]
+		v.Customer = op.Opt[customer.Customer]{Set: true, Null: true}
+		if v.CustomerID == nil {
+			continue
+		}
+		if who, ok := found[*v.CustomerID]; ok {
+			v.Customer = op.Opt[customer.Customer]{Set: true, Value: who}
+		}
+	}
+	return nil
+}
+
+// invoiceFields are the fields that a caller can set, on creation and later.
 type invoiceFields struct {
 	Currency           op.Maybe[string]   `json:"currency" format:"currency" doc:"by default the business's"`
 	DueAt              op.Opt[clock.Time] `json:"dueAt"`
@@ -127,13 +245,27 @@ type invoiceFields struct {
 	BillToState        op.Opt[string]     `json:"billToState"`
 	BillToPostalCode   op.Opt[string]     `json:"billToPostalCode"`
 	BillToCountry      op.Opt[string]     `json:"billToCountry"`
+	DiscountPercent    op.Opt[string]     `json:"discountPercent" doc:"of all lines, after their own; 0 to 100"`
+	PricesIncludeTax   op.Maybe[bool]     `json:"pricesIncludeTax" doc:"by default taxes are added to the prices"`
 	Notes              op.Opt[string]     `json:"notes" max:"10000"`
 	Terms              op.Opt[string]     `json:"terms" max:"10000"`
 	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object"`
 }
 
-// billTo is a bill-to field of an invoice: what is sent for it, where it is
-// stored, and what the customer has for it.
+// price checks the amounts that were sent, each alone.
+func (in *invoiceFields) price(lines []lineItemFields) error {
+	if p := in.DiscountPercent.Ptr(); p != nil {
+		discount, ok := parsePercent(*p)
+		if !ok {
+			return fault.Field("discountPercent", percentIssue)
+		}
+		in.DiscountPercent.Value = discount.String()
+	}
+	return priceAll(lines)
+}
+
+// billTo is a bill-to field of an invoice: the value sent for it, where it is
+// stored, and the customer's value.
 type billTo struct {
 	name    string
 	sent    op.Opt[string]
@@ -155,8 +287,8 @@ func (v *Invoice) billTo(sent *invoiceFields, b *customer.Billing) []billTo {
 	}
 }
 
-// bill makes an invoice out to its customer, but for what a caller sends now or
-// has sent before. Half of one address and half of another is none.
+// bill makes an invoice out to its customer, except for fields that the caller
+// sends now or sent before. An address is never half one and half another.
 func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
 	fields := v.billTo(sent, b)
 	own := func(f billTo) bool { return f.sent.Set || slices.Contains(v.BillToSent, f.name) }
@@ -172,7 +304,7 @@ func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
 	}
 }
 
-// apply copies what was sent and reports whether anything changed.
+// apply copies the fields that were sent and reports whether anything changed.
 func (v *Invoice) apply(sent invoiceFields) bool {
 	before := len(v.BillToSent)
 	for _, f := range v.billTo(&sent, &customer.Billing{}) {
@@ -180,15 +312,16 @@ func (v *Invoice) apply(sent invoiceFields) bool {
 			v.BillToSent = append(v.BillToSent, f.name)
 		}
 	}
-	if sent.Data.Set && bytes.Equal(plain(sent.Data.Value), plain(v.Data)) {
-		sent.Data.Set = false // the engines write an object in ways of their own
+	if sent.Data.Set && bytes.Equal(canonicalJSON(sent.Data.Value), canonicalJSON(v.Data)) {
+		sent.Data.Set = false // each engine formats an object differently
 	}
 	return op.Apply(v, &sent) || len(v.BillToSent) > before
 }
 
-func plain(object db.JSON) db.JSON {
+func canonicalJSON(object db.JSON) db.JSON {
 	out := object.Clone()
-	if err := out.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false)); err != nil {
+	if err := out.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
+		jsontext.SpaceAfterComma(false)); err != nil {
 		return object
 	}
 	return out
@@ -199,14 +332,10 @@ type invoiceCreate struct {
 	BusinessID *id.ID           `json:"businessId" ref:"businesses" doc:"by default the customer's"`
 	LineItems  []lineItemFields `json:"lineItems" optional:"yes"`
 	invoiceFields
-
-	total int64
 }
 
-func (in *invoiceCreate) Prepare(context.Context, *op.Call) (err error) {
-	in.total, err = priceAll(in.LineItems)
-	return err
-}
+// Prepare prices the lines.
+func (in *invoiceCreate) Prepare(context.Context, *op.Call) error { return in.price(in.LineItems) }
 
 func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice, error) {
 	billing, err := customer.BillingOf(ctx, c, in.CustomerID)
@@ -216,8 +345,8 @@ func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice,
 	if err != nil {
 		return nil, err
 	}
-	v := &Invoice{Record: c.NewRecord(), BusinessID: billing.BusinessID, CustomerID: &in.CustomerID, Status: draft, TotalAmountCents: in.total, Data: db.JSON("{}"),
-		BillToSent: []string{}}
+	v := &Invoice{Record: c.NewRecord(), BusinessID: billing.BusinessID, CustomerID: &in.CustomerID, Status: draft,
+		Data: db.JSON("{}"), BillToSent: []string{}}
 	if in.BusinessID != nil {
 		v.BusinessID = *in.BusinessID
 	}
@@ -231,11 +360,15 @@ func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice,
 	v.Currency = business.Currency
 	v.bill(billing, &in.invoiceFields)
 	v.apply(in.invoiceFields)
+	v.setLines(c, in.LineItems)
+	if err := v.total(); err != nil {
+		return nil, err
+	}
 	v.Search = v.words()
 	if err := invoices.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := v.setLines(ctx, c, in.LineItems); err != nil {
+	if err := v.insertLines(ctx, c); err != nil {
 		return nil, err
 	}
 	v.derive()
@@ -243,30 +376,45 @@ func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice,
 	return v, c.Emit("invoice.created", v.ID, v)
 }
 
-// words are what an invoice is found by.
+// words are the text that a search finds an invoice by.
 func (v *Invoice) words() string {
 	return db.SearchText(v.InvoiceNumber, v.BillToName, v.BillToEmail)
 }
 
-// derive fills in what follows from the row.
+// derive fills in the computed fields.
 func (v *Invoice) derive() {
-	v.AmountDueCents = v.TotalAmountCents - v.AmountPaidCents
+	v.TaxCents = 0
+	for _, t := range v.Taxes {
+		v.TaxCents += t.AmountCents
+	}
+	v.TotalCents = v.TotalAmountCents
+	v.SubtotalCents = v.TotalAmountCents + v.DiscountCents
+	if !v.PricesIncludeTax {
+		v.SubtotalCents -= v.TaxCents
+	}
+	v.AmountDueCents = max(0, v.TotalAmountCents-v.AmountPaidCents-v.AmountCreditedCents)
 	if v.Status == void {
 		v.AmountDueCents = 0
 	}
 }
 
-// lock holds an invoice, the root of its line items and payments.
+// settled reports whether nothing is due any more: all was paid or credited.
+func (v *Invoice) settled() bool {
+	return v.AmountPaidCents+v.AmountCreditedCents >= v.TotalAmountCents
+}
+
+// lock locks an invoice, the root of its line items and payments.
 func lock(ctx context.Context, c *op.Call, ref id.ID) (*Invoice, error) {
-	return whole(ctx, c.Tx, c.Org, ref, invoices.Lock)
+	return readInvoice(ctx, c.Tx, c.Org, ref, invoices.Lock)
 }
 
 func getInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, error) {
-	return whole(ctx, c.Tx, c.Org, in.ID, invoices.Get)
+	return readInvoice(ctx, c.Tx, c.Org, in.ID, invoices.Get)
 }
 
-// whole reads an invoice together with its line items.
-func whole(ctx context.Context, tx *db.Tx, org, ref id.ID, read func(context.Context, *db.Tx, id.ID, id.ID) (*Invoice, error)) (*Invoice, error) {
+// readInvoice reads an invoice with its line items.
+func readInvoice(ctx context.Context, tx *db.Tx, org, ref id.ID,
+	read func(context.Context, *db.Tx, id.ID, id.ID) (*Invoice, error)) (*Invoice, error) {
 	v, err := read(ctx, tx, org, ref)
 	if err != nil {
 		return nil, err
@@ -276,7 +424,7 @@ func whole(ctx context.Context, tx *db.Tx, org, ref id.ID, read func(context.Con
 	return &one[0], err
 }
 
-// save writes the row back and keeps the search index true.
+// save writes the row back and keeps the search index current.
 func (v *Invoice) save(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
 	v.derive()
@@ -292,13 +440,11 @@ type invoiceUpdate struct {
 	CustomerID op.Maybe[id.ID]            `json:"customerId" ref:"customers"`
 	LineItems  op.Maybe[[]lineItemFields] `json:"lineItems"`
 	invoiceFields
-
-	total int64
 }
 
-func (in *invoiceUpdate) Prepare(context.Context, *op.Call) (err error) {
-	in.total, err = priceAll(in.LineItems.Value)
-	return err
+// Prepare prices the lines.
+func (in *invoiceUpdate) Prepare(context.Context, *op.Call) error {
+	return in.price(in.LineItems.Value)
 }
 
 func updateInvoice(ctx context.Context, c *op.Call, in invoiceUpdate) (*Invoice, error) {
@@ -327,24 +473,34 @@ func updateInvoice(ctx context.Context, c *op.Call, in invoiceUpdate) (*Invoice,
 	if !changed && !replace {
 		return v, nil
 	}
-	switch {
-	case replace:
-		v.TotalAmountCents = in.total
-		if err := v.removeLines(ctx, c); err != nil {
-			return nil, err
-		}
-		if err := v.setLines(ctx, c, in.LineItems.Value); err != nil {
-			return nil, err
-		}
-	case v.Currency != currency:
-		if err := v.convertLines(ctx, c); err != nil {
-			return nil, err
-		}
+	if err := v.changeLines(ctx, c, in.LineItems.Value, replace, v.Currency != currency); err != nil {
+		return nil, err
 	}
 	if err := v.save(ctx, c); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("invoice.updated", v.ID, v)
+}
+
+// changeLines replaces the lines or moves them to another currency, and adds
+// them up again.
+func (v *Invoice) changeLines(ctx context.Context, c *op.Call, lines []lineItemFields, replace, convert bool) error {
+	if replace {
+		v.setLines(c, lines)
+	}
+	if err := v.total(); err != nil {
+		return err
+	}
+	switch {
+	case replace:
+		if err := v.removeLines(ctx, c); err != nil {
+			return err
+		}
+		return v.insertLines(ctx, c)
+	case convert:
+		return v.convertLines(ctx, c)
+	}
+	return nil
 }
 
 func deleteInvoice(ctx context.Context, c *op.Call, in invoiceRef) (op.Nothing, error) {
@@ -355,13 +511,18 @@ func deleteInvoice(ctx context.Context, c *op.Call, in invoiceRef) (op.Nothing, 
 	if v.Status != draft {
 		return op.Nothing{}, NotDraft.New()
 	}
-	if err := v.removeLines(ctx, c); err != nil {
-		return op.Nothing{}, err
-	}
 	if _, err := invoices.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 		return op.Nothing{}, err
 	}
 	v.DeletedAt, v.UpdatedAt = &c.Now, c.Now
-	db.Index(c.Tx, invoices.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("invoice.deleted", v.ID, v)
+}
+
+func showRestored(ctx context.Context, c *op.Call, v *Invoice, _ bool) error {
+	one := []Invoice{*v}
+	if err := load(ctx, c.Tx, c.Org, one); err != nil {
+		return err
+	}
+	*v = one[0]
+	return nil
 }

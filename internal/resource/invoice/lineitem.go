@@ -13,45 +13,59 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// LineItem is one thing that an invoice asks money for.
+// LineItem is one thing that an invoice charges for.
 type LineItem struct {
 	op.Record
 	InvoiceID       id.ID  `json:"invoiceId"`
 	Description     string `json:"description" max:"10000"`
-	Quantity        string `json:"quantity" doc:"a decimal, written without zeros that say nothing"`
+	Quantity        string `json:"quantity" doc:"a decimal without trailing zeros"`
 	UnitAmountCents int64  `json:"unitAmountCents" doc:"in the currency's smallest unit; negative is a discount"`
 	AmountCents     int64  `json:"amountCents" doc:"quantity times unitAmountCents, rounded half away from zero"`
 	Currency        string `json:"currency"`
-	Position        int    `json:"position" doc:"counts from 0"`
+	Position        int    `json:"position" doc:"starts at 0"`
+
+	TaxRate         *string `json:"taxRate" doc:"per cent; null is no tax"`
+	TaxName         *string `json:"taxName" max:"100"`
+	DiscountPercent *string `json:"discountPercent" doc:"null unless it was given in per cent"`
+	DiscountCents   int64   `json:"discountCents" doc:"taken from amountCents"`
 }
 
-var lineItems = db.NewTable[LineItem]("invoice_line_items", "line item")
+var lineItems = db.NewTable[LineItem]("invoice_line_items", db.Life{
+	Noun:   "line item",
+	Parent: db.To("invoice_id", "invoices"),
+})
 
-// maxCents bounds every amount of an invoice: far above any that is meant, and
-// small enough that all sums are exact, here and in a client's floating point.
+// maxCents bounds every amount of an invoice: far above any real one, and small
+// enough that all sums are exact, here and in a client's floating point.
 const maxCents = 99_999_999_999_999
 
 type lineItemFields struct {
 	Description     string  `json:"description" min:"1" max:"10000"`
-	Quantity        *string `json:"quantity" doc:"a decimal of at most 12 digits before the point and 6 after it, by default 1"`
-	UnitAmountCents int64   `json:"unitAmountCents" min:"-99999999999999" max:"99999999999999" doc:"in the currency's smallest unit; negative is a discount"`
+	Quantity        *string `json:"quantity" doc:"a decimal, at most 12 digits before the point and 6 after; default 1"`
+	UnitAmountCents int64   `json:"unitAmountCents" min:"-99999999999999" max:"99999999999999"`
+	TaxRate         *string `json:"taxRate" doc:"per cent, 0 to 100, like 20 or 7.5; null is no tax"`
+	TaxName         *string `json:"taxName" min:"1" max:"100" doc:"as the invoice shall call the tax: VAT"`
+	DiscountPercent *string `json:"discountPercent" doc:"of this line, 0 to 100; or discountCents"`
+	DiscountCents   *int64  `json:"discountCents" min:"0" max:"99999999999999" doc:"of this line, at most its amount"`
 
 	quantity string
 	amount   int64
+	discount int64
 }
 
-// Exponents, signs and more digits are refused before any arithmetic, which
-// would take them and round or wrap without a word.
+// Exponents, signs and extra digits are refused before any arithmetic, which
+// would accept them and silently round or overflow.
 var quantityForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
 
-// price reads the quantity and works the amount out, exactly.
+// price parses the quantity and the percentages, and computes the exact amount.
 func (f *lineItemFields) price() (field, issue string) {
 	text := "1"
 	if f.Quantity != nil {
 		text = *f.Quantity
 	}
 	if !quantityForm.MatchString(text) {
-		return "quantity", "Invalid quantity; write a decimal like 2 or 1.5, with at most 12 digits before the point and 6 after it"
+		return "quantity",
+			"Invalid quantity; write a decimal like 2 or 1.5, with at most 12 digits before the point and 6 after it"
 	}
 	q, err := decimal.NewFromString(text)
 	if err != nil {
@@ -62,37 +76,92 @@ func (f *lineItemFields) price() (field, issue string) {
 		return "unitAmountCents", fmt.Sprintf("Too large: quantity times unitAmountCents must be at most %d", maxCents)
 	}
 	f.quantity, f.amount = q.String(), amount.IntPart()
+	if field, issue = f.priceTax(); issue == "" {
+		field, issue = f.priceDiscount()
+	}
+	return field, issue
+}
+
+func (f *lineItemFields) priceTax() (field, issue string) {
+	if f.TaxRate == nil {
+		if f.TaxName != nil {
+			return "taxName", "A taxName needs a taxRate; for no tax, leave out both"
+		}
+		return "", ""
+	}
+	rate, ok := parsePercent(*f.TaxRate)
+	if !ok {
+		return "taxRate", percentIssue
+	}
+	text := rate.String()
+	f.TaxRate = &text
 	return "", ""
 }
 
-// priceAll prices the lines and sums them up.
-func priceAll(lines []lineItemFields) (total int64, err error) {
+func (f *lineItemFields) priceDiscount() (field, issue string) {
+	const negative = "A line with a negative amount takes no discount"
+	switch {
+	case f.DiscountPercent != nil && f.DiscountCents != nil:
+		return "discountCents", "Give either discountPercent or discountCents"
+	case f.DiscountPercent != nil:
+		p, ok := parsePercent(*f.DiscountPercent)
+		if !ok {
+			return "discountPercent", percentIssue
+		}
+		if f.amount < 0 {
+			return "discountPercent", negative
+		}
+		text := p.String()
+		f.DiscountPercent, f.discount = &text, p.of(f.amount)
+	case f.DiscountCents != nil && *f.DiscountCents > 0:
+		if f.amount < 0 {
+			return "discountCents", negative
+		}
+		if f.discount = *f.DiscountCents; f.discount > f.amount {
+			return "discountCents", fmt.Sprintf("Too large: the amount of this line is %d", f.amount)
+		}
+	}
+	return "", ""
+}
+
+// priceAll prices the lines, each alone. Invoice.total adds them up.
+func priceAll(lines []lineItemFields) error {
 	var tree *fault.Tree
 	for i := range lines {
 		if field, issue := lines[i].price(); issue != "" {
 			tree = tree.At([]any{"lineItems", i, field}, issue)
 		}
-		total += lines[i].amount // at most 100 of them: it cannot wrap
 	}
-	if tree != nil {
-		tree.Properties["lineItems"] = tree.Properties["lineItems"].Sized(len(lines))
-		return 0, tree.Fault(fault.Invalid)
+	if tree == nil {
+		return nil
 	}
-	switch {
-	case total < 0:
-		return 0, fault.Field("lineItems", "The total is negative; a discount may be as large as what it is taken from")
-	case total > maxCents:
-		return 0, fault.Field("lineItems", fmt.Sprintf("The total is too large; it must be at most %d", maxCents))
-	}
-	return total, nil
+	tree.Properties["lineItems"] = tree.Properties["lineItems"].Sized(len(lines))
+	return tree.Fault(fault.Invalid)
 }
 
-// setLines adds the lines to an invoice that has none.
-func (v *Invoice) setLines(ctx context.Context, c *op.Call, lines []lineItemFields) error {
+// setLines gives an invoice its lines. insertLines stores them.
+func (v *Invoice) setLines(c *op.Call, lines []lineItemFields) {
 	v.LineItems = make([]LineItem, len(lines))
 	for i, f := range lines {
-		v.LineItems[i] = LineItem{Record: c.NewRecord(), InvoiceID: v.ID, Description: f.Description, Quantity: f.quantity,
-			UnitAmountCents: f.UnitAmountCents, AmountCents: f.amount, Currency: v.Currency, Position: i}
+		v.LineItems[i] = LineItem{
+			Record:          c.NewRecord(),
+			InvoiceID:       v.ID,
+			Description:     f.Description,
+			Quantity:        f.quantity,
+			UnitAmountCents: f.UnitAmountCents,
+			AmountCents:     f.amount,
+			Currency:        v.Currency,
+			Position:        i,
+			TaxRate:         f.TaxRate,
+			TaxName:         f.TaxName,
+			DiscountPercent: f.DiscountPercent,
+			DiscountCents:   f.discount,
+		}
+	}
+}
+
+func (v *Invoice) insertLines(ctx context.Context, c *op.Call) error {
+	for i := range v.LineItems {
 		if err := lineItems.Insert(ctx, c.Tx, &v.LineItems[i]); err != nil {
 			return err
 		}
@@ -100,36 +169,47 @@ func (v *Invoice) setLines(ctx context.Context, c *op.Call, lines []lineItemFiel
 	return nil
 }
 
-// hasLines reports whether an invoice says the same already.
+// hasLines reports whether an invoice already has these lines.
 func (v *Invoice) hasLines(lines []lineItemFields) bool {
 	if len(lines) != len(v.LineItems) {
 		return false
 	}
 	for i, f := range lines {
-		if l := v.LineItems[i]; l.Description != f.Description || l.Quantity != f.quantity || l.UnitAmountCents != f.UnitAmountCents {
+		l := v.LineItems[i]
+		if l.Description != f.Description || l.Quantity != f.quantity || l.UnitAmountCents != f.UnitAmountCents ||
+			l.DiscountCents != f.discount || !same(l.DiscountPercent, f.DiscountPercent) ||
+			!same(l.TaxRate, f.TaxRate) || !same(l.TaxName, f.TaxName) {
 			return false
 		}
 	}
 	return true
 }
 
+func same(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
 // removeLines soft-deletes the lines.
 func (v *Invoice) removeLines(ctx context.Context, c *op.Call) error {
-	_, err := db.Exec(ctx, c.Tx, "UPDATE invoice_line_items SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND invoice_id = $2 AND deleted_at IS NULL", c.Org, v.ID, c.Now)
+	_, err := db.Exec(ctx, c.Tx, `
+		UPDATE invoice_line_items
+		SET deleted_at = $3, updated_at = $3
+		WHERE organization_id = $1 AND invoice_id = $2 AND deleted_at IS NULL`, c.Org, v.ID, c.Now)
 	return err
 }
 
-// convertLines follows a change of the invoice's currency.
+// convertLines copies a change of the invoice's currency to its lines.
 func (v *Invoice) convertLines(ctx context.Context, c *op.Call) error {
 	for i := range v.LineItems {
 		v.LineItems[i].Currency, v.LineItems[i].UpdatedAt = v.Currency, c.Now
 	}
-	_, err := db.Exec(ctx, c.Tx, "UPDATE invoice_line_items SET currency = $3, updated_at = $4 WHERE organization_id = $1 AND invoice_id = $2 AND deleted_at IS NULL", c.Org, v.ID, v.Currency, c.Now)
+	_, err := db.Exec(ctx, c.Tx, `
+		UPDATE invoice_line_items
+		SET currency = $3, updated_at = $4
+		WHERE organization_id = $1 AND invoice_id = $2 AND deleted_at IS NULL`, c.Org, v.ID, v.Currency, c.Now)
 	return err
 }
 
-// load fills in the lines of a page of invoices, in one statement, and what is
-// derived.
+// load fills in the lines of a page of invoices, in one statement, and the
+// computed fields.
 func load(ctx context.Context, tx *db.Tx, org id.ID, rows []Invoice) error {
 	at := map[id.ID]*Invoice{}
 	var parents []id.ID
@@ -143,7 +223,9 @@ func load(ctx context.Context, tx *db.Tx, org id.ID, rows []Invoice) error {
 	if len(parents) == 0 {
 		return nil
 	}
-	lines, err := db.All[LineItem](ctx, tx, "SELECT "+lineItems.Columns()+" FROM invoice_line_items WHERE organization_id = $1 AND invoice_id = ANY($2) AND deleted_at IS NULL ORDER BY invoice_id, position", org, parents)
+	lines, err := db.All[LineItem](ctx, tx, "SELECT "+lineItems.Columns()+` FROM invoice_line_items
+		WHERE organization_id = $1 AND invoice_id = ANY($2) AND deleted_at IS NULL
+		ORDER BY invoice_id, position`, org, parents)
 	if err != nil {
 		return err
 	}

@@ -14,38 +14,45 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The statuses of an invoice.
+// Status is where an invoice stands.
 //
-//	draft ──issue──▶ issued ──send──▶ sent ──payment──▶ partially_paid ──payment──▶ paid
-//	                   └── dueAt passes ──▶ overdue ──payments──▶ paid
-//	                   └── void, while nothing is paid ──▶ void
+//	draft ──issue──▶ issued ──send──▶ sent ──payment──▶ partially_paid ──▶ paid
+//	                   └── dueAt passes ──▶ overdue ──▶ paid
+//	                   └── void, while nothing is paid or credited ──▶ void
 //
-// Once issued, the status follows from what happened (standing), so that a
-// payment that is voided leads back to where it came from.
+// Paid means that nothing is due: payments, credit notes or both settled it.
+// Once issued, the status follows from what happened (currentStatus), so voiding
+// or refunding a payment leads back to the status before it.
+type Status string
+
+// The statuses.
 const (
-	draft         = "draft"
-	issued        = "issued"
-	sent          = "sent"
-	partiallyPaid = "partially_paid"
-	paid          = "paid"
-	overdue       = "overdue"
-	void          = "void"
+	draft         Status = "draft"
+	issued        Status = "issued"
+	sent          Status = "sent"
+	partiallyPaid Status = "partially_paid"
+	paid          Status = "paid"
+	overdue       Status = "overdue"
+	void          Status = "void"
 )
 
-// What the moves refuse with.
+// The refusals of moves.
 var (
 	TransitionInvalid = fault.Define("INVOICE_TRANSITION_INVALID", 409, "The invoice cannot make this move.")
-	CustomerDeleted   = fault.Define("INVOICE_CUSTOMER_DELETED", 409, "The customer of this invoice was deleted. Give the draft another one first.")
-	Empty             = fault.Define("INVOICE_EMPTY", 409, "An invoice needs a line item and a total above zero to be issued. Add line items to the draft first.")
+	CustomerDeleted   = fault.Define("INVOICE_CUSTOMER_DELETED", 409,
+		"The customer of this invoice was deleted. Give the draft another one first.")
+	Empty = fault.Define("INVOICE_EMPTY", 409,
+		"An invoice needs a line item to be issued. Add line items to the draft first.")
 )
 
-// standing is the status of an issued invoice as what happened to it says.
-func (v *Invoice) standing() string {
+// currentStatus is the status of an issued invoice, derived from what happened
+// to it.
+func (v *Invoice) currentStatus() Status {
 	switch {
-	case v.AmountPaidCents == v.TotalAmountCents:
-		return paid
+	case v.settled():
+		return paid // also one that was credited
 	case v.OverdueAt != nil:
-		return overdue // a part payment leaves it so
+		return overdue // a partial payment does not change that
 	case v.AmountPaidCents > 0:
 		return partiallyPaid
 	case v.SentAt != nil:
@@ -54,18 +61,32 @@ func (v *Invoice) standing() string {
 	return issued
 }
 
-func (v *Invoice) refuseMove(to, why string) error {
+func (v *Invoice) refuseMove(to Status, why string) error {
 	return TransitionInvalid.Say("The invoice cannot go from %s to %s: %s.", v.Status, to, why)
 }
 
 func moveOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{Name: "invoices.issue", Route: "POST /v1/invoices/{id}/issue", Status: 200, Summary: "Issue a draft: it gets its number and can no longer be changed.",
-			Description: "The customer's ledger shows it from now on.", Errors: []*fault.Kind{TransitionInvalid, Empty, CustomerDeleted}, Events: []string{"invoice.issued"},
-			Example: `{"id": ` + exampleID + `}`}, issueInvoice),
-		op.Write(op.Spec{Name: "invoices.void", Route: "POST /v1/invoices/{id}/void", Status: 200, Summary: "Void an issued invoice of which nothing is paid.",
-			Description: "It keeps its number. A credit in the customer's ledger takes it back.", Errors: []*fault.Kind{TransitionInvalid}, Events: []string{"invoice.voided"},
-			Example: `{"id": ` + exampleID + `}`}, voidInvoice),
+		op.Write(op.Spec{
+			Name:        "invoices.issue",
+			Route:       "POST /v1/invoices/{id}/issue",
+			Status:      200,
+			Summary:     "Issue a draft: it gets its number and can no longer be changed.",
+			Description: "The customer's ledger includes it from now on. A total of zero is paid at once.",
+			Errors:      []*fault.Kind{TransitionInvalid, Empty, CustomerDeleted},
+			Events:      []string{"invoice.issued", "invoice.paid"},
+			Example:     `{"id": ` + exampleID + `}`,
+		}, issueInvoice),
+		op.Write(op.Spec{
+			Name:        "invoices.void",
+			Route:       "POST /v1/invoices/{id}/void",
+			Status:      200,
+			Summary:     "Void an issued invoice that has no payments and no credit notes.",
+			Description: "It keeps its number. A credit in the customer's ledger reverses it.",
+			Errors:      []*fault.Kind{TransitionInvalid},
+			Events:      []string{"invoice.voided"},
+			Example:     `{"id": ` + exampleID + `}`,
+		}, voidInvoice),
 	}
 }
 
@@ -75,29 +96,37 @@ func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, err
 		return nil, err
 	}
 	if v.Status != draft {
-		return nil, v.refuseMove(issued, "it was issued already")
+		return nil, v.refuseMove(issued, "it was already issued")
 	}
-	if len(v.LineItems) == 0 || v.TotalAmountCents == 0 {
+	if len(v.LineItems) == 0 {
 		return nil, Empty.New()
 	}
 	if err := v.holdCustomer(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := v.number(ctx, c); err != nil {
+	number, err := invoiceNumbers.next(ctx, c, v.BusinessID)
+	if err != nil {
 		return nil, err
 	}
+	v.InvoiceNumber = &number
 	v.IssuedAt = &c.Now
-	v.Status = v.standing()
+	v.Status = v.currentStatus()
 	if err := v.save(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := v.enter(ctx, c, customer.Transaction{Type: customer.Invoiced, AmountCents: v.TotalAmountCents, OccurredAt: c.Now}, "Invoice %s"); err != nil {
+	if err := v.enterLedger(ctx, c,
+		customer.Transaction{Type: customer.Invoiced, AmountCents: v.TotalAmountCents,
+			OccurredAt: c.Now}, "Invoice %s"); err != nil {
 		return nil, err
 	}
-	return v, c.Emit("invoice.issued", v.ID, v)
+	if err := c.Emit("invoice.issued", v.ID, v); err != nil || v.Status != paid {
+		return v, err
+	}
+	return v, c.Emit("invoice.paid", v.ID, v)
 }
 
-// holdCustomer keeps the customer from being deleted until the invoice is issued.
+// holdCustomer keeps the customer from being deleted until the invoice is
+// issued.
 func (v *Invoice) holdCustomer(ctx context.Context, c *op.Call) error {
 	if v.CustomerID == nil {
 		return CustomerDeleted.New()
@@ -116,25 +145,30 @@ func voidInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, erro
 	}
 	switch {
 	case v.Status == void:
-		return nil, v.refuseMove(void, "it is void already")
+		return nil, v.refuseMove(void, "it is already void")
 	case v.Status == draft:
 		return nil, v.refuseMove(void, "delete the draft")
 	case v.AmountPaidCents > 0:
-		return nil, v.refuseMove(void, "void its payments first")
+		return nil, v.refuseMove(void, "void or refund its payments first")
+	case v.AmountCreditedCents > 0:
+		return nil, v.refuseMove(void, "it has a credit note; credit the rest")
 	}
 	v.Status = void
 	if err := v.save(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := v.enter(ctx, c, customer.Transaction{Type: customer.Credit, AmountCents: v.TotalAmountCents, OccurredAt: c.Now}, "Invoice %s voided"); err != nil {
+	if err := v.enterLedger(ctx, c,
+		customer.Transaction{Type: customer.Credit, AmountCents: v.TotalAmountCents,
+			OccurredAt: c.Now}, "Invoice %s voided"); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("invoice.voided", v.ID, v)
 }
 
-// enter writes the customer's ledger. A customer that was purged has none.
-func (v *Invoice) enter(ctx context.Context, c *op.Call, row customer.Transaction, words string) error {
-	if v.CustomerID == nil {
+// enterLedger writes the customer's ledger. A purged customer has none, and an
+// invoice for nothing has no place in it.
+func (v *Invoice) enterLedger(ctx context.Context, c *op.Call, row customer.Transaction, words string) error {
+	if v.CustomerID == nil || row.AmountCents == 0 {
 		return nil
 	}
 	text := fmt.Sprintf(words, *v.InvoiceNumber)
@@ -142,25 +176,26 @@ func (v *Invoice) enter(ctx context.Context, c *op.Call, row customer.Transactio
 	return customer.Enter(ctx, c, &row)
 }
 
-// age makes an invoice overdue whose time has passed, and reports whether it
-// just became so.
-func (v *Invoice) age(now clock.Time) bool {
-	if v.OverdueAt != nil || v.DueAt == nil || *v.DueAt > now || v.AmountPaidCents == v.TotalAmountCents {
+// markOverdue makes an invoice overdue if its due time has passed, and reports
+// whether it just became so.
+func (v *Invoice) markOverdue(now clock.Time) bool {
+	if v.OverdueAt != nil || v.DueAt == nil || *v.DueAt > now || v.settled() {
 		return false
 	}
 	v.OverdueAt = &now
 	return true
 }
 
-// MakeOverdue moves at most limit invoices whose dueAt has passed, of all
-// organizations, and reports whether there may be more.
+// MakeOverdue marks at most limit invoices overdue, across all organizations,
+// and reports whether there may be more.
 func MakeOverdue(ctx context.Context, tx *db.Tx, log *event.Log, now clock.Time, limit int) (more bool, err error) {
-	// The conditions stand twice, because a payment may come between the look
-	// and the lock.
-	const open = "status IN ('issued', 'sent', 'partially_paid')"
+	// The conditions appear twice, because a payment may arrive between the
+	// read and the lock.
+	const waiting = "status IN ('issued', 'sent', 'partially_paid')"
 	rows, err := db.All[Invoice](ctx, tx, `
 		UPDATE invoices SET status = 'overdue', overdue_at = $1, updated_at = $1
-		WHERE seq IN (SELECT seq FROM invoices WHERE due_at IS NOT NULL AND due_at <= $1 AND `+open+` ORDER BY due_at LIMIT $2) AND `+open+`
+		WHERE seq IN (SELECT seq FROM invoices WHERE due_at IS NOT NULL AND due_at <= $1 AND `+waiting+
+		` ORDER BY due_at LIMIT $2) AND `+waiting+`
 		RETURNING `+invoices.Columns(), now, limit)
 	if err != nil {
 		return false, err
@@ -174,7 +209,9 @@ func MakeOverdue(ctx context.Context, tx *db.Tx, log *event.Log, now clock.Time,
 		if err != nil {
 			return false, err
 		}
-		if err := log.Append(ctx, tx, event.Event{Organization: one[0].OrganizationID, At: now, Type: "invoice.overdue", ResourceID: one[0].ID, Data: data}.BySystem()); err != nil {
+		if err := log.Append(ctx, tx,
+			event.Event{Organization: one[0].OrganizationID, At: now, Type: "invoice.overdue", ResourceID: one[0].ID,
+				Data: data}.BySystem()); err != nil {
 			return false, err
 		}
 	}

@@ -17,16 +17,18 @@ import (
 
 func pay(t testing.TB, call apptest.Door, invoice, key string, cents int, more ...string) apptest.Result {
 	t.Helper()
-	return call(t, "invoices.record_payment", ref(invoice, append(more, fmt.Sprintf(`"amountCents": %d, "idempotencyKey": %q`, cents, key))...))
+	return call(t, "invoices.record_payment",
+		ref(invoice, append(more, fmt.Sprintf(`"amountCents": %d, "idempotencyKey": %q`, cents, key))...))
 }
 
-// ledger is a customer's ledger, oldest first, as "type:amount".
+// ledger lists a customer's ledger, oldest first, as "type:amount".
 func ledger(t testing.TB, call apptest.Door, customer string) string {
 	t.Helper()
 	rows := call(t, "customers.transactions.list", ref(customer, `"sortOrder": "asc", "limit": 100`)).OK(t, 200)
 	var out []string
 	for i := range rows.Len() {
-		out = append(out, fmt.Sprintf("%s:%.0f", rows.Text(fmt.Sprint(i, ".type")), rows.Number(fmt.Sprint(i, ".amountCents"))))
+		out = append(out, fmt.Sprintf("%s:%.0f", rows.Text(fmt.Sprint(i, ".type")),
+			rows.Number(fmt.Sprint(i, ".amountCents"))))
 	}
 	return strings.Join(out, " ")
 }
@@ -40,7 +42,7 @@ func balance(t testing.TB, call apptest.Door, customer string) float64 {
 	return b.Number("balances.0.balanceCents")
 }
 
-// From draft to paid, back by voiding, and void; the ledger follows.
+// From draft to paid, back by voiding, and then void; the ledger follows.
 func TestMoves(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		customer := newCustomer(t, call)
@@ -69,8 +71,10 @@ func TestMoves(t *testing.T) {
 		}
 		refused("issue", "issued", "issued")
 
-		first := pay(t, call, invoice, "k1", 400, `"method": "cash", "note": "in coins", "paidAt": "2026-01-31T12:00:00Z"`).OK(t, 201)
-		for field, want := range map[string]any{"invoiceId": invoice, "amountCents": 400, "method": "cash", "note": "in coins", "paidAt": "2026-01-31T12:00:00.000Z"} {
+		first := pay(t, call, invoice, "k1", 400,
+			`"method": "cash", "note": "in coins", "paidAt": "2026-01-31T12:00:00Z"`).OK(t, 201)
+		for field, want := range map[string]any{"invoiceId": invoice, "amountCents": 400, "method": "cash",
+			"note": "in coins", "paidAt": "2026-01-31T12:00:00.000Z"} {
 			first.Same(field, want)
 		}
 		if !first.At("voidedAt").Null() || first.Has("idempotencyKey") || first.Has("key") {
@@ -90,7 +94,8 @@ func TestMoves(t *testing.T) {
 		list.OK(t, 200).Same("0.id", second.Text("id"))
 		list.Page(t).Same("total", 2)
 		one := func(p apptest.Value) string { return `"paymentId": "` + p.Text("id") + `"` }
-		if got := call(t, "invoices.payments.get", ref(invoice, one(first))).OK(t, 200); got.String() != first.String() {
+		if got := call(t, "invoices.payments.get",
+			ref(invoice, one(first))).OK(t, 200); got.String() != first.String() {
 			t.Errorf("get differs: %s", got)
 		}
 		back := call(t, "invoices.payments.void", ref(invoice, one(second))).OK(t, 200)
@@ -109,13 +114,15 @@ func TestMoves(t *testing.T) {
 		refused("issue", "void", "issued")
 		pay(t, call, invoice, "late", 1).Refused(t, 409, "INVOICE_NOT_PAYABLE")
 
-		if got, want := ledger(t, call, customer), "invoice:1000 payment:400 payment:600 charge:600 charge:400 credit:1000"; got != want {
+		if got, want := ledger(t, call, customer),
+			"invoice:1000 payment:400 payment:600 charge:600 charge:400 credit:1000"; got != want {
 			t.Errorf("ledger %q, want %q", got, want)
 		}
 		if b := balance(t, call, customer); b != 0 {
 			t.Errorf("balance %v", b)
 		}
-		want := "invoice.created invoice.issued invoice.payment.created invoice.payment.created invoice.paid invoice.payment.voided invoice.payment.voided invoice.voided"
+		want := "invoice.created invoice.issued invoice.payment.created invoice.payment.created invoice.paid " +
+			"invoice.payment.voided invoice.payment.voided invoice.voided"
 		if events := a.Events(t, "invoice"); events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}
@@ -124,16 +131,33 @@ func TestMoves(t *testing.T) {
 		other := newInvoice(t, call, customer, 5)
 		call(t, "invoices.payments.get", ref(other, one(first))).Refused(t, 404, "NOT_FOUND")
 		call(t, "invoices.payments.void", ref(other, one(first))).Refused(t, 404, "NOT_FOUND")
-		for _, bad := range []struct{ fields, place string }{{`"amountCents": 0`, "amountCents"}, {`"amountCents": -1`, "amountCents"}, {`"amountCents": "1"`, "amountCents"},
-			{`"amountCents": 1, "method": "gold"`, "method"}, {`"amountCents": 1, "paidAt": "now"`, "paidAt"}, {`"amountCents": 1, "currency": "usd"`, ""}, {`"method": "cash"`, "amountCents"}} {
+		for _, bad := range []struct{ fields, place string }{{`"amountCents": 0`, "amountCents"},
+			{`"amountCents": -1`, "amountCents"}, {`"amountCents": "1"`, "amountCents"},
+			{`"amountCents": 1, "method": "gold"`, "method"}, {`"amountCents": 1, "paidAt": "now"`, "paidAt"},
+			{`"amountCents": 1, "currency": "usd"`, ""}, {`"method": "cash"`, "amountCents"}} {
 			call(t, "invoices.record_payment", ref(other, bad.fields, `"idempotencyKey": "bad"`)).Issues(t, bad.place)
 		}
 		call(t, "invoices.record_payment", ref(other, `"amountCents": 1`)).Refused(t, 400, "INVALID_INPUT")
 
-		// What asks for nothing is not issued.
-		for _, lines := range []string{`[]`, `[{"description": "free", "unitAmountCents": 0}]`, `[{"description": "a", "unitAmountCents": 5}, {"description": "b", "unitAmountCents": -5}]`} {
-			nothing := call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "lineItems": %s}`, customer, lines)).OK(t, 201).Text("id")
-			call(t, "invoices.issue", ref(nothing)).Refused(t, 409, "INVOICE_EMPTY")
+		// One without lines is not issued. One for nothing is paid at once, and
+		// not in the ledger.
+		before := ledger(t, call, customer)
+		nothing := call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q}`, customer)).OK(t, 201).Text("id")
+		call(t, "invoices.issue", ref(nothing)).Refused(t, 409, "INVOICE_EMPTY")
+		for _, lines := range []string{`[{"description": "free", "unitAmountCents": 0}]`,
+			`[{"description": "a", "unitAmountCents": 5}, {"description": "b", "unitAmountCents": -5}]`} {
+			free := call(t, "invoices.create",
+				fmt.Sprintf(`{"customerId": %q, "lineItems": %s}`, customer, lines)).OK(t, 201).Text("id")
+			call(t, "invoices.issue", ref(free)).OK(t, 200).Same("status", "paid")
+			call(t, "invoices.void", ref(free)).OK(t, 200).Same("status", "void")
+		}
+		if got := ledger(t, call, customer); got != before {
+			t.Errorf("the ledger tells of nothing: %s", got)
+		}
+		want += " invoice.created" + " invoice.created" + strings.Repeat(
+			" invoice.created invoice.issued invoice.paid invoice.voided", 2)
+		if events := a.Events(t, "invoice"); events != want {
+			t.Errorf("events %q, want %q", events, want)
 		}
 	})
 }
@@ -162,8 +186,11 @@ func TestOverdue(t *testing.T) {
 			v.Same("status", status)
 			return v
 		}
-		draft, future, never := due("2020-01-01T00:00:00Z"), due("2099-01-01T00:00:00Z"), newInvoice(t, call, customer, 1000)
-		late, part, done, voided := due("2020-01-01T00:00:00Z"), due("2020-01-01T00:00:00Z"), due("2020-01-01T00:00:00Z"), due("2020-01-01T00:00:00Z")
+		draft, future, never := due("2020-01-01T00:00:00Z"), due("2099-01-01T00:00:00Z"),
+			newInvoice(t, call, customer, 1000)
+		late, part, done, voided := due("2020-01-01T00:00:00Z"), due("2020-01-01T00:00:00Z"),
+			due("2020-01-01T00:00:00Z"),
+			due("2020-01-01T00:00:00Z")
 		for _, v := range []string{future, never, late, part, done, voided} {
 			call(t, "invoices.issue", ref(v)).OK(t, 200)
 		}
@@ -174,12 +201,13 @@ func TestOverdue(t *testing.T) {
 		sweep(t, a, now)
 		is(late, "overdue").Same("overdueAt", now)
 		is(part, "overdue")
-		for v, status := range map[string]string{draft: "draft", future: "issued", never: "issued", done: "paid", voided: "void"} {
+		for v, status := range map[string]string{draft: "draft", future: "issued", never: "issued", done: "paid",
+			voided: "void"} {
 			if !is(v, status).At("overdueAt").Null() {
 				t.Errorf("%s has a time of overdue", status)
 			}
 		}
-		sweep(t, a, now) // it happens once
+		sweep(t, a, now) // it happens only once
 		if events := a.Events(t, "invoice.overdue"); events != "invoice.overdue invoice.overdue" {
 			t.Errorf("events %q", events)
 		}
@@ -188,21 +216,25 @@ func TestOverdue(t *testing.T) {
 		}
 		data := ""
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			data, err = db.One[string](ctx, tx, "SELECT CAST(data AS TEXT) FROM events WHERE organization_id = $1 AND type = 'invoice.overdue' AND resource_id = $2", a.Org, late)
+			data, err = db.One[string](ctx, tx, `
+				SELECT CAST(data AS TEXT)
+				FROM events
+				WHERE organization_id = $1 AND type = 'invoice.overdue' AND resource_id = $2`, a.Org, late)
 			return err
 		})
 		if err != nil || !strings.Contains(data, `"lineItems"`) || !strings.Contains(data, `"overdue"`) {
 			t.Errorf("%v: the event tells %s", err, data)
 		}
 
-		// A part payment leaves it overdue; the rest pays it; voiding leads back.
+		// A partial payment leaves it overdue; the rest pays it; voiding leads
+		// back.
 		pay(t, call, late, "l1", 400).OK(t, 201)
 		is(late, "overdue")
 		rest := pay(t, call, late, "l2", 600).OK(t, 201).Text("id")
 		is(late, "paid")
 		call(t, "invoices.payments.void", ref(late, `"paymentId": "`+rest+`"`)).OK(t, 200)
 		is(late, "overdue")
-		// It was paid in time; without the payment its time has passed.
+		// It was paid in time; without the payment it is overdue.
 		call(t, "invoices.payments.void", ref(done, `"paymentId": "`+full+`"`)).OK(t, 200)
 		if is(done, "overdue").At("overdueAt").Null() {
 			t.Error("no time of overdue")
@@ -210,13 +242,13 @@ func TestOverdue(t *testing.T) {
 		if events := a.Events(t, "invoice.overdue"); strings.Count(events, "invoice.overdue") != 3 {
 			t.Errorf("events %q", events)
 		}
-		// Nothing is paid of it now, so it can be void.
+		// Nothing is paid now, so it can be voided.
 		call(t, "invoices.void", ref(done)).OK(t, 200)
 	})
 }
 
-// 100 drafts issued at once have the numbers 1 to 100, and a refused issue
-// uses none up.
+// 100 drafts issued at once get the numbers 1 to 100, and a refused issue uses
+// none.
 func TestNumbers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
@@ -249,7 +281,7 @@ func TestNumbers(t *testing.T) {
 				t.Fatalf("number %d is %s", i+1, v)
 			}
 		}
-		// One draft issued by many has one number.
+		// A draft issued by many at once gets one number.
 		last := newInvoice(t, call, customer, 100)
 		apptest.AtOnce(8, func(int) {
 			if r := call(t, "invoices.issue", ref(last)); r.Status != 200 && r.Code() != "INVOICE_TRANSITION_INVALID" {

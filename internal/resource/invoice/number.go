@@ -5,21 +5,28 @@ import (
 	"fmt"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
 
-// number gives the invoice the next number of its business. The row of the
-// counter is held until the transaction ends: a rival waits and gets the one
-// after, and a transaction that is undone gives its number back.
-func (v *Invoice) number(ctx context.Context, c *op.Call) error {
-	n, err := db.One[int64](ctx, c.Tx, `
-		INSERT INTO invoice_counters (organization_id, business_id, last) VALUES ($1, $2, 1)
-		ON CONFLICT (organization_id, business_id) DO UPDATE SET last = invoice_counters.last + 1
-		RETURNING last`, c.Org, v.BusinessID)
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("INV-%06d", n)
-	v.InvoiceNumber = &text
-	return nil
+// The series of numbers: each business has its own, without gaps.
+var (
+	invoiceNumbers    = newSeries("invoice_counters", "INV")
+	creditNoteNumbers = newSeries("credit_note_counters", "CN")
+)
+
+type series struct{ table, prefix string }
+
+func newSeries(table, prefix string) series {
+	return series{db.Declare(table, db.Life{Refs: []db.Ref{db.To("business_id", "businesses", db.Keeps)}}), prefix}
+}
+
+// next takes the next number of a business. The counter's row stays locked until
+// the transaction ends: a rival waits and gets the number after it, and a
+// rollback returns the number.
+func (s series) next(ctx context.Context, c *op.Call, business id.ID) (string, error) {
+	n, err := db.One[int64](ctx, c.Tx, "INSERT INTO "+s.table+` (organization_id, business_id, last) VALUES ($1, $2, 1)
+		ON CONFLICT (organization_id, business_id) DO UPDATE SET last = `+s.table+`.last + 1
+		RETURNING last`, c.Org, business)
+	return fmt.Sprintf("%s-%06d", s.prefix, n), err
 }

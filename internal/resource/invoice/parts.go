@@ -1,19 +1,20 @@
 package invoice
 
-import (
-	"strings"
+import "strings"
 
-	"frontdesk/internal/kernel/clock"
-)
+// The parts of the document, from top to bottom.
 
-// The parts of the document, from the top to the foot.
+// The colour of the title and of the rule below the heads of the table.
+const accentRed, accentGreen, accentBlue = 31, 78, 121
+
+func (d *document) accent() { d.pdf.SetTextColor(accentRed, accentGreen, accentBlue) }
 
 func (d *document) head() {
 	p := d.pdf
 	left := d.width - 62
 	d.ink(true)
 	d.font("B", 16)
-	p.SetY(margin)
+	p.SetY(d.logo())
 	d.lines(margin, left, 7.5, "L", d.wrap(d.from.Name, left))
 	d.ink(false)
 	d.font("", small+0.5)
@@ -26,46 +27,35 @@ func (d *document) head() {
 		p.SetXY(margin+left, margin)
 		d.ink(true)
 		d.font("", 21)
-		p.CellFormat(62, 9, "INVOICE", "", 2, "R", false, 0, "")
+		d.accent()
+		p.CellFormat(62, 9, d.word, "", 2, "R", false, 0, "")
 		d.font("", normal)
 		d.ink(false)
-		number := "Draft"
-		if d.invoice.InvoiceNumber != nil {
-			number = *d.invoice.InvoiceNumber
-		}
-		p.CellFormat(62, 5.5, number, "", 2, "R", false, 0, "")
+		p.CellFormat(62, 5.5, d.number, "", 2, "R", false, 0, "")
 	}
 	p.SetY(max(end, margin+15) + 9)
 }
 
-// parties tells who is to pay, beside the dates.
+// parties shows the bill-to beside the dates.
 func (d *document) parties() {
-	p, v := d.pdf, d.invoice
+	p, v := d.pdf, d.to
 	right := 74.0
 	left := d.width - right - 10
 	top, page := p.GetY(), p.PageNo()
 
-	facts := [][2]string{}
-	date := func(label string, t *clock.Time) {
-		if t != nil {
-			facts = append(facts, [2]string{label, d.locale.Date(t.Std())})
-		}
-	}
-	date("Issued", v.IssuedAt)
-	date("Due", v.DueAt)
-	facts = append(facts, [2]string{"Status", statusWords[v.Status]}, [2]string{"Amount due", d.money(v.AmountDueCents)})
-	for i, f := range facts {
+	for i, f := range d.facts {
 		p.SetXY(margin+d.width-right, top+float64(i)*5.6)
 		d.font("", normal)
 		d.ink(false)
 		p.CellFormat(28, 5.6, f[0], "", 0, "L", false, 0, "")
 		d.ink(true)
-		if i == len(facts)-1 {
+		if i == len(d.facts)-1 {
 			d.font("B", normal)
 		}
-		p.CellFormat(right-28, 5.6, d.fit(f[1], right-28), "", 0, "R", false, 0, "")
+		d.shrink(f[1], right-28)
+		p.CellFormat(right-28, 5.6, f[1], "", 0, "R", false, 0, "")
 	}
-	under := top + float64(len(facts))*5.6
+	under := top + float64(len(d.facts))*5.6
 
 	p.SetXY(margin, top)
 	d.font("", small)
@@ -85,17 +75,15 @@ func (d *document) parties() {
 	p.SetY(p.GetY() + 9)
 }
 
-var statusWords = map[string]string{draft: "Draft", issued: "Issued", sent: "Issued", partiallyPaid: "Partially paid", paid: "Paid", overdue: "Overdue", void: "Void"}
-
 func (d *document) block(text *string, width float64) {
 	if text != nil && strings.TrimSpace(*text) != "" {
 		d.lines(margin, width, lineHeight, "L", d.wrap(*text, width))
 	}
 }
 
-// address writes the town as the country does, where that is known.
+// address formats the town as the country does, where that is known.
 func (d *document) address() (out []string) {
-	v := d.invoice
+	v := d.to
 	text := func(s *string) string {
 		if s == nil {
 			return ""
@@ -111,7 +99,8 @@ func (d *document) address() (out []string) {
 		}
 		return strings.Join(full, between)
 	}
-	city, state, code, country := text(v.BillToCity), text(v.BillToState), text(v.BillToPostalCode), text(v.BillToCountry)
+	city, state, code, country := text(v.BillToCity), text(v.BillToState), text(v.BillToPostalCode),
+		text(v.BillToCountry)
 	town := join(" ", code, city)
 	switch country {
 	case "US", "CA", "AU", "", "IN", "BR":
@@ -123,7 +112,7 @@ func (d *document) address() (out []string) {
 	if country != "" && country != d.locale.Region() {
 		country = d.locale.Country(country)
 	} else {
-		country = "" // a letter within the country does not name it
+		country = "" // mail within the country does not name it
 	}
 	for _, line := range []string{text(v.BillToAddressLine1), text(v.BillToAddressLine2), town, state, country} {
 		if line != "" {
@@ -133,13 +122,18 @@ func (d *document) address() (out []string) {
 	return out
 }
 
-func (d *document) money(cents int64) string {
-	return printable(d.locale.Money(cents, d.invoice.Currency))
+// columnWidths gives the description what the figures leave.
+func (d *document) columnWidths() []float64 {
+	out := []float64{d.width - 88, 22, 32, 34}
+	if len(d.heads) == 5 {
+		out = []float64{d.width - 104, 22, 32, 16, 34}
+	}
+	return out
 }
 
 // cells writes one line of the table. Figures that are too wide for their
-// column are made smaller.
-func (d *document) cells(height float64, texts [4]string) {
+// column shrink.
+func (d *document) cells(height float64, texts []string) {
 	d.pdf.SetX(margin)
 	size, style := d.size()
 	for i, text := range texts {
@@ -147,15 +141,23 @@ func (d *document) cells(height float64, texts [4]string) {
 		if i == 0 {
 			align = "L"
 		}
-		if i == 3 {
+		if i == len(texts)-1 {
 			next = 1
 		}
 		text = printable(text)
-		for s := size; i > 0 && s > 4 && d.pdf.GetStringWidth(text) > d.columns[i]-2; s -= 0.5 {
-			d.font(style, s)
+		if i > 0 {
+			d.shrink(text, d.columns[i])
 		}
 		d.pdf.CellFormat(d.columns[i], height, text, "", next, align, false, 0, "")
 		d.font(style, size)
+	}
+}
+
+// shrink makes the font small enough for a figure, which must not be cut.
+func (d *document) shrink(text string, width float64) {
+	size, style := d.size()
+	for s := size; s > 4 && d.pdf.GetStringWidth(text) > width-2; s -= 0.5 {
+		d.font(style, s)
 	}
 }
 
@@ -167,25 +169,31 @@ func (d *document) rule(shade int) {
 func (d *document) tableHead() {
 	d.font("B", small)
 	d.ink(false)
-	d.cells(6, [4]string{"Description", "Quantity", "Unit price", "Amount"})
+	d.cells(6, d.heads)
 	d.pdf.SetLineWidth(0.35)
-	d.rule(140)
+	d.pdf.SetDrawColor(accentRed, accentGreen, accentBlue)
+	d.pdf.Line(margin, d.pdf.GetY(), margin+d.width, d.pdf.GetY())
 	d.pdf.SetLineWidth(0.2)
 	d.pdf.SetY(d.pdf.GetY() + 1.6)
 }
 
 func (d *document) table() {
-	d.need(30)
+	d.ensureSpace(30)
 	d.tableHead()
 	d.inTable = true
-	for _, l := range d.invoice.LineItems {
+	for _, r := range d.rows {
 		d.font("", normal)
 		d.ink(true)
-		text := d.wrap(l.Description, d.columns[0]-4)
-		// A short item is not torn apart; a long one flows on.
-		d.need(min(float64(len(text)), 5)*lineHeight + 3)
-		d.cells(lineHeight, [4]string{text[0], d.locale.Number(l.Quantity), d.money(l.UnitAmountCents), d.money(l.AmountCents)})
+		text := d.wrap(r.description, d.columns[0]-4)
+		// A short item stays on one page; a long one continues on the next.
+		d.ensureSpace(min(float64(len(text)), 5)*lineHeight + 3)
+		d.cells(lineHeight, append([]string{text[0]}, r.figures...))
 		d.lines(margin, d.columns[0], lineHeight, "L", text[1:])
+		if r.remark != "" {
+			d.font("", small)
+			d.ink(false)
+			d.lines(margin, d.columns[0], lineHeight-0.4, "L", d.wrap(r.remark, d.columns[0]-4))
+		}
 		d.pdf.SetY(d.pdf.GetY() + 1.5)
 		d.rule(226)
 		d.pdf.SetY(d.pdf.GetY() + 1.5)
@@ -193,19 +201,15 @@ func (d *document) table() {
 	d.inTable = false
 }
 
+// totals shows how the lines become what is due.
 func (d *document) totals() {
-	v := d.invoice
-	rows := [][2]string{{"Total", d.money(v.TotalAmountCents)}}
-	if v.AmountPaidCents > 0 {
-		rows = append(rows, [2]string{"Paid", d.money(-v.AmountPaidCents)})
-	}
-	rows = append(rows, [2]string{"Amount due (" + strings.ToUpper(v.Currency) + ")", d.money(v.AmountDueCents)})
-	d.need(float64(len(rows))*6.5 + 6)
-	d.pdf.SetY(d.pdf.GetY() + 3)
-	const label, value = 44.0, 48.0
+	const label, value = 92.0, 44.0
 	x := margin + d.width - label - value
-	for i, r := range rows {
-		last := i == len(rows)-1
+	d.ensureSpace(float64(min(len(d.sums), 12))*6 + 6)
+	d.pdf.SetY(d.pdf.GetY() + 3)
+	for i, r := range d.sums {
+		last := i == len(d.sums)-1
+		d.ensureSpace(8)
 		if last {
 			d.pdf.SetDrawColor(140, 140, 144)
 			d.pdf.Line(x, d.pdf.GetY()+0.6, margin+d.width, d.pdf.GetY()+0.6)
@@ -213,30 +217,31 @@ func (d *document) totals() {
 		}
 		d.ink(last)
 		style := ""
-		if last {
+		if last || r.strong {
 			style = "B"
 		}
 		d.font(style, normal)
 		d.pdf.SetX(x)
-		d.pdf.CellFormat(label, 6.5, r[0], "", 0, "L", false, 0, "")
-		d.ink(true)
+		text := visual(printable(r.label))
+		d.shrink(text, label)
+		d.pdf.CellFormat(label, 6, text, "", 0, "L", false, 0, "")
+		d.ink(!r.aside)
+		d.font(style, normal)
 		if last {
-			d.font("B", normal+1.5)
+			d.font(style, normal+1.5)
 		}
-		d.pdf.CellFormat(value, 6.5, r[1], "", 1, "R", false, 0, "")
+		d.shrink(r.value, value)
+		d.pdf.CellFormat(value, 6, r.value, "", 1, "R", false, 0, "")
 	}
 }
 
-func (d *document) prose(heading string, text *string) {
-	if text == nil || strings.TrimSpace(*text) == "" {
-		return
-	}
-	d.need(22)
+func (d *document) prose(heading, text string) {
+	d.ensureSpace(22)
 	d.pdf.SetY(d.pdf.GetY() + 8)
 	d.font("B", small)
 	d.ink(false)
 	d.lines(margin, d.width, 5, "L", []string{heading})
 	d.font("", normal-0.5)
 	d.ink(true)
-	d.lines(margin, d.width, 4.7, "L", d.wrap(*text, d.width-2))
+	d.lines(margin, d.width, 4.7, "L", d.wrap(text, d.width-2))
 }

@@ -13,7 +13,7 @@ import (
 	"frontdesk/internal/resource/customer"
 )
 
-// Payment is money that came in for an invoice, as somebody recorded it.
+// Payment is money received for an invoice, as somebody recorded it.
 type Payment struct {
 	op.Record
 	InvoiceID   id.ID       `json:"invoiceId"`
@@ -21,35 +21,65 @@ type Payment struct {
 	PaidAt      clock.Time  `json:"paidAt"`
 	Method      string      `json:"method" enum:"cash,check,bank_transfer,card,other"`
 	Note        *string     `json:"note" max:"10000"`
-	VoidedAt    *clock.Time `json:"voidedAt" doc:"when the payment was taken back"`
+	VoidedAt    *clock.Time `json:"voidedAt" doc:"when the payment was voided"`
+
+	RefundedCents int64 `json:"refundedCents" doc:"how much of it was given back"`
 
 	Key string `json:"-" db:"idempotency_key"`
 }
 
-var payments = op.Nested[Payment]{Rows: db.NewTable[Payment]("invoice_payments", "payment"), Parent: "invoices", Noun: "invoice", Column: "invoice_id"}
+var payments = op.NewNested[Payment]("invoice_payments", db.Life{
+	Noun:      "payment",
+	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have no payments
+	Permanent: true,
+})
 
-// What payments are refused with.
+// The refusals of payments.
 var (
-	NotPayable     = fault.Define("INVOICE_NOT_PAYABLE", 409, "A draft or void invoice takes no payments.")
-	ExceedsBalance = fault.Define("PAYMENT_EXCEEDS_BALANCE", 422, "The payment is larger than what is still due.")
-	PaymentVoided  = fault.Define("PAYMENT_VOIDED", 409, "The payment is void already.")
+	NotPayable     = fault.Define("INVOICE_NOT_PAYABLE", 409, "A draft or void invoice cannot be paid.")
+	ExceedsBalance = fault.Define("PAYMENT_EXCEEDS_BALANCE", 422, "The payment exceeds the amount due.")
+	PaymentVoided  = fault.Define("PAYMENT_VOIDED", 409, "The payment is already void.")
 )
 
 func paymentOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "paymentId": "7d1b0c52-8a6e-4e5f-9b3d-2c4a6e8f0b13"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "invoices.payments.list", Route: "GET /v1/invoices/{id}/payments", Summary: "List an invoice's payments, newest first.",
-			Example: `{"id": ` + exampleID + `}`}, listPayments),
-		op.Write(op.Spec{Name: "invoices.record_payment", Route: "POST /v1/invoices/{id}/payments", Summary: "Record a payment of an invoice.",
-			Description: "The idempotency key stays bound to the payment for good. The same invoice, amountCents, paidAt (or none) and note under it answer with the recorded payment; anything else is refused.",
-			KeyRequired: true, BindsKey: keyIsBound, Errors: []*fault.Kind{NotPayable, ExceedsBalance}, Events: []string{"invoice.payment.created", "invoice.paid"},
-			Example: `{"id": ` + exampleID + `, "amountCents": 30000, "method": "bank_transfer", "note": "Ref 4711"}`}, recordPayment),
-		op.Read(op.Spec{Name: "invoices.payments.get", Route: "GET /v1/invoices/{id}/payments/{paymentId}", Summary: "Get a payment of an invoice.",
-			Example: `{` + ref + `}`}, getPayment),
-		op.Write(op.Spec{Name: "invoices.payments.void", Route: "POST /v1/invoices/{id}/payments/{paymentId}/void", Status: 200, Summary: "Take a payment back, as one that was recorded by mistake or bounced.",
+		op.Read(op.Spec{
+			Name:    "invoices.payments.list",
+			Route:   "GET /v1/invoices/{id}/payments",
+			Summary: "List an invoice's payments, newest first.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, listPayments),
+		op.Write(op.Spec{
+			Name:    "invoices.record_payment",
+			Route:   "POST /v1/invoices/{id}/payments",
+			Summary: "Record a payment of an invoice.",
+			Description: "The idempotency key stays bound to the payment for good. Repeating it with the same " +
+				"invoice, " +
+				"amountCents, paidAt (or none) and note answers with the recorded payment; anything else is refused.",
+			KeyRequired: true,
+			BindsKey:    keyIsBound,
+			Errors:      []*fault.Kind{NotPayable, ExceedsBalance},
+			Events:      []string{"invoice.payment.created", "invoice.paid"},
+			Example: `{"id": ` + exampleID +
+				`, "amountCents": 30000, "method": "bank_transfer", "note": "Ref 4711"}`,
+		}, recordPayment),
+		op.Read(op.Spec{
+			Name:    "invoices.payments.get",
+			Route:   "GET /v1/invoices/{id}/payments/{paymentId}",
+			Summary: "Get a payment of an invoice.",
+			Example: `{` + ref + `}`,
+		}, getPayment),
+		op.Write(op.Spec{
+			Name:        "invoices.payments.void",
+			Route:       "POST /v1/invoices/{id}/payments/{paymentId}/void",
+			Status:      200,
+			Summary:     "Void a payment that was recorded by mistake or bounced.",
 			Description: "The invoice's status goes back, and a charge in the customer's ledger reverses the payment.",
-			Errors:      []*fault.Kind{PaymentVoided}, Events: []string{"invoice.payment.voided", "invoice.overdue"},
-			Example: `{` + ref + `}`}, voidPayment),
+			Errors:      []*fault.Kind{PaymentVoided, PaymentRefunded},
+			Events:      []string{"invoice.payment.voided", "invoice.overdue"},
+			Example:     `{` + ref + `}`,
+		}, voidPayment),
 	}
 }
 
@@ -64,7 +94,7 @@ func listPayments(ctx context.Context, c *op.Call, in paymentList) (*op.List[Pay
 
 type paymentRecord struct {
 	ID          id.ID       `path:"id" doc:"the invoice"`
-	AmountCents int64       `json:"amountCents" min:"1" max:"99999999999999" doc:"at most what is due, in the currency's smallest unit"`
+	AmountCents int64       `json:"amountCents" min:"1" max:"99999999999999" doc:"smallest unit; at most what is due"`
 	PaidAt      *clock.Time `json:"paidAt" doc:"by default now"`
 	Method      string      `json:"method" default:"other" enum:"cash,check,bank_transfer,card,other"`
 	Note        *string     `json:"note" max:"10000"`
@@ -72,14 +102,15 @@ type paymentRecord struct {
 
 func (in *paymentRecord) Prepare(_ context.Context, c *op.Call) error {
 	if in.PaidAt != nil && *in.PaidAt > c.Now.Add(24*time.Hour) {
-		return fault.Field("paidAt", "Must not lie in the future")
+		return fault.Field("paidAt", "Must not be in the future")
 	}
 	return nil
 }
 
-// bound finds the payment that a key belongs to.
-func bound(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, error) {
-	v, err := db.One[Payment](ctx, tx, "SELECT "+payments.Rows.Columns()+" FROM invoice_payments WHERE organization_id = $1 AND idempotency_key = $2", org, key)
+// paymentByKey finds the payment that a key is bound to.
+func paymentByKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, error) {
+	v, err := db.One[Payment](ctx, tx, "SELECT "+payments.Rows.Columns()+` FROM invoice_payments
+		WHERE organization_id = $1 AND idempotency_key = $2`, org, key)
 	if errors.Is(err, db.ErrNone) {
 		return nil, nil
 	}
@@ -87,26 +118,27 @@ func bound(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, err
 }
 
 func keyIsBound(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error) {
-	v, err := bound(ctx, tx, org, key)
+	v, err := paymentByKey(ctx, tx, org, key)
 	return v != nil, err
 }
 
-// same reports whether a request asks for the payment that there is. Times are
-// compared as callers see them; how it was paid is not compared.
-func (in *paymentRecord) same(v *Payment) bool {
-	return v.InvoiceID == in.ID && v.AmountCents == in.AmountCents && (in.PaidAt == nil || in.PaidAt.String() == v.PaidAt.String()) &&
+// matches reports whether a request asks for the recorded payment. Times are
+// compared as callers see them; the method is not compared.
+func (in *paymentRecord) matches(v *Payment) bool {
+	return v.InvoiceID == in.ID && v.AmountCents == in.AmountCents &&
+		(in.PaidAt == nil || in.PaidAt.String() == v.PaidAt.String()) &&
 		(in.Note == nil) == (v.Note == nil) && (in.Note == nil || *in.Note == *v.Note)
 }
 
 func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment, error) {
-	// The key first: it is held by the Runner, and what it is bound to does
-	// not depend on the invoice that is named now.
-	earlier, err := bound(ctx, c.Tx, c.Org, c.Key)
+	// The key first: the Runner holds it, and the payment it is bound to does
+	// not depend on the invoice named now.
+	earlier, err := paymentByKey(ctx, c.Tx, c.Org, c.Key)
 	if err != nil {
 		return nil, err
 	}
 	if earlier != nil {
-		if !in.same(earlier) {
+		if !in.matches(earlier) {
 			return nil, fault.KeyReused.Say("This key belongs to another payment. Use a new key.")
 		}
 		c.Replay()
@@ -117,14 +149,15 @@ func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment,
 		return nil, err
 	}
 	if v.Status == draft || v.Status == void {
-		return nil, NotPayable.Say("A %s invoice takes no payments.", v.Status)
+		return nil, NotPayable.Say("A %s invoice cannot be paid.", v.Status)
 	}
 	if in.AmountCents > v.AmountDueCents {
-		f := ExceedsBalance.Say("The payment is larger than the %d that is still due.", v.AmountDueCents)
+		f := ExceedsBalance.Say("The payment exceeds the %d that is still due.", v.AmountDueCents)
 		f.Details = map[string]int64{"amountDueCents": v.AmountDueCents}
 		return nil, f
 	}
-	p := &Payment{Record: c.NewRecord(), InvoiceID: v.ID, AmountCents: in.AmountCents, PaidAt: c.Now, Method: in.Method, Note: in.Note, Key: c.Key}
+	p := &Payment{Record: c.NewRecord(), InvoiceID: v.ID, AmountCents: in.AmountCents, PaidAt: c.Now, Method: in.Method,
+		Note: in.Note, Key: c.Key}
 	if in.PaidAt != nil {
 		p.PaidAt = *in.PaidAt
 	}
@@ -132,11 +165,13 @@ func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment,
 		return nil, err
 	}
 	v.AmountPaidCents += p.AmountCents
-	v.Status = v.standing()
+	v.Status = v.currentStatus()
 	if err := v.save(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := v.enter(ctx, c, customer.Transaction{Type: customer.Paid, AmountCents: p.AmountCents, OccurredAt: p.PaidAt, PaymentID: &p.ID}, "Payment of invoice %s"); err != nil {
+	if err := v.enterLedger(ctx, c,
+		customer.Transaction{Type: customer.Paid, AmountCents: p.AmountCents, OccurredAt: p.PaidAt,
+			PaymentID: &p.ID}, "Payment of invoice %s"); err != nil {
 		return nil, err
 	}
 	if err := c.Emit("invoice.payment.created", p.ID, p); err != nil || v.Status != paid {
@@ -166,17 +201,12 @@ func voidPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, erro
 	if p.VoidedAt != nil {
 		return nil, PaymentVoided.New()
 	}
+	if p.RefundedCents > 0 {
+		return nil, PaymentRefunded.New()
+	}
 	p.VoidedAt, p.UpdatedAt = &c.Now, c.Now
-	if err := payments.Rows.Save(ctx, c.Tx, p); err != nil {
-		return nil, err
-	}
-	v.AmountPaidCents -= p.AmountCents
-	late := v.age(c.Now)
-	v.Status = v.standing()
-	if err := v.save(ctx, c); err != nil {
-		return nil, err
-	}
-	if err := v.enter(ctx, c, customer.Transaction{Type: customer.Charge, AmountCents: p.AmountCents, OccurredAt: c.Now, PaymentID: &p.ID}, "Payment of invoice %s voided"); err != nil {
+	late, err := v.giveBack(ctx, c, p, p.AmountCents, "Payment of invoice %s voided")
+	if err != nil {
 		return nil, err
 	}
 	if err := c.Emit("invoice.payment.voided", p.ID, p); err != nil || !late {

@@ -23,7 +23,7 @@ func forget(t testing.TB, a *apptest.App) {
 	}
 }
 
-// The key of a payment belongs to it for good, whatever the door.
+// A payment's key stays bound to it for good, at every door.
 func TestPaymentKeys(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		rest, agent, action := a.Door("rest", a.Tenant), a.Door("agent", a.Tenant), a.Door("action", a.Tenant)
@@ -57,37 +57,41 @@ func TestPaymentKeys(t *testing.T) {
 			reused(pay(t, call, invoice, "k", 300, `"note": "n", "paidAt": "2020-01-01T00:00:00Z"`))
 			reused(pay(t, call, other, "k", 300, `"note": "n"`))
 			reused(pay(t, call, string(a.Business), "k", 300, `"note": "n"`)) // there is no such invoice
-			reused(pay(t, call, invoice, "k", 0, `"note": "n"`))              // not valid, so another one
+			reused(pay(t, call, invoice, "k", 0, `"note": "n"`))              // invalid, so a different request
 			reused(pay(t, call, invoice, "k", 300, `"nope": "n"`))
 		}
 		for range 2 {
 			for _, call := range []apptest.Door{rest, agent, action} {
 				same(call)
-				same(call, `"method": "card"`) // how it was paid is not compared
+				same(call, `"method": "card"`) // the method is not compared
 				same(call, `"paidAt": "`+original.Text("paidAt")+`"`)
 				same(call, `"paidAt": null`)
 				differs(call)
 			}
 			forget(t, a)
-			// After a day others may use it; the payment stays its own.
+			// After a day other operations may use the key; the payment keeps
+			// it.
 			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "k").OK(t, 201)
 		}
-		// Of somebody else it is another key.
+		// Somebody else's key with the same text is another key.
 		stranger := a.NewTenant(t, "enterprise")
 		theirs := a.Door("rest", stranger)
 		yours := newInvoice(t, theirs, newCustomer(t, theirs), 1000)
 		theirs(t, "invoices.issue", ref(yours)).OK(t, 200)
 		pay(t, theirs, yours, "k", 5).OK(t, 201)
-		// Another use of the key is refused as long as keys last elsewhere.
+		// Any other use of the key is refused for as long as other keys last.
 		pay(t, rest, other, "fresh", 1).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "fresh").Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "fresh").Refused(t, 422,
+			"IDEMPOTENCY_KEY_REUSED")
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "contact").OK(t, 201)
 		pay(t, rest, other, "contact", 1).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
-		// It needs the permission before anything is told.
+		// The permission is checked before anything is revealed.
 		weak, _ := a.NewKey(t, a.Tenant, "invoices:read")
-		a.Send(t, weak, "POST", "/v1/invoices/"+invoice+"/payments", `{"amountCents": 300, "note": "n"}`, "Idempotency-Key", "k").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.Send(t, weak, "POST", "/v1/invoices/"+invoice+"/payments", `{"amountCents": 300, "note": "n"}`,
+			"Idempotency-Key",
+			"k").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 
-		// A void payment stays what the key is bound to.
+		// A voided payment stays bound to its key.
 		voided := rest(t, "invoices.payments.void", ref(invoice, `"paymentId": "`+original.Text("id")+`"`)).OK(t, 200)
 		forget(t, a)
 		if got := pay(t, agent, invoice, "k", 300, `"note": "n"`).OK(t, 201); got.String() != voided.String() {
@@ -97,17 +101,19 @@ func TestPaymentKeys(t *testing.T) {
 		if n := rest(t, "invoices.payments.list", ref(invoice)).OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d payments", n)
 		}
-		if got, want := ledger(t, rest, customer), "invoice:1000 invoice:1000 payment:300 payment:1 charge:300"; got != want {
+		if got, want := ledger(t, rest, customer),
+			"invoice:1000 invoice:1000 payment:300 payment:1 charge:300"; got != want {
 			t.Errorf("ledger %q, want %q", got, want)
 		}
-		if events := a.Events(t, "invoice.payment"); events != "invoice.payment.created invoice.payment.created invoice.payment.voided" {
+		if events := a.Events(t,
+			"invoice.payment"); events != "invoice.payment.created invoice.payment.created invoice.payment.voided" {
 			t.Errorf("events %q", events)
 		}
 	})
 }
 
-// 50 identical payments at once under one key are one; afterwards all answer
-// with it, also when nothing but the payment remembers the key.
+// 50 identical payments at once under one key make one payment. Afterwards all
+// answer with it, even when nothing but the payment remembers the key.
 func TestOneKeyAtOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
@@ -134,7 +140,8 @@ func TestOneKeyAtOnce(t *testing.T) {
 					t.Errorf("%d %s", r.Status, r.Body)
 				}
 			})
-			if n := call(t, "invoices.payments.list", ref(invoice)).OK(t, 200).Len(); n != 1 || made.Load()+replays.Load()+waiting.Load() != 50 {
+			if n := call(t, "invoices.payments.list", ref(invoice)).OK(t, 200).Len(); n != 1 ||
+				made.Load()+replays.Load()+waiting.Load() != 50 {
 				t.Errorf("%d payments; made %d, replays %d, waiting %d", n, made.Load(), replays.Load(), waiting.Load())
 			}
 			forget(t, a)
@@ -172,7 +179,7 @@ func TestNeverOverpaid(t *testing.T) {
 		if b := balance(t, call, customer); b != 10 {
 			t.Errorf("balance %v", b)
 		}
-		// Voiding one against paying the rest: whichever is first, it adds up.
+		// Voiding one payment races with paying the rest: either order adds up.
 		payments := call(t, "invoices.payments.list", ref(invoice)).OK(t, 200)
 		apptest.AtOnce(2, func(i int) {
 			if i == 0 {

@@ -13,31 +13,52 @@ import (
 	"frontdesk/internal/resource/business"
 )
 
-// TooLong refuses to draw what nobody would read.
-var TooLong = fault.Define("INVOICE_TOO_LONG", 422, fmt.Sprintf("The descriptions, notes and terms of this invoice fill more than %d pages. Make them shorter.", maxPages))
+// TooLong refuses to draw a document that nobody would read.
+var TooLong = fault.Define("INVOICE_TOO_LONG", 422,
+	fmt.Sprintf("The descriptions, notes and terms of this invoice fill more than %d pages. Make them shorter.",
+		maxPages))
 
-// rendering bounds how many documents are drawn at once: each takes a core,
-// for milliseconds as a rule and for seconds at worst.
+// rendering bounds how many documents are drawn at once. Each takes a core,
+// usually for milliseconds and at worst for seconds.
 var rendering = make(chan struct{}, 2)
 
-func pdfOperations() []*op.Op {
+func (s *Service) pdfOperations() []*op.Op {
 	return []*op.Op{
-		op.Bytes(op.Spec{Name: "invoices.pdf", Route: "GET /v1/invoices/{id}/pdf", Summary: "Get an invoice as a PDF.",
-			Description: "Dates and money are written as the business's locale and time zone have them. A draft and a void invoice are marked as such.",
-			Media:       "application/pdf", Errors: []*fault.Kind{TooLong}, Example: `{"id": ` + exampleID + `}`}, getPDF),
+		op.Bytes(op.Spec{
+			Name:    "invoices.pdf",
+			Route:   "GET /v1/invoices/{id}/pdf",
+			Summary: "Get an invoice as a PDF.",
+			Description: "Dates and amounts follow the business's locale and time zone. A draft or void invoice is " +
+				"marked as " +
+				"such.",
+			Media:   "application/pdf",
+			Errors:  []*fault.Kind{TooLong},
+			Example: `{"id": ` + exampleID + `}`,
+		}, s.getPDF),
+		op.Bytes(op.Spec{
+			Name:    "invoices.credit_notes.pdf",
+			Route:   "GET /v1/invoices/{id}/credit-notes/{creditNoteId}/pdf",
+			Summary: "Get a credit note as a PDF.",
+			Media:   "application/pdf",
+			Errors:  []*fault.Kind{TooLong},
+			Example: `{"id": ` + exampleID + `, "creditNoteId": "b0c1f3a7-52d4-4c89-8e1d-6f7a90b2c3d4"}`,
+		}, s.getCreditNotePDF),
 	}
 }
 
-func getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.Stream) (*op.Content, error) {
+func (s *Service) getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.Stream) (*op.Content, error) {
 	var v *Invoice
 	var from *business.Letterhead
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if v, err = whole(ctx, tx, c.Org, in.ID, invoices.Get); err != nil {
+		if v, err = readInvoice(ctx, tx, c.Org, in.ID, invoices.Get); err != nil {
 			return err
 		}
 		from, err = business.LetterheadOf(ctx, tx, c.Org, v.BusinessID)
 		return err
 	})
+	if err == nil {
+		err = s.addLogo(ctx, c.Org, from)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -45,18 +66,58 @@ func getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.Stream) (*op.C
 	if err != nil {
 		return nil, err
 	}
-	return &op.Content{Name: v.fileName(), Type: "application/pdf", ETag: fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))), ReadSeekCloser: file{bytes.NewReader(text)}}, nil
+	return pdfContent(v.fileName(), text), nil
 }
 
-// pdf draws the invoice when a place is free.
+func pdfContent(name string, text []byte) *op.Content {
+	return &op.Content{Name: name, Type: "application/pdf",
+		ETag:           fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))),
+		ReadSeekCloser: file{bytes.NewReader(text)}}
+}
+
+func (s *Service) getCreditNotePDF(ctx context.Context, c *op.Call, in creditNoteRef,
+	_ *op.Stream) (*op.Content, error) {
+	var v *Invoice
+	var n *CreditNote
+	var from *business.Letterhead
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if v, err = readInvoice(ctx, tx, c.Org, in.ID, invoices.Get); err != nil {
+			return err
+		}
+		n, err = creditNotes.Rows.Find(ctx, tx, db.In(c.Org).And("invoice_id = ?", v.ID).And("id = ?", in.CreditNoteID))
+		if err != nil {
+			return err
+		}
+		n.derive()
+		from, err = business.LetterheadOf(ctx, tx, c.Org, v.BusinessID)
+		return err
+	})
+	if err == nil {
+		err = s.addLogo(ctx, c.Org, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := drawn(ctx, rendering, func() ([]byte, error) { return RenderCreditNote(n, v, from) })
+	if err != nil {
+		return nil, err
+	}
+	return pdfContent(n.CreditNoteNumber+".pdf", text), nil
+}
+
 func (v *Invoice) pdf(ctx context.Context, from *business.Letterhead) ([]byte, error) {
+	return drawn(ctx, rendering, func() ([]byte, error) { return Render(v, from) })
+}
+
+// drawn draws a document once a slot is free.
+func drawn(ctx context.Context, slots chan struct{}, render func() ([]byte, error)) ([]byte, error) {
 	select {
-	case rendering <- struct{}{}:
-		defer func() { <-rendering }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
 		return nil, fault.Unavailable.Because(ctx.Err())
 	}
-	text, err := Render(v, from)
+	text, err := render()
 	if errors.Is(err, errTooLong) {
 		return nil, TooLong.New()
 	}

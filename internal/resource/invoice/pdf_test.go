@@ -3,6 +3,8 @@ package invoice_test
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,35 +20,56 @@ import (
 	"frontdesk/internal/resource/invoice"
 )
 
-// sample is an invoice over some lines.
+// sample is an invoice with the given number of lines.
 func sample(lines int) (*invoice.Invoice, *business.Letterhead) {
 	at := func(day int) *clock.Time {
 		t := clock.Of(time.Date(2026, 1, day, 23, 30, 0, 0, time.UTC))
 		return &t
 	}
 	text := func(s string) *string { return &s }
-	v := &invoice.Invoice{Record: op.Record{CreatedAt: *at(1)}, Status: "issued", InvoiceNumber: text("INV-000042"), Currency: "usd", IssuedAt: at(2), DueAt: at(31),
-		BillToName: text("Lovelace & Co"), BillToEmail: text("ada@example.com"), BillToAddressLine1: text("12 St James's Square"), BillToAddressLine2: text("Flat 2"),
-		BillToCity: text("London"), BillToPostalCode: text("SW1Y 4LB"), BillToCountry: text("GB"), Notes: text("Thank you for your custom."), Terms: text("Payable within 30 days by bank transfer.\nPlease name the number of the invoice.")}
+	v := &invoice.Invoice{Record: op.Record{CreatedAt: *at(1)}, Status: "issued", InvoiceNumber: text("INV-000042"),
+		Currency: "usd", IssuedAt: at(2), DueAt: at(31),
+		BillToName: text("Lovelace & Co"), BillToEmail: text("ada@example.com"),
+		BillToAddressLine1: text("12 St James's Square"), BillToAddressLine2: text("Flat 2"),
+		BillToCity: text("London"), BillToPostalCode: text("SW1Y 4LB"), BillToCountry: text("GB"),
+		Notes: text("Thank you for your custom."),
+		Terms: text("Payable within 30 days by bank transfer.\nPlease name the number of the invoice.")}
 	for i := range lines {
-		l := invoice.LineItem{Description: fmt.Sprintf("Item number %d, an engine part", i+1), Quantity: fmt.Sprint(i%7+1) + ".5", UnitAmountCents: int64(100*i + 1999), AmountCents: int64((2*(i%7)+3)*(100*i+1999)+1) / 2, Position: i}
+		l := invoice.LineItem{Description: fmt.Sprintf("Item number %d, an engine part", i+1),
+			Quantity: fmt.Sprint(i%7+1) + ".5", UnitAmountCents: int64(100*i + 1999),
+			AmountCents: int64((2*(i%7)+3)*(100*i+1999)+1) / 2, Position: i}
 		v.LineItems = append(v.LineItems, l)
 		v.TotalAmountCents += l.AmountCents
 	}
 	v.AmountDueCents = v.TotalAmountCents
-	return v, &business.Letterhead{Name: "Analytical Engines", Lines: []string{"Analytical Engines Manufacturing Ltd", "1 Dorset Street, London W1U 4EE", "office@example.com", "Tax ID GB 123 4567 89"},
+	return v, &business.Letterhead{Name: "Analytical Engines", Lines: []string{"Analytical Engines Manufacturing Ltd",
+		"1 Dorset Street, London W1U 4EE", "office@example.com", "Tax ID GB 123 4567 89"},
 		Timezone: "America/New_York", Locale: "en-US"}
 }
 
-// samples are the documents that were looked at; FRONTDESK_PDF_FOLDER keeps them.
+// samples are the documents that are checked; FRONTDESK_PDF_FOLDER keeps them.
 func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 	text := func(s string) *string { return &s }
 	return map[string]func() (*invoice.Invoice, *business.Letterhead){
-		"one":  func() (*invoice.Invoice, *business.Letterhead) { return sample(3) },
+		"one": func() (*invoice.Invoice, *business.Letterhead) { return sample(3) },
+		"taxed": func() (*invoice.Invoice, *business.Letterhead) {
+			v, b := sample(3)
+			vat := text("VAT")
+			v.LineItems[0].TaxRate, v.LineItems[0].TaxName = text("20"), vat
+			v.LineItems[1].TaxRate, v.LineItems[1].TaxName = text("7.5"), vat
+			v.LineItems[1].DiscountPercent, v.LineItems[1].DiscountCents = text("10"), 525
+			v.Taxes = []invoice.Tax{{Rate: "20", Name: vat, BaseCents: 2699, AmountCents: 540},
+				{Rate: "7.5", Name: vat, BaseCents: 4250, AmountCents: 319}}
+			v.SubtotalCents, v.DiscountCents, v.TaxCents, v.TotalAmountCents = 15946, 1847, 859, 14958
+			v.TotalCents, v.AmountPaidCents, v.AmountCreditedCents, v.AmountDueCents = 14958, 4000, 958, 10000
+			return v, b
+		},
 		"many": func() (*invoice.Invoice, *business.Letterhead) { return sample(60) },
 		"draft": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(2)
-			v.Status, v.InvoiceNumber, v.IssuedAt, v.BillToName, v.BillToEmail, v.BillToAddressLine1, v.DueAt = "draft", nil, nil, nil, nil, nil, nil
+			v.Status, v.InvoiceNumber, v.IssuedAt, v.BillToName, v.BillToEmail, v.BillToAddressLine1, v.DueAt = "draft",
+				nil,
+				nil, nil, nil, nil, nil
 			return v, b
 		},
 		"void": func() (*invoice.Invoice, *business.Letterhead) {
@@ -64,8 +87,11 @@ func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 			b.Name = strings.Repeat("Very Long Company Name of Many Words ", 5)
 			b.Lines[0] = strings.Repeat("Donaudampfschifffahrtsgesellschaft", 7)
 			v.BillToName = text(strings.Repeat("Llanfairpwllgwyngyll", 12))
-			v.LineItems[0].Description = strings.Repeat("A description that goes on and on, with a word that has no end: "+strings.Repeat("x", 90)+" and more. ", 8)
-			v.LineItems[0].Quantity, v.LineItems[0].UnitAmountCents, v.LineItems[0].AmountCents = "999999999999.999999", 99_999_999_999_999, 99_999_999_999_999
+			v.LineItems[0].Description = strings.Repeat("A description that goes on and on, with a word that has no "+
+				"end: "+
+				strings.Repeat("x", 90)+" and more. ", 8)
+			v.LineItems[0].Quantity, v.LineItems[0].UnitAmountCents, v.LineItems[0].AmountCents = "999999999999.999999",
+				99_999_999_999_999, 99_999_999_999_999
 			v.LineItems[1].Description = strings.Repeat("One paragraph of a contract. ", 340)
 			v.TotalAmountCents, v.AmountDueCents = 99_999_999_999_999, 99_999_999_999_999
 			v.Notes = text(strings.Repeat("A note that is long.\n", 60))
@@ -73,12 +99,16 @@ func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 		},
 		"polish": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(2)
-			b.Name, b.Lines, b.Locale, b.Timezone = "Żółta Łódź", []string{"Żółta Łódź Spółka z o.o.", "ul. Długa 5, 00-263 Warszawa"}, "pl-PL", "Europe/Warsaw"
-			v.Currency, v.BillToName, v.BillToCity, v.BillToPostalCode, v.BillToCountry = "pln", text("Григорій Сковорода / Ελλάδα"), text("Київ"), text("01001"), text("UA")
+			b.Name, b.Lines, b.Locale, b.Timezone = "Żółta Łódź",
+				[]string{"Żółta Łódź Spółka z o.o.", "ul. Długa 5, 00-263 Warszawa"}, "pl-PL", "Europe/Warsaw"
+			v.Currency, v.BillToName, v.BillToCity, v.BillToPostalCode, v.BillToCountry = "pln",
+				text("Григорій Сковорода / Ελλάδα"), text("Київ"), text("01001"), text("UA")
 			v.BillToAddressLine1, v.BillToAddressLine2 = text("вул. Хрещатик, 1"), nil
 			v.LineItems[0].Description = "Usługa: zażółć gęślą jaźń, 5 € zniżki, Ünïcödé"
-			v.LineItems[1].Description, v.LineItems[1].UnitAmountCents, v.LineItems[1].AmountCents = "Rabat", -123456, -123456
-			v.TotalAmountCents, v.AmountPaidCents, v.AmountDueCents, v.Status = 1234567, 34567, 1200000, "partially_paid"
+			v.LineItems[1].Description, v.LineItems[1].UnitAmountCents, v.LineItems[1].AmountCents = "Rabat", -123456,
+				-123456
+			v.TotalAmountCents, v.AmountPaidCents, v.AmountDueCents, v.Status = 1234567, 34567, 1200000,
+				"partially_paid"
 			return v, b
 		},
 		"beyond": func() (*invoice.Invoice, *business.Letterhead) {
@@ -128,18 +158,32 @@ func TestRender(t *testing.T) {
 			text := read(t, pdf)
 			flat := strings.Join(strings.Fields(strings.ReplaceAll(text, "\u00a0", " ")), " ")
 			want := map[string][]string{
-				"one":    {"Analytical Engines", "Analytical Engines Manufacturing Ltd", "1 Dorset Street", "Tax ID GB 123", "INVOICE", "INV-000042", "Issued Jan 2, 2026", "Due Jan 31, 2026", "Lovelace & Co", "London", "SW1Y 4LB", "United Kingdom", "Thank you", "Please name", "Page 1 of 1", "Amount due (USD)"},
-				"many":   {"Page 1 of 3", "Page 3 of 3"},
-				"draft":  {"Status Draft", "Invoice (draft)", "Page 1 of 1"},
-				"void":   {"Status Void", "$0.00"},
-				"paid":   {"Paid", "$0.00"},
-				"long":   {"Llanfairpwllgwyngyll", "$999,999,999,999.99", "999,999,999,999.999999", "A note that is long."},
-				"polish": {"Żółta Łódź Spółka z o.o.", "Григорій Сковорода / Ελλάδα", "вул. Хрещатик, 1", "01001 Київ", "Ukraina", "zażółć gęślą jaźń, 5 € zniżki, Ünïcödé", "12 345,67 zł", "-345,67 zł", "12 000,00 zł", "03.01.2026", "-1234,56 zł"},
+				"one": {"Analytical Engines", "Analytical Engines Manufacturing Ltd", "1 Dorset Street",
+					"Tax ID GB 123",
+					"INVOICE", "INV-000042", "Issued Jan 2, 2026", "Due Jan 31, 2026", "Lovelace & Co", "London",
+					"SW1Y 4LB",
+					"United Kingdom", "Thank you", "Please name", "Page 1 of 1", "Amount due (USD)"},
+				"many":  {"Page 1 of 3", "Page 3 of 3"},
+				"draft": {"Draft", "Invoice (draft)", "Page 1 of 1"},
+				"void":  {"Amount due (USD) $0.00"},
+				"taxed": {"Description Quantity Unit price Tax Amount", "20%", "Discount 10%: -$5.25",
+					"Subtotal $159.46", "Discount -$18.47", "VAT 20% on $26.99 $5.40", "VAT 7.5% on $42.50 $3.19",
+					"Total $149.58", "Paid -$40.00", "Credited -$9.58", "Amount due (USD) $100.00",
+					"Please pay $100.00 by Jan 31, 2026 and give INV-000042 as the reference."},
+				"paid": {"Paid", "$0.00"},
+				"long": {"Llanfairpwllgwyngyll", "$999,999,999,999.99", "999,999,999,999.999999",
+					"A note that is long."},
+				"polish": {"Żółta Łódź Spółka z o.o.", "Григорій Сковорода / Ελλάδα", "вул. Хрещатик, 1", "01001 Київ",
+					"Ukraina",
+					"zażółć gęślą jaźń, 5 € zniżki, Ünïcödé", "12 345,67 zł", "-345,67 zł", "12 000,00 zł",
+					"03.01.2026", "-1234,56 zł"},
 				"beyond": {"□□□□ □ Example", "Hello", "été", "tab here", "next line", "2026"},
 			}[name]
 			if name == "one" || name == "many" {
 				for _, l := range v.LineItems {
-					want = append(want, fmt.Sprintf("%s %s $%d.%02d $", l.Description, l.Quantity, l.UnitAmountCents/100, l.UnitAmountCents%100))
+					want = append(want, fmt.Sprintf("%s %s $%d.%02d $", l.Description, l.Quantity,
+						l.UnitAmountCents/100,
+						l.UnitAmountCents%100))
 				}
 			}
 			for _, w := range want {
@@ -147,7 +191,11 @@ func TestRender(t *testing.T) {
 					t.Errorf("%q is not in\n%s", w, text)
 				}
 			}
-			if pages := strings.Count(text, "\f"); name == "many" && strings.Count(flat, "Description Quantity Unit price Amount") != pages {
+			if strings.Contains(flat, "Status") {
+				t.Errorf("an internal word is in\n%s", text)
+			}
+			if pages := strings.Count(text, "\f"); name == "many" &&
+				strings.Count(flat, "Description Quantity Unit price Amount") != pages {
 				t.Errorf("the head of the table is not on each of %d pages:\n%s", pages, text)
 			}
 		})
@@ -161,25 +209,52 @@ func TestPDF(t *testing.T) {
 		get := func() apptest.Result {
 			t.Helper()
 			r := a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "")
-			if r.Status != 200 || r.Header.Get("Content-Type") != "application/pdf" || !bytes.HasPrefix(r.Body, []byte("%PDF-")) {
+			if r.Status != 200 || r.Header.Get("Content-Type") != "application/pdf" ||
+				!bytes.HasPrefix(r.Body, []byte("%PDF-")) {
 				t.Fatalf("%d %v %.200s", r.Status, r.Header, r.Body)
 			}
 			return r
 		}
-		if text := read(t, get().Body); !strings.Contains(text, "Invoice (draft)") || !strings.Contains(text, "$1,234.56") {
+		if text := read(t, get().Body); !strings.Contains(text, "Invoice (draft)") ||
+			!strings.Contains(text, "$1,234.56") {
 			t.Errorf("a draft: %s", text)
 		}
 		call(t, "invoices.issue", ref(v)).OK(t, 200)
 		first := get()
-		if !strings.Contains(first.Header.Get("Content-Disposition"), "INV-000001.pdf") || first.Header.Get("ETag") == "" {
+		if !strings.Contains(first.Header.Get("Content-Disposition"), "INV-000001.pdf") ||
+			first.Header.Get("ETag") == "" {
 			t.Errorf("headers %v", first.Header)
 		}
 		if again := get(); !bytes.Equal(again.Body, first.Body) {
 			t.Error("asked twice, it differs")
 		}
-		// What would fill thousands of pages is refused, and quickly.
-		endless := strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"description": %q, "unitAmountCents": 1},`, strings.Repeat("a\n", 3000)), 50), ",")
-		v = call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q, "lineItems": [%s]}`, newCustomer(t, call), endless)).OK(t, 201).Text("id")
+		// With a logo the document holds a picture; what is none is left out.
+		pictures := func(body []byte) int { return bytes.Count(body, []byte("/Subtype /Image")) }
+		logo := func(content []byte) apptest.Result {
+			file := a.Upload(t, a.Key, "/v1/files",
+				apptest.Part{Name: "file", FileName: "logo.png", Text: string(content)}).OK(t, 201).Text("id")
+			call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "logoFileId": %q}`, a.Business, file)).OK(t, 200)
+			return get()
+		}
+		var picture bytes.Buffer
+		if err := png.Encode(&picture, image.NewNRGBA(image.Rect(0, 0, 40, 10))); err != nil {
+			t.Fatal(err)
+		}
+		if with := logo(picture.Bytes()); pictures(with.Body) != 1 || pictures(first.Body) != 0 {
+			t.Error("the logo is not in the document")
+		}
+		huge := bytes.Clone(picture.Bytes())
+		copy(huge[16:24], []byte{0, 0, 255, 255, 0, 0, 255, 255}) // claims 65535 × 65535
+		for _, bad := range [][]byte{[]byte("no picture"), huge, picture.Bytes()[:40]} {
+			if pictures(logo(bad).Body) != 0 {
+				t.Error("what is no logo is drawn")
+			}
+		}
+		// A document of thousands of pages is refused, and quickly.
+		endless := strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"description": %q, "unitAmountCents": 1},`,
+			strings.Repeat("a\n", 3000)), 50), ",")
+		v = call(t, "invoices.create",
+			fmt.Sprintf(`{"customerId": %q, "lineItems": [%s]}`, newCustomer(t, call), endless)).OK(t, 201).Text("id")
 		a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "").Refused(t, 422, "INVOICE_TOO_LONG")
 		a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+string(a.Org)+"/pdf", "").Refused(t, 404, "NOT_FOUND")
 	})

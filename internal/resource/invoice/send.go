@@ -3,6 +3,9 @@ package invoice
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"html"
+	"strings"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -17,38 +20,53 @@ import (
 	"frontdesk/internal/resource/template"
 )
 
-// NoRecipient refuses to send an invoice to nobody.
-var NoRecipient = fault.Define("INVOICE_RECIPIENT_MISSING", 422, "The invoice has no billToEmail. Say in to where it is to go.")
+// NoRecipient refuses to send an invoice that has no address.
+var NoRecipient = fault.Define("INVOICE_RECIPIENT_MISSING", 422,
+	"The invoice has no billToEmail. Set to to an address.")
 
-// Post is what carries invoices to customers.
-type Post struct {
-	Files    *store.Store
-	Messages *message.Messages
-}
-
-func (p Post) operations() []*op.Op {
+func (s *Service) sendOperations() []*op.Op {
 	return []*op.Op{
-		op.Flow(op.Spec{Name: "invoices.send", Outward: true, Route: "POST /v1/invoices/{id}/send", Status: 200, Summary: "Mail an issued invoice as a PDF.",
-			Description: "The text is the organization's active template with the key invoice, or a built-in one. An invoice can be sent again.",
-			Errors:      []*fault.Kind{TransitionInvalid, NoRecipient, TooLong, template.VariableMissing, store.LimitReached}, Events: []string{"invoice.sent"},
-			Example: `{"id": ` + exampleID + `}`}, p.send),
+		op.Flow(op.Spec{
+			Name:    "invoices.send",
+			Outward: true,
+			Route:   "POST /v1/invoices/{id}/send",
+			Status:  200,
+			Summary: "Mail an issued invoice as a PDF, or a reminder of it.",
+			Description: "The text is the organization's active template with the templateKey, or a built-in one. An " +
+				"invoice can be sent again. With scheduledAt the mail is written now, as the invoice is now, and " +
+				"leaves then; until then the message can be canceled.",
+			Errors: []*fault.Kind{
+				TransitionInvalid, NoRecipient, TooLong, template.VariableMissing, store.LimitReached,
+			},
+			Events:  []string{"invoice.sent"},
+			Example: `{"id": ` + exampleID + `, "message": "It was a pleasure."}`,
+		}, s.send),
 	}
 }
 
 type invoiceSend struct {
 	ID id.ID   `path:"id" doc:"the invoice"`
 	To *string `json:"to" format:"email" doc:"by default billToEmail"`
+
+	TemplateKey string      `json:"templateKey" default:"invoice" enum:"invoice,invoice_reminder"`
+	Message     *string     `json:"message" max:"10000" doc:"a text of yours in the mail"`
+	ScheduledAt *clock.Time `json:"scheduledAt" doc:"when to send it; within a year"`
+}
+
+// Prepare refuses a time that is too far ahead.
+func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
+	return message.CheckScheduledAt(in.ScheduledAt, c.Now)
 }
 
 // send draws and stores the PDF before the transaction that writes the message
-// and the move. An invoice that changed meanwhile is drawn anew.
-func (p Post) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
+// and the move. If the invoice changed in the meantime, it is drawn again.
+func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
 	for {
-		l, err := p.letter(ctx, c, in)
+		l, err := s.letter(ctx, c.Read, c.Org, in)
 		if err != nil {
 			return nil, err
 		}
-		saved, err := p.Files.Save(ctx, c.Org, l.invoice.fileName(), bytes.NewReader(l.pdf))
+		saved, err := s.files.Save(ctx, c.Org, l.invoice.fileName(), bytes.NewReader(l.pdf))
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +79,7 @@ func (p Post) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, e
 			if current = v.UpdatedAt == l.invoice.UpdatedAt; !current {
 				return nil, fault.Unavailable.New()
 			}
-			return v, p.post(ctx, c, v, l, saved)
+			return v, s.post(ctx, c, v, l, saved)
 		})
 		if err != nil {
 			saved.Discard(ctx)
@@ -72,26 +90,29 @@ func (p Post) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, e
 	}
 }
 
-// letter is what goes into the post.
+// letter is the mail to send.
 type letter struct {
 	invoice *Invoice
 	from    *business.Letterhead
 	to      string
 	pdf     []byte
 	mail    *template.Rendered
+	at      *clock.Time // when it leaves; nil for at once
+	link    string      // to the public page
 }
 
-func (p Post) letter(ctx context.Context, c *op.Call, in invoiceSend) (*letter, error) {
+func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
+	in invoiceSend) (*letter, error) {
 	l := &letter{}
 	var content template.Content
-	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if l.invoice, err = whole(ctx, tx, c.Org, in.ID, invoices.Get); err != nil {
+	err := read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if l.invoice, err = readInvoice(ctx, tx, org, in.ID, invoices.Get); err != nil {
 			return err
 		}
-		if l.from, err = business.LetterheadOf(ctx, tx, c.Org, l.invoice.BusinessID); err != nil {
+		if l.from, err = business.LetterheadOf(ctx, tx, org, l.invoice.BusinessID); err != nil {
 			return err
 		}
-		content, err = template.ForKey(ctx, tx, c.Org, template.Invoice)
+		content, err = template.ForKey(ctx, tx, org, in.TemplateKey)
 		return err
 	})
 	if err != nil {
@@ -103,6 +124,8 @@ func (p Post) letter(ctx context.Context, c *op.Call, in invoiceSend) (*letter, 
 		return nil, v.refuseMove(sent, "issue it first")
 	case v.Status == void:
 		return nil, v.refuseMove(sent, "it is void")
+	case in.TemplateKey == template.InvoiceReminder && v.AmountDueCents == 0:
+		return nil, TransitionInvalid.Say("Nothing is due, so there is nothing to remind of.")
 	case in.To != nil:
 		l.to = *in.To
 	case v.BillToEmail != nil:
@@ -110,36 +133,72 @@ func (p Post) letter(ctx context.Context, c *op.Call, in invoiceSend) (*letter, 
 	default:
 		return nil, NoRecipient.New()
 	}
-	if l.mail, err = content.Render(placeholder.In(v.placeholders(l.from))); err != nil {
+	l.link = s.link(v)
+	if l.mail, err = wording(content, v.placeholders(l.from, l.link), in.Message); err != nil {
+		return nil, err
+	}
+	l.at = in.ScheduledAt
+	if err := s.addLogo(ctx, org, l.from); err != nil {
 		return nil, err
 	}
 	l.pdf, err = v.pdf(ctx, l.from)
 	return l, err
 }
 
-// post writes the message and the move in the transaction that is open.
-func (p Post) post(ctx context.Context, c *op.Call, v *Invoice, l *letter, saved *store.Saved) error {
+// post writes the message and the move in the open transaction.
+func (s *Service) post(ctx context.Context, c *op.Call, v *Invoice, l *letter, saved *store.Saved) error {
 	attached, err := saved.Insert(ctx, c.Tx, c.Now, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := p.Messages.Post(ctx, c.Tx, c.Cause(), message.Outgoing{To: []string{l.to}, ReplyTo: l.from.Email, Content: l.mail,
-		Files: []*store.File{attached}, CustomerID: v.CustomerID}); err != nil {
+	_, err = s.messages.Post(ctx, c.Tx, c.Cause(), l.outgoing(attached))
+	if err != nil {
 		return err
 	}
 	if v.SentAt == nil {
 		v.SentAt = &c.Now
+		if l.at != nil && *l.at > c.Now {
+			v.SentAt = l.at
+		}
 	}
-	v.Status = v.standing()
+	v.Status = v.currentStatus()
 	if err := v.save(ctx, c); err != nil {
 		return err
 	}
 	return c.Emit("invoice.sent", v.ID, v)
 }
 
-// placeholders are what a template can say about an invoice, as the business
-// writes money and dates.
-func (v *Invoice) placeholders(from *business.Letterhead) map[string]any {
+// wording renders a template with somebody's own text: where it names message,
+// or else above everything. The text is no markup, and keeps its lines.
+func wording(content template.Content, values map[string]any, own *string) (*template.Rendered, error) {
+	if own == nil || strings.TrimSpace(*own) == "" {
+		values["message"] = ""
+		return content.Render(placeholder.In(values))
+	}
+	// Letters mean nothing to Markdown or HTML; the text takes their place.
+	mark := "message" + strings.ToLower(rand.Text())
+	values["message"] = mark
+	out, err := content.Render(placeholder.In(values))
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(html.EscapeString(strings.TrimSpace(*own)), "\n")
+	text := strings.Join(lines, "<br>\n")
+	body := strings.ReplaceAll(out.HTML, mark, text)
+	if body == out.HTML {
+		body = "<p>" + text + "</p>\n" + body
+	}
+	made, err := template.Clean(body)
+	if err != nil {
+		return nil, fault.Field("message", template.Intricate)
+	}
+	made.Subject = strings.TrimSpace(strings.ReplaceAll(out.Subject, mark, ""))
+	return made, nil
+}
+
+// placeholders are the values that a template can use, formatted as the
+// business writes money and dates.
+func (v *Invoice) placeholders(from *business.Letterhead, link string) map[string]any {
 	f := locale.New(from.Locale, from.Timezone)
 	date := func(t *clock.Time) any {
 		if t == nil {
@@ -154,9 +213,23 @@ func (v *Invoice) placeholders(from *business.Letterhead) map[string]any {
 		return *s
 	}
 	return map[string]any{
-		"business": map[string]any{"name": from.Name, "email": text(from.Email), "phone": text(from.Phone), "website": text(from.Website)},
+		"business": map[string]any{
+			"name":    from.Name,
+			"email":   text(from.Email),
+			"phone":   text(from.Phone),
+			"website": text(from.Website),
+		},
 		"customer": map[string]any{"name": text(v.BillToName), "email": text(v.BillToEmail)},
-		"invoice": map[string]any{"number": text(v.InvoiceNumber), "total": f.Money(v.TotalAmountCents, v.Currency), "amountPaid": f.Money(v.AmountPaidCents, v.Currency),
-			"amountDue": f.Money(v.AmountDueCents, v.Currency), "issuedDate": date(v.IssuedAt), "dueDate": date(v.DueAt), "notes": text(v.Notes), "terms": text(v.Terms)},
+		"invoice": map[string]any{
+			"number":     text(v.InvoiceNumber),
+			"total":      f.Money(v.TotalAmountCents, v.Currency),
+			"amountPaid": f.Money(v.AmountPaidCents, v.Currency),
+			"amountDue":  f.Money(v.AmountDueCents, v.Currency),
+			"issuedDate": date(v.IssuedAt),
+			"dueDate":    date(v.DueAt),
+			"notes":      text(v.Notes),
+			"terms":      text(v.Terms),
+			"url":        link,
+		},
 	}
 }

@@ -13,8 +13,10 @@ import (
 
 func TestInvoiceSend(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		call(t, "businesses.profile.update", fmt.Sprintf(`{"id": %q, "email": "office@example.com"}`, a.Business)).OK(t, 200)
-		customer := call(t, "customers.create", `{"name": "Grace Hopper", "email": "grace@example.com"}`).OK(t, 201).Text("id")
+		call(t, "businesses.profile.update",
+			fmt.Sprintf(`{"id": %q, "email": "office@example.com"}`, a.Business)).OK(t, 200)
+		customer := call(t, "customers.create",
+			`{"name": "Grace Hopper", "email": "grace@example.com"}`).OK(t, 201).Text("id")
 		invoice := newInvoice(t, call, customer, 123456)
 		send := func(more ...string) apptest.Result { return call(t, "invoices.send", ref(invoice, more...)) }
 
@@ -28,7 +30,8 @@ func TestInvoiceSend(t *testing.T) {
 		}
 
 		mail := call(t, "messages.list", fmt.Sprintf(`{"customerId": %q}`, customer)).OK(t, 200)
-		mail.Same("0.subject", "Invoice INV-000001 from "+call(t, "businesses.get", fmt.Sprintf(`{"id": %q}`, a.Business)).OK(t, 200).Text("name"))
+		mail.Same("0.subject", "Invoice INV-000001 from "+call(t, "businesses.get",
+			fmt.Sprintf(`{"id": %q}`, a.Business)).OK(t, 200).Text("name"))
 		mail.Same("0.to", "[grace@example.com]")
 		mail.Same("0.replyTo", "office@example.com")
 		for _, want := range []string{"INV-000001", "1,234.56", "Grace Hopper"} {
@@ -40,9 +43,13 @@ func TestInvoiceSend(t *testing.T) {
 		files.Same("0.fileName", "INV-000001.pdf")
 		files.Same("0.contentType", "application/pdf")
 
-		// Again, to somebody else and in words of one's own; the time stays that of the first.
+		// Again, to somebody else and with a custom text; sentAt stays that of
+		// the first.
 		first := v.Text("sentAt")
-		call(t, "email_templates.create", `{"name": "x", "templateKey": "invoice", "subject": "{{ invoice.number }}: {{ invoice.amountDue }}", "body": "Due {{ invoice.dueDate | default: \"now\" }}"}`).OK(t, 201)
+		call(t, "email_templates.create",
+			`{"name": "x", "templateKey": "invoice", "subject": "{{ invoice.number }}: {{ invoice.amountDue }}", `+
+				`"body": `+
+				`"Due {{ invoice.dueDate | default: \"now\" }}"}`).OK(t, 201)
 		pay(t, call, invoice, "part", 23456).OK(t, 201)
 		v = send(`"to": "boss@example.com"`).OK(t, 200)
 		v.Same("status", "partially_paid")
@@ -53,6 +60,29 @@ func TestInvoiceSend(t *testing.T) {
 			t.Errorf("the mail says %s", again.Text("0.text"))
 		}
 
+		// A text of one's own stands in the mail, whatever the template says; it is
+		// no markup. Later, and as a reminder.
+		own := `"message": "First <b>line</b>\nSecond & *line*", "to": "own@example.com"`
+		send(own).OK(t, 200)
+		reminder := call(t, "messages.get", fmt.Sprintf(`{"id": %q}`,
+			call(t, "messages.list", `{"query": "own@example.com"}`).OK(t, 200).Text("0.id"))).OK(t, 200)
+		if text := reminder.Text("text"); !strings.Contains(text, "First <b>line</b>\nSecond & *line*") ||
+			!strings.Contains(text, "Due now") || strings.Contains(reminder.Text("html"), "<b>") {
+			t.Errorf("the mail says %s\n%s", text, reminder.Text("html"))
+		}
+		at := a.Clock.Now().Add(48 * time.Hour)
+		send(own, `"templateKey": "invoice_reminder", "scheduledAt": "`+at.String()+`"`).OK(t, 200)
+		later := call(t, "messages.list", `{"status": "scheduled"}`).OK(t, 200)
+		later.Same("0.subject", "Reminder: invoice INV-000001 from Test")
+		later.Same("0.scheduledAt", at)
+		if text := later.Text("0.text"); !strings.Contains(text, "First <b>line</b>\nSecond & *line*") ||
+			!strings.Contains(text, "$1,000.00") {
+			t.Errorf("the mail says %s", text)
+		}
+		send(`"templateKey": "payment_receipt"`).Issues(t, "templateKey")
+		send(`"scheduledAt": "2999-01-01T00:00:00Z"`).Issues(t, "scheduledAt")
+		call(t, "messages.cancel", fmt.Sprintf(`{"id": %q}`, later.Text("0.id"))).OK(t, 200)
+
 		nobody := call(t, "customers.create", `{"name": "Nobody"}`).OK(t, 201).Text("id")
 		quiet := newInvoice(t, call, nobody, 5)
 		call(t, "invoices.issue", ref(quiet)).OK(t, 200)
@@ -60,23 +90,26 @@ func TestInvoiceSend(t *testing.T) {
 		call(t, "invoices.void", ref(quiet)).OK(t, 200)
 		call(t, "invoices.send", ref(quiet, `"to": "a@example.com"`)).Refused(t, 409, "INVOICE_TRANSITION_INVALID")
 
-		// A template that wants more than there is sends nothing.
-		call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, "body": "{{ weather }}"}`, call(t, "email_templates.list", `{}`).OK(t, 200).Text("0.id"))).OK(t, 200)
+		// A template with an unknown placeholder sends nothing.
+		call(t, "email_templates.update",
+			fmt.Sprintf(`{"id": %q, "body": "{{ weather }}"}`,
+				call(t, "email_templates.list", `{}`).OK(t, 200).Text("0.id"))).OK(t, 200)
 		send().Refused(t, 422, "EMAIL_TEMPLATE_VARIABLE_MISSING")
-		if n := call(t, "messages.list", `{}`).OK(t, 200).Len(); n != 2 {
+		if n := call(t, "messages.list", `{}`).OK(t, 200).Len(); n != 4 {
 			t.Errorf("%d messages", n)
 		}
-		if n := call(t, "files.list", `{}`).OK(t, 200).Len(); n != 2 {
+		if n := call(t, "files.list", `{}`).OK(t, 200).Len(); n != 4 {
 			t.Errorf("%d files", n)
 		}
-		if got, want := a.Events(t, "invoice.sent", "message.created"), "message.created invoice.sent message.created invoice.sent"; got != want {
+		if got, want := a.Events(t, "invoice.sent", "message.created"),
+			strings.TrimSpace(strings.Repeat("message.created invoice.sent ", 4)); got != want {
 			t.Errorf("events %q, want %q", got, want)
 		}
 	})
 }
 
-// A retry under the same key sends nothing twice, and payments that come in
-// meanwhile are in the document or after it.
+// A retry under the same key sends nothing twice. A payment that arrives in the
+// meantime is in the document or comes after it.
 func TestInvoiceSendAtOnce(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)

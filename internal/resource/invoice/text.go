@@ -15,9 +15,9 @@ import (
 
 var font = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold) })
 
-// printable makes text into what the fonts can show: letters composed, tabs and
-// control characters as spaces, and a box where there is no glyph. The bold
-// font is asked, for the other has all of its glyphs and more.
+// printable turns text into what the fonts can show: letters composed, tabs and
+// control characters as spaces, and a box where there is no glyph. It checks
+// the bold font, because the other has all of its glyphs and more.
 func printable(s string) string {
 	f, err := font()
 	if err != nil {
@@ -28,14 +28,14 @@ func printable(s string) string {
 		switch {
 		case r == '\n':
 			return r
-		case r == '\u202f': // x/text groups digits with it
+		case r == '\u202f': // x/text groups digits with this
 			return '\u00a0'
 		case r == '\ufeff', r == '\u00ad', unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
 			return -1
 		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '
 		}
-		// The PDF library knows only the first plane.
+		// The PDF library supports only the first Unicode plane.
 		if glyph, err := f.GlyphIndex(&b, r); r > 0xffff || err != nil || glyph == 0 {
 			return '□'
 		}
@@ -43,8 +43,8 @@ func printable(s string) string {
 	}, norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
-// visual puts the letters of one line in the order in which they are drawn:
-// Hebrew and Arabic from right to left. Arabic letters are not joined.
+// visual puts the letters of one line into drawing order: Hebrew and Arabic
+// from right to left. Arabic letters are not joined.
 func visual(line string) string {
 	if strings.IndexFunc(line, rightToLeft) < 0 {
 		return line
@@ -57,7 +57,7 @@ func visual(line string) string {
 	if err != nil {
 		return line
 	}
-	var runs []string // in the order of reading
+	var runs []string // in reading order
 	for i := range order.NumRuns() {
 		run := order.Run(i)
 		text := run.String()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/net/idna"
 )
 
 // maxRecipients bounds to, cc and bcc, each.
@@ -19,8 +18,8 @@ const maxRecipients = 50
 
 const badAddress = "Invalid email address; write it like name@example.com, without the person's name"
 
-// addresses reads one address or an array of them. The schema has seen to it
-// that it is a string or an array. An address that is given twice counts once.
+// addresses reads one address or an array of them. The schema ensures that it
+// is a string or an array. A repeated address counts once.
 func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
 	out = []string{}
 	if len(raw) == 0 {
@@ -55,27 +54,12 @@ func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
 	return out, tree.Sized(len(list))
 }
 
-// DomainOf is what follows the @ of an address, in lower case.
-func DomainOf(address string) string {
-	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
-}
-
-// onTheWire is an address with its domain as DNS knows it.
-func onTheWire(address string) string {
-	at := strings.LastIndexByte(address, '@')
-	ascii, err := idna.Lookup.ToASCII(address[at+1:])
-	if at < 0 || err != nil {
-		return address
-	}
-	return address[:at+1] + ascii
-}
-
-// unseen reports whether a text holds what would end or hide a line of a header.
-func unseen(s string) bool {
+// breaksHeader reports whether a text would end or hide a header line.
+func breaksHeader(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// clip is the beginning of a text, of at most n bytes.
+// clip is the beginning of a text, at most n bytes.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -18,25 +18,22 @@ import (
 	"frontdesk/internal/resource/message/incoming"
 )
 
-// arrival is one mail on its way to one organization.
-type arrival struct {
-	*Inbox
-	destination
-	mail   *Arrived
-	letter *incoming.Letter
-	digest string // of the whole mail
-}
-
+// store keeps the mail, unless it is a report about one of our messages or a
+// repetition.
 func (a *arrival) store(ctx context.Context) error {
 	if a.letter.Report != nil {
 		if known, err := a.bounce(ctx); err != nil || known {
 			return err
 		}
 	}
-	// Most repetitions are noticed before anything is stored; two at once by the transaction.
+	// Most repetitions are noticed before anything is stored; two at once by
+	// the transaction.
 	seen := 0
-	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		seen, err = db.One[int](ctx, tx, "SELECT count(*) FROM received_mails WHERE organization_id = $1 AND digest = $2", a.Organization, a.digest)
+	err := a.messages.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		seen, err = db.One[int](ctx, tx, `
+			SELECT count(*) FROM received_mails
+			WHERE organization_id = $1 AND digest = $2`,
+			a.organization, a.digest)
 		return err
 	})
 	if err != nil || seen > 0 {
@@ -45,11 +42,11 @@ func (a *arrival) store(ctx context.Context) error {
 	var saved []*file.Saved
 	defer func() {
 		for _, s := range saved {
-			s.Discard(ctx) // does nothing to what became a file
+			s.Discard(ctx) // does nothing if it became a file
 		}
 	}()
 	keep := func(name string, r io.Reader) error {
-		s, err := a.files.Save(ctx, a.Organization, name, r)
+		s, err := a.messages.files.Save(ctx, a.organization, name, r)
 		if err == nil {
 			saved = append(saved, s)
 		}
@@ -69,24 +66,30 @@ func (a *arrival) store(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return a.insert(ctx, tx, saved) })
+	return a.messages.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return a.insert(ctx, tx, saved) })
 }
 
-// insert writes the message and all that came with it.
+// insert writes the message and everything that came with it.
 func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) error {
-	now, org := a.clock.Now(), a.Organization
+	now, org := a.messages.clock.Now(), a.organization
+	if err := checkActive(ctx, tx, org); err != nil { // it may have been disabled since the address was accepted
+		return err
+	}
 	v := a.message(now)
-	// The same mail again is one whose 250 got lost.
-	n, err := db.Exec(ctx, tx, `INSERT INTO received_mails (organization_id, created_at, digest, message_id) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (organization_id, digest) DO NOTHING`, org, now, a.digest, v.ID)
+	// The same mail comes again when its 250 was lost.
+	n, err := db.Exec(ctx, tx, `
+		INSERT INTO received_mails (organization_id, created_at, digest, message_id)
+		VALUES ($1, $2, $3, $4)
+		ON CONFLICT (organization_id, digest) DO NOTHING`,
+		org, now, a.digest, v.ID)
 	if err != nil || n == 0 {
 		return err
 	}
-	if err := a.follow(ctx, tx, v); err != nil {
+	if err := a.joinThread(ctx, tx, v); err != nil {
 		return err
 	}
-	v.Attachments, v.Search, v.Size, v.FileIDs = len(saved), v.words(), v.size(), []id.ID{}
-	if err := a.files.Charge(tx, org, v.Size); err != nil {
+	v.Attachments, v.Search, v.Size, v.FileIDs = len(saved), v.searchText(), v.size(), []id.ID{}
+	if err := a.messages.files.Charge(tx, org, v.Size); err != nil {
 		return err
 	}
 	if err := messages.Insert(ctx, tx, v); err != nil {
@@ -98,27 +101,38 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 		if err != nil {
 			return err
 		}
-		if err := Attach(ctx, tx, v, f); err != nil {
+		if err := attachments.Rows.Insert(ctx, tx, attachment(v, f)); err != nil {
 			return err
 		}
 		v.FileIDs = append(v.FileIDs, f.ID)
 	}
-	if err := Link(ctx, tx, v); err != nil {
+	with, err := linkContacts(ctx, tx, v)
+	if err != nil {
 		return err
 	}
-	return a.Tell(ctx, tx, event.Event{Organization: org, At: now, Chain: v.began()}.BySystem(), "message.received", v)
+	t, reopened, err := v.enterThread(ctx, tx, with)
+	if err != nil {
+		return err
+	}
+	cause := event.Event{Organization: org, At: now, Chain: []id.ID{v.ID}}.BySystem() // the mail starts the chain
+	if reopened {
+		if err := a.messages.emit(ctx, tx, cause, threadUpdated, t.ID, t); err != nil {
+			return err
+		}
+	}
+	return a.messages.emit(ctx, tx, cause, "message.received", v.ID, v)
 }
 
-// follow puts the message into the thread of the one that it answers: by its
-// headers, or else by the address that it came to. Nothing is guessed by the
-// subject. Who names a mail of ours has seen it, and may answer from another
-// address than it went to; the Message-ID of a mail from outside is no secret,
-// so only who takes part in its thread joins it.
-func (a *arrival) follow(ctx context.Context, tx *db.Tx, v *Message) error {
+// joinThread puts the message into the thread of the one it answers: by its
+// headers, or else by the address it came to. Nothing is guessed from the
+// subject. Whoever names a mail of ours has seen it, and may answer from an
+// address it did not go to. The Message-ID of a mail from outside is no secret,
+// so only participants of its thread join it.
+func (a *arrival) joinThread(ctx context.Context, tx *db.Tx, v *Message) error {
 	v.ThreadID, v.References = id.New(), []string{}
-	parent, err := Answered(ctx, tx, v.OrganizationID, a.letter.References)
-	if fault.Has(err, fault.NotFound) && a.Answers != nil {
-		parent, err = messages.Get(ctx, tx, v.OrganizationID, *a.Answers)
+	parent, err := findAnswered(ctx, tx, v.OrganizationID, a.letter.References)
+	if fault.Has(err, fault.NotFound) && a.answers != nil {
+		parent, err = messages.Get(ctx, tx, v.OrganizationID, *a.answers)
 	}
 	if fault.Has(err, fault.NotFound) {
 		return nil
@@ -131,7 +145,7 @@ func (a *arrival) follow(ctx context.Context, tx *db.Tx, v *Message) error {
 			return err
 		}
 	}
-	v.Follow(parent)
+	v.follow(parent)
 	v.CustomerID = parent.CustomerID
 	return nil
 }
@@ -140,9 +154,22 @@ func (a *arrival) follow(ctx context.Context, tx *db.Tx, v *Message) error {
 // organization are two messages only when they differ.
 func (a *arrival) message(now clock.Time) *Message {
 	l := a.letter
-	v := &Message{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: a.Organization},
-		Direction: Inbound, Status: Received, Purpose: Transactional, From: a.mail.Sender, To: bare(l.To), CC: bare(l.Cc), BCC: []string{},
-		Subject: l.Subject, InternetID: l.MessageID, SentAt: a.sentAt(now), AutoSubmitted: l.Automatic || l.Report != nil || a.mail.Sender == ""}
+	v := &Message{
+		Record:        op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: a.organization},
+		Direction:     Inbound,
+		Status:        Received,
+		Purpose:       Transactional,
+		From:          a.mail.Sender,
+		To:            withoutNames(l.To),
+		CC:            withoutNames(l.Cc),
+		BCC:           []string{},
+		Subject:       l.Subject,
+		InternetID:    l.MessageID,
+		SentAt:        a.sentAt(now),
+		AutoSubmitted: l.Automatic || l.Report != nil || a.mail.Sender == "",
+
+		Authentication: &a.judged,
+	}
 	if l.From != nil {
 		v.From = l.From.Address
 	}
@@ -156,9 +183,9 @@ func (a *arrival) message(now clock.Time) *Message {
 		v.HTML = &l.HTML
 	}
 	if v.InternetID == "" {
-		v.InternetID = string(v.ID) // nobody can name it, and an empty one would be everybody's
+		v.InternetID = string(v.ID) // nobody can name it, and an empty one would match all others without one
 	}
-	// Whom the headers do not name was written to in secret.
+	// Recipients that the headers do not name were in Bcc.
 	named := slices.Concat(v.To, v.CC)
 	for _, address := range a.recipients {
 		same := func(s string) bool { return db.Fold(s) == db.Fold(address) }
@@ -169,8 +196,8 @@ func (a *arrival) message(now clock.Time) *Message {
 	return v
 }
 
-// bare is addresses without names.
-func bare(list []*mail.Address) []string {
+// withoutNames is the bare addresses.
+func withoutNames(list []*mail.Address) []string {
 	out := []string{}
 	for _, a := range list {
 		out = append(out, a.Address)
@@ -178,15 +205,15 @@ func bare(list []*mail.Address) []string {
 	return out
 }
 
-// What a mail may say about when it was sent: nobody wrote one before there
-// was mail, and clocks are not wrong by more than a day.
+// Which dates a mail may claim: there was no mail before 1971, and clocks are
+// not off by more than a day.
 var firstMail = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 
-const clocksDiffer = 24 * time.Hour
+const maxClockError = 24 * time.Hour
 
-// sentAt is the mail's date, or when it came.
+// sentAt is the mail's date, or its arrival.
 func (a *arrival) sentAt(now clock.Time) *clock.Time {
-	if d := a.letter.Date; d.After(firstMail) && d.Before(now.Std().Add(clocksDiffer)) {
+	if d := a.letter.Date; d.After(firstMail) && d.Before(now.Std().Add(maxClockError)) {
 		now = clock.Of(d)
 	}
 	return &now

@@ -11,38 +11,65 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// Many mail systems refuse more than 25 MB, and bytes grow by a third on the way.
+// Many mail systems refuse more than 25 MB, and bytes grow by a third in
+// transit.
 const (
 	maxAttached    = 18 << 20 // bytes of all attachments
 	maxAttachments = 100
 )
 
-// MessageAttachment is a file that goes with a message, or came with it.
+// MessageAttachment is a file that is sent with a message, or came with it.
 type MessageAttachment struct {
 	op.Record
 	MessageID   id.ID  `json:"messageId"`
-	FileID      *id.ID `json:"fileId" doc:"null once the file is gone for good"`
+	FileID      *id.ID `json:"fileId" doc:"null once the file is purged"`
 	FileName    string `json:"fileName"`
 	ContentType string `json:"contentType"`
 	SizeBytes   int64  `json:"sizeBytes"`
 }
 
-var attachments = op.Nested[MessageAttachment]{Rows: db.NewTable[MessageAttachment]("message_attachments", "attachment"), Parent: "messages", Noun: "message", Column: "message_id"}
+var attachments = op.NewNested[MessageAttachment]("message_attachments", db.Life{
+	Noun:   "attachment",
+	Parent: db.To("message_id", "messages", db.EndsAtPurge),
+	// A draft must be able to say which of its files were deleted.
+	Refs:  []db.Ref{db.To("file_id", "files", db.ClearsAtPurge)},
+	Erase: db.Blank("file_name = 'attachment'").Of("message_id"),
+})
 
 func (m *Messages) attachmentOperations() []*op.Op {
 	const ref = exampleID + `, "attachmentId": "0c7f4a92-3b1e-4d85-9a6f-5e2d8c1b7f43"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "messages.attachments.list", Route: "GET /v1/messages/{id}/attachments", Summary: "List a message's attachments, newest first.",
-			Example: `{` + exampleID + `}`}, listAttachments),
-		op.Write(op.Spec{Name: "messages.attachments.create", Route: "POST /v1/messages/{id}/attachments", Summary: "Attach a file to a draft.",
-			Description: "All attachments of a message may have 18 MiB together.",
-			Errors:      []*fault.Kind{NotDraft, TooLarge}, Events: []string{"message.attachment.created"},
-			Example: `{` + exampleID + `, "fileId": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"}`}, addAttachment),
-		op.Read(op.Spec{Name: "messages.attachments.get", Route: "GET /v1/messages/{id}/attachments/{attachmentId}", Summary: "Get an attachment of a message.",
-			Description: "Its bytes are those of its file.", Example: `{` + ref + `}`}, getAttachment),
-		op.Write(op.Spec{Name: "messages.attachments.delete", Route: "DELETE /v1/messages/{id}/attachments/{attachmentId}", Summary: "Take an attachment from a draft.",
-			Description: "The file stays.", Errors: []*fault.Kind{NotDraft}, Events: []string{"message.attachment.deleted"},
-			Example: `{` + ref + `}`}, removeAttachment),
+		op.Read(op.Spec{
+			Name:    "messages.attachments.list",
+			Route:   "GET /v1/messages/{id}/attachments",
+			Summary: "List a message's attachments, newest first.",
+			Example: `{` + exampleID + `}`,
+		}, listAttachments),
+		op.Write(op.Spec{
+			Name:        "messages.attachments.create",
+			Route:       "POST /v1/messages/{id}/attachments",
+			Summary:     "Attach a file to a draft.",
+			Description: "The attachments of a message may have 18 MiB in total.",
+			Errors:      []*fault.Kind{NotDraft, TooLarge},
+			Events:      []string{"message.attachment.created"},
+			Example:     `{` + exampleID + `, "fileId": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"}`,
+		}, addAttachment),
+		op.Read(op.Spec{
+			Name:        "messages.attachments.get",
+			Route:       "GET /v1/messages/{id}/attachments/{attachmentId}",
+			Summary:     "Get an attachment of a message.",
+			Description: "Fetch the bytes through its file.",
+			Example:     `{` + ref + `}`,
+		}, getAttachment),
+		op.Write(op.Spec{
+			Name:        "messages.attachments.delete",
+			Route:       "DELETE /v1/messages/{id}/attachments/{attachmentId}",
+			Summary:     "Remove an attachment from a draft.",
+			Description: "The file stays.",
+			Errors:      []*fault.Kind{NotDraft},
+			Events:      []string{"message.attachment.deleted"},
+			Example:     `{` + ref + `}`,
+		}, removeAttachment),
 	}
 }
 
@@ -91,11 +118,15 @@ func addAttachment(ctx context.Context, c *op.Call, in attachmentAdd) (*MessageA
 	if err != nil {
 		return nil, err
 	}
-	size, err := db.One[int64](ctx, c.Tx, "SELECT coalesce(sum(size_bytes), 0) FROM message_attachments WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL", c.Org, v.ID)
+	size, err := db.One[int64](ctx, c.Tx, `
+		SELECT coalesce(sum(size_bytes), 0)
+		FROM message_attachments
+		WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL`,
+		c.Org, v.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := fits(v.Attachments+1, size+f.SizeBytes); err != nil {
+	if err := checkSize(v.Attachments+1, size+f.SizeBytes); err != nil {
 		return nil, err
 	}
 	row := attachment(v, f)
@@ -139,21 +170,35 @@ func countAttachments(ctx context.Context, c *op.Call, v *Message, by int) error
 	return messages.Save(ctx, c.Tx, v)
 }
 
-// fits refuses more than a mail can carry.
-func fits(n int, size int64) error {
+// checkSize refuses more than a mail can carry.
+func checkSize(n int, size int64) error {
 	if n > maxAttachments {
-		return TooLarge.Say("A message can have %d attachments. Put the files into one, or send a link to them.", maxAttachments)
+		return TooLarge.Say("A message can have %d attachments. Combine the files, or send a link to them.",
+			maxAttachments)
 	}
 	if size > maxAttached {
-		return TooLarge.Say("The attachments have %d bytes together, and %d are possible. Send a link to the file instead.", size, int64(maxAttached))
+		return TooLarge.Say("The attachments have %d bytes in total; at most %d are possible. "+
+			"Send a link to the file instead.", size, int64(maxAttached))
 	}
 	return nil
 }
 
 // attachment is a file as a message carries it.
 func attachment(v *Message, f *file.File) *MessageAttachment {
-	return &MessageAttachment{Record: op.Record{ID: id.New(), CreatedAt: v.UpdatedAt, UpdatedAt: v.UpdatedAt, OrganizationID: v.OrganizationID},
-		MessageID: v.ID, FileID: &f.ID, FileName: f.Name, ContentType: f.ContentType, SizeBytes: f.SizeBytes}
+	return &MessageAttachment{
+		Record:      v.childRecord(),
+		MessageID:   v.ID,
+		FileID:      &f.ID,
+		FileName:    f.Name,
+		ContentType: f.ContentType,
+		SizeBytes:   f.SizeBytes,
+	}
+}
+
+// childRecord is the record of a row under the message, created at its last
+// change.
+func (v *Message) childRecord() op.Record {
+	return op.Record{ID: id.New(), CreatedAt: v.UpdatedAt, UpdatedAt: v.UpdatedAt, OrganizationID: v.OrganizationID}
 }
 
 // findFiles are the files that a caller names.
@@ -178,7 +223,7 @@ func findFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, 
 	return out, tree.Fault(fault.Invalid)
 }
 
-// attach hangs files under a message that has none yet.
+// attach adds files to a message that has none yet.
 func attach(ctx context.Context, tx *db.Tx, v *Message, files []*file.File) error {
 	v.FileIDs = []id.ID{}
 	size := int64(0)
@@ -189,31 +234,37 @@ func attach(ctx context.Context, tx *db.Tx, v *Message, files []*file.File) erro
 		}
 		v.FileIDs = append(v.FileIDs, f.ID)
 	}
-	return fits(len(files), size)
+	return checkSize(len(files), size)
 }
 
-// reattach puts the files that a message now names in the place of the others.
+// reattach replaces the attachments with the files that a message now names.
 func reattach(ctx context.Context, c *op.Call, v *Message) error {
 	files, err := findFiles(ctx, c, v.FileIDs)
 	if err != nil {
 		return err
 	}
-	if _, err := db.Exec(ctx, c.Tx, "UPDATE message_attachments SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL", c.Org, v.ID, c.Now); err != nil {
+	_, err = db.Exec(ctx, c.Tx, `
+		UPDATE message_attachments
+		SET deleted_at = $3, updated_at = $3
+		WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL`,
+		c.Org, v.ID, c.Now)
+	if err != nil {
 		return err
 	}
 	v.Attachments, v.UpdatedAt = len(files), c.Now
 	return attach(ctx, c.Tx, v, files)
 }
 
-// AttachmentsOf lists what goes with a message, in the order it was attached.
-func AttachmentsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]MessageAttachment, error) {
-	return attachments.Rows.List(ctx, tx, db.In(org).And("message_id = ?", message), db.Page{Limit: maxAttachments, Ascending: true})
+// attachmentsOf lists a message's attachments, in the order they were attached.
+func attachmentsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]MessageAttachment, error) {
+	page := db.Page{Limit: maxAttachments, Ascending: true}
+	return attachments.Rows.List(ctx, tx, db.In(org).And("message_id = ?", message), page)
 }
 
-// hasFiles refuses to send a draft whose files were deleted since they were
-// attached, and names them.
-func (v *Message) hasFiles(ctx context.Context, c *op.Call) error {
-	all, err := AttachmentsOf(ctx, c.Tx, c.Org, v.ID)
+// checkFiles refuses to send a draft with files that were deleted after they
+// were attached, and names them.
+func (v *Message) checkFiles(ctx context.Context, c *op.Call) error {
+	all, err := attachmentsOf(ctx, c.Tx, c.Org, v.ID)
 	if err != nil {
 		return err
 	}
@@ -232,18 +283,13 @@ func (v *Message) hasFiles(ctx context.Context, c *op.Call) error {
 	if len(names) == 0 {
 		return nil
 	}
-	f := FileMissing.Say("These files were deleted since they were attached: %s. Remove them from the draft, or attach others.",
-		strings.Join(names, ", "))
+	f := FileMissing.Say("These files were deleted after they were attached: %s. "+
+		"Remove them from the draft, or attach others.", strings.Join(names, ", "))
 	f.Details = map[string][]string{"fileNames": names}
 	return f
 }
 
-// Attach hangs a file that was received under a message.
-func Attach(ctx context.Context, tx *db.Tx, v *Message, f *file.File) error {
-	return attachments.Rows.Insert(ctx, tx, attachment(v, f))
-}
-
-// fillFiles tells which files messages have.
+// fillFiles fills in the files of messages.
 func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error {
 	var with []id.ID
 	at := map[id.ID]*Message{}
@@ -261,7 +307,12 @@ func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error 
 		MessageID id.ID `db:"message_id"`
 		FileID    id.ID `db:"file_id"`
 	}
-	found, err := db.All[row](ctx, tx, "SELECT message_id, file_id FROM message_attachments WHERE organization_id = $1 AND message_id = ANY($2) AND file_id IS NOT NULL AND deleted_at IS NULL ORDER BY seq", org, with)
+	found, err := db.All[row](ctx, tx, `
+		SELECT message_id, file_id
+		FROM message_attachments
+		WHERE organization_id = $1 AND message_id = ANY($2) AND file_id IS NOT NULL AND deleted_at IS NULL
+		ORDER BY seq`,
+		org, with)
 	for _, r := range found {
 		at[r.MessageID].FileIDs = append(at[r.MessageID].FileIDs, r.FileID)
 	}

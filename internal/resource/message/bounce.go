@@ -7,45 +7,48 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/resource/mailhost"
 )
 
-// bounce notes that a message came back (RFC 3464). A report about one of our
-// messages is no message itself: whoever answers what is received would answer
-// a machine. Only what comes to a return path is known to be about one: what a
-// report says of itself, anybody can write.
+// bounce records that a message came back (RFC 3464). A report about one of our
+// messages is not stored as a message: whoever answers received mail would
+// answer a machine. Only mail to a bounce address is known to be about one of
+// ours: anybody can write a report.
 func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
-	if a.Returned == nil {
+	if a.bounced == nil {
 		return false, nil
 	}
-	err = a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err := messages.Lock(ctx, tx, a.Organization, *a.Answers)
+	err = a.messages.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err := messages.Lock(ctx, tx, a.organization, *a.answers)
 		if known = err == nil; fault.Has(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		return a.comeBack(ctx, tx, v, a.clock.Now())
+		return a.bounceRecipients(ctx, tx, v, a.messages.clock.Now())
 	})
 	return known, err
 }
 
-// comeBack gives the recipients that failed their end. A report that came
-// before changes nothing. Marketing mail went to each alone, so its reports
-// are about the one whose return path it is.
-func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
-	rows, err := db.All[recipient](ctx, tx, "SELECT "+recipientColumns+" FROM message_recipients WHERE organization_id = $1 AND message_id = $2 ORDER BY seq", v.OrganizationID, v.ID)
+// bounceRecipients marks the recipients that the report is about. A repeated
+// report changes nothing. Marketing mail goes to each recipient alone, so its
+// reports are about the one whose bounce address it is.
+func (a *arrival) bounceRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
+	rows, err := recipientsOf(ctx, tx, v.OrganizationID, v.ID)
 	if err != nil {
 		return err
 	}
 	changed, arrived := false, false
 	for i := range rows {
 		r := &rows[i]
+		about := v.Purpose != Marketing || r.ID == *a.bounced
 		alone := len(rows) == 1 || v.Purpose == Marketing
-		// Of one who got it alone, the report may be quicker than the answer of the mail system.
-		out := r.Status == Sent || r.Status == Delivered || r.Status == waiting && alone
-		if reason := a.failed(r, alone); (v.Purpose != Marketing || r.ID == *a.Returned) && reason != "" && out {
-			r.end(Bounced, reason, now)
+		// For a single recipient, the report may be faster than the mail
+		// system's answer.
+		left := r.Status == Sent || r.Status == Delivered || r.Status == waiting && alone
+		if reason := a.failureOf(r, alone); about && left && reason != "" {
+			r.settle(Bounced, reason, now)
 			if err := r.save(ctx, tx); err != nil {
 				return err
 			}
@@ -59,7 +62,7 @@ func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock
 	if !arrived {
 		v.Status = Bounced
 	}
-	why := clip(reasons(rows), maxReason)
+	why := clip(reasonsOf(rows), maxReason)
 	v.ErrorMessage, v.UpdatedAt = &why, now
 	if err := messages.Save(ctx, tx, v); err != nil {
 		return err
@@ -67,16 +70,18 @@ func (a *arrival) comeBack(ctx context.Context, tx *db.Tx, v *Message, now clock
 	if err := fillFile(ctx, tx, v); err != nil {
 		return err
 	}
-	return a.Tell(ctx, tx, event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}.BySystem(), "message.bounced", v)
+	cause := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}
+	return a.messages.emit(ctx, tx, cause.BySystem(), "message.bounced", v.ID, v)
 }
 
-// failed is why the report says that a recipient was not reached, or nothing.
-// An address may have been rewritten on the way; the only one is meant anyway.
-func (a *arrival) failed(r *recipient, only bool) string {
+// failureOf is why, according to the report, a recipient was not reached, or
+// empty. An address may have been rewritten in transit; if there is only one,
+// it is meant anyway.
+func (a *arrival) failureOf(r *recipient, only bool) string {
 	list := a.letter.Report.Failed
 	at := -1
 	for i, f := range list {
-		if f.Address != "" && db.Fold(onTheWire(f.Address)) == db.Fold(onTheWire(r.Address)) {
+		if f.Address != "" && db.Fold(mailhost.ToASCII(f.Address)) == db.Fold(mailhost.ToASCII(r.Address)) {
 			at = i
 		}
 	}

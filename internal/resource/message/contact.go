@@ -2,14 +2,17 @@ package message
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/contact"
 )
 
-// The roles that an address gives.
+// The roles that follow from an address.
 const (
 	roleFrom = "from"
 	roleTo   = "to"
@@ -17,8 +20,8 @@ const (
 	roleBCC  = "bcc"
 )
 
-// MessageContact says what a contact has to do with a message. Links by
-// address come about by themselves when a message is written or received.
+// MessageContact is the role of a contact in a message. Links by address are
+// created whenever a message is written or received.
 type MessageContact struct {
 	op.Record
 	MessageID id.ID  `json:"messageId"`
@@ -28,22 +31,45 @@ type MessageContact struct {
 	Linked bool `json:"-" db:"linked"`
 }
 
-var contacts = op.Nested[MessageContact]{Rows: db.NewTable[MessageContact]("message_contacts", "contact of the message"), Parent: "messages", Noun: "message", Column: "message_id"}
+var contacts = op.NewNested[MessageContact]("message_contacts", db.Life{
+	Noun:   "contact of the message",
+	Parent: db.To("message_id", "messages", db.EndsAtPurge),
+	Refs:   []db.Ref{db.To("contact_id", "contacts", db.Ends)},
+	Yields: []db.Yield{{Only: `EXISTS (SELECT 1 FROM message_contacts k
+		WHERE k.organization_id = $1 AND k.message_id = message_contacts.message_id AND k.contact_id = $3
+			AND k.role = message_contacts.role AND k.deleted_at IS NULL)`}},
+})
 
-// ContactExists refuses to link a contact twice in one role.
-var ContactExists = fault.Define("MESSAGE_CONTACT_EXISTS", 409, "The contact is linked to the message in this role already.")
+// ContactExists refuses to link a contact twice in the same role.
+var ContactExists = fault.Define("MESSAGE_CONTACT_EXISTS", 409,
+	"The contact is already linked to the message in this role.")
 
 func contactOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "messages.contacts.list", Route: "GET /v1/messages/{id}/contacts", Summary: "List the contacts of a message, newest first.",
-			Example: `{` + exampleID + `}`}, listContacts),
-		op.Write(op.Spec{Name: "messages.contacts.create", Route: "POST /v1/messages/{id}/contacts", Summary: "Link a contact to a message.",
-			Description: "Contacts with an address of the message are linked without being asked.",
-			Errors:      []*fault.Kind{ContactExists}, Events: []string{"message.contact.created"},
-			Example: `{` + exampleID + `, "contactId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "mentioned"}`}, addContact),
-		op.Write(op.Spec{Name: "messages.contacts.delete", Route: "DELETE /v1/messages/{id}/contacts/{messageContactId}", Summary: "Take a contact from a message.",
-			Description: "messageContactId is the id of the link, not of the contact.", Events: []string{"message.contact.deleted"},
-			Example: `{` + exampleID + `, "messageContactId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, removeContact),
+		op.Read(op.Spec{
+			Name:    "messages.contacts.list",
+			Route:   "GET /v1/messages/{id}/contacts",
+			Summary: "List the contacts of a message, newest first.",
+			Example: `{` + exampleID + `}`,
+		}, listContacts),
+		op.Write(op.Spec{
+			Name:        "messages.contacts.create",
+			Route:       "POST /v1/messages/{id}/contacts",
+			Summary:     "Link a contact to a message.",
+			Description: "Contacts with an address of the message are linked automatically.",
+			Errors:      []*fault.Kind{ContactExists},
+			Events:      []string{"message.contact.created"},
+			Example: `{` + exampleID +
+				`, "contactId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "mentioned"}`,
+		}, addContact),
+		op.Write(op.Spec{
+			Name:        "messages.contacts.delete",
+			Route:       "DELETE /v1/messages/{id}/contacts/{messageContactId}",
+			Summary:     "Unlink a contact from a message.",
+			Description: "messageContactId is the id of the link, not of the contact.",
+			Events:      []string{"message.contact.deleted"},
+			Example:     `{` + exampleID + `, "messageContactId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+		}, removeContact),
 	}
 }
 
@@ -93,9 +119,10 @@ func removeContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 	return op.Nothing{}, c.Emit("message.contact.deleted", v.ID, v)
 }
 
-// Link links the contacts that have an address of the message. The message is
-// new, or held.
-func Link(ctx context.Context, tx *db.Tx, v *Message) error {
+// linkContacts links the contacts that have an address of the message, and
+// returns the one that it is from, or written to first. The message is new, or
+// locked.
+func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err error) {
 	roles := map[string][]string{} // by folded address
 	var folded []string
 	note := func(role string, list ...string) {
@@ -114,31 +141,94 @@ func Link(ctx context.Context, tx *db.Tx, v *Message) error {
 	note(roleTo, v.To...)
 	note(roleCC, v.CC...)
 	note(roleBCC, v.BCC...)
-	type row struct {
-		ContactID id.ID  `db:"contact_id"`
-		Folded    string `db:"email_folded"`
-	}
-	rows, err := db.All[row](ctx, tx, `SELECT e.contact_id, e.email_folded FROM contact_emails e JOIN contacts c ON c.organization_id = e.organization_id AND c.id = e.contact_id
-		WHERE e.organization_id = $1 AND e.email_folded = ANY($2) AND e.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY e.seq LIMIT 1000`, v.OrganizationID, folded)
+	holders, err := contact.HoldersOf(ctx, tx, v.OrganizationID, folded)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, r := range rows {
-		for _, role := range roles[r.Folded] {
-			link := &MessageContact{Record: op.Record{ID: id.New(), CreatedAt: v.UpdatedAt, UpdatedAt: v.UpdatedAt, OrganizationID: v.OrganizationID},
-				MessageID: v.ID, ContactID: r.ContactID, Role: role, Linked: true}
+	for _, h := range holders {
+		for _, role := range roles[h.Folded] {
+			link := &MessageContact{Record: v.childRecord(), MessageID: v.ID, ContactID: h.ContactID, Role: role,
+				Linked: true}
 			if _, err := contacts.Rows.TryInsert(ctx, tx, link); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	other := v.From
+	if v.Direction == Outbound {
+		other = v.To[0]
+	}
+	at := slices.IndexFunc(holders, func(h contact.Holder) bool { return isOf(other, []string{h.Folded}) })
+	if at < 0 {
+		return nil, nil
+	}
+	// Held, so that a deletion at the same moment finds what will name it.
+	err = db.Share(ctx, tx, "contacts", v.OrganizationID, holders[at].ContactID)
+	if errors.Is(err, db.ErrNone) {
+		return nil, nil
+	}
+	return &holders[at].ContactID, err
 }
 
-// relink follows a change of a draft's addresses; what a caller linked stays.
-func relink(ctx context.Context, c *op.Call, v *Message) error {
-	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM message_contacts WHERE organization_id = $1 AND message_id = $2 AND linked AND deleted_at IS NULL", c.Org, v.ID); err != nil {
+// relinkContacts follows a change of a draft's addresses. Links made by a
+// caller stay.
+func relinkContacts(ctx context.Context, c *op.Call, v *Message) (with *id.ID, err error) {
+	_, err = db.Exec(ctx, c.Tx, `
+		DELETE FROM message_contacts
+		WHERE organization_id = $1 AND message_id = $2 AND linked AND deleted_at IS NULL`,
+		c.Org, v.ID)
+	if err != nil {
+		return nil, err
+	}
+	return linkContacts(ctx, c.Tx, v)
+}
+
+// LinkedContact is a contact and its role in a message.
+type LinkedContact struct {
+	Role string `json:"role" enum:"from,to,cc,bcc,mentioned"`
+	contact.Contact
+}
+
+// fillContacts puts the linked contacts into a page of messages, by one statement
+// for the links and those for the contacts. A mail to a whole town must not fill
+// the page.
+func fillContacts(ctx context.Context, c *op.Call, rows []Message) error {
+	if err := c.Require("contacts", op.ActionRead, "include=contacts"); err != nil {
 		return err
 	}
-	return Link(ctx, c.Tx, v)
+	at, ids := map[id.ID]*[]LinkedContact{}, []id.ID{}
+	for i := range rows {
+		rows[i].Contacts = &[]LinkedContact{}
+		at[rows[i].ID] = rows[i].Contacts
+		ids = append(ids, rows[i].ID)
+	}
+	type link struct {
+		Message id.ID  `db:"message_id"`
+		Contact id.ID  `db:"contact_id"`
+		Role    string `db:"role"`
+	}
+	links, err := db.All[link](ctx, c.Tx, `
+		SELECT message_id, contact_id, role
+		FROM (SELECT seq, message_id, contact_id, role, row_number() OVER (PARTITION BY message_id ORDER BY seq) AS nth
+			FROM message_contacts
+			WHERE organization_id = $1 AND message_id = ANY($2) AND deleted_at IS NULL) AS numbered
+		WHERE nth <= 50
+		ORDER BY seq`, c.Org, ids)
+	if err != nil {
+		return err
+	}
+	wanted := make([]id.ID, len(links))
+	for i, l := range links {
+		wanted[i] = l.Contact
+	}
+	found, err := contact.Shown(ctx, c, wanted)
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		if who, ok := found[l.Contact]; ok {
+			*at[l.Message] = append(*at[l.Message], LinkedContact{l.Role, who})
+		}
+	}
+	return nil
 }

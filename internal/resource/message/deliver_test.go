@@ -23,8 +23,8 @@ import (
 	"github.com/emersion/go-msgauth/dkim"
 )
 
-// eachRelay runs fn once per engine, on a service that sends through a relay
-// of the test's own.
+// eachRelay runs fn once per engine, on a service that sends through a relay of
+// the test's own.
 func eachRelay(t *testing.T, fn func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay)) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		r := messagetest.NewRelay(t, nil)
@@ -109,9 +109,12 @@ func parts(t *testing.T, header mail.Header, body io.Reader) map[string]string {
 
 func TestSending(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "Żółw.txt", Text: "slow"}).OK(t, 201).Text("id")
-		v := call(t, "messages.create", fmt.Sprintf(`{"to": ["ada@example.com", "grace@bücher.example"], "cc": "charles@example.com", "bcc": "hidden@example.com", "replyTo": "desk@example.com",
-			"subject": "Żółw: ein sehr langer Betreff mit Umlauten wie ä, ö und ü, damit er umgebrochen wird", "html": "<p>Grüße &amp; <a href=\"https://example.com\">mehr</a></p>", "fileIds": [%q]}`, file)).OK(t, 201)
+		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "Żółw.txt", Text: "slow"}).
+			OK(t, 201).Text("id")
+		v := call(t, "messages.create", fmt.Sprintf(`{"to": ["ada@example.com", "grace@bücher.example"],
+			"cc": "charles@example.com", "bcc": "hidden@example.com", "replyTo": "desk@example.com",
+			"subject": "Żółw: ein sehr langer Betreff mit Umlauten wie ä, ö und ü, damit er umgebrochen wird",
+			"html": "<p>Grüße &amp; <a href=\"https://example.com\">mehr</a></p>", "fileIds": [%q]}`, file)).OK(t, 201)
 		v.Same("status", "queued")
 		v.Same("fileIds.0", file)
 		sent := reaches(t, call, v, "sent")
@@ -119,7 +122,9 @@ func TestSending(t *testing.T) {
 			t.Errorf("sent: %s", sent)
 		}
 		got := r.Got()
-		if len(got) != 1 || !slices.Equal(got[0].To, []string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) || !strings.HasPrefix(got[0].From, "bounce+") {
+		if len(got) != 1 || !slices.Equal(got[0].To,
+			[]string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) ||
+			!strings.HasPrefix(got[0].From, "bounce+") {
 			t.Fatalf("the relay has %+v", got)
 		}
 		m, err := mail.ReadMessage(bytes.NewReader(got[0].Content))
@@ -130,27 +135,34 @@ func TestSending(t *testing.T) {
 		if err != nil || subject != v.Text("subject") {
 			t.Errorf("subject %q, %v", subject, err)
 		}
-		for header, want := range map[string]string{"From": "<no-reply@frontdesk.example>", "To": "<ada@example.com>, <grace@xn--bcher-kva.example>", "Cc": "<charles@example.com>", "Reply-To": "<desk@example.com>",
-			"Bcc": "", "References": "", "List-Unsubscribe": ""} {
+		for header, want := range map[string]string{"From": `"Test" <no-reply@frontdesk.example>`,
+			"To": "<ada@example.com>, <grace@xn--bcher-kva.example>", "Cc": "<charles@example.com>",
+			"Reply-To": "<desk@example.com>",
+			"Bcc":      "", "References": "", "List-Unsubscribe": ""} {
 			if got := m.Header.Get(header); got != want {
 				t.Errorf("%s: %q, want %q", header, got, want)
 			}
 		}
-		if name := got[0].ID(t); !strings.HasPrefix(name, v.Text("id")+".") || !strings.HasSuffix(name, "@frontdesk.example") {
+		if name := got[0].ID(t); !strings.HasPrefix(name, v.Text("id")+".") ||
+			!strings.HasSuffix(name, "@frontdesk.example") {
 			t.Errorf("Message-ID: %q", name)
 		}
 		if strings.Contains(string(got[0].Content), "hidden@") {
 			t.Error("the blind copy is told")
 		}
 		p := parts(t, m.Header, m.Body)
-		if p["text/plain"] != "Grüße & mehr (https://example.com)" || p["text/html"] != `<p>Grüße &amp; <a href="https://example.com">mehr</a></p>` || strings.TrimSpace(p["Żółw.txt"]) != "c2xvdw==" {
+		if p["text/plain"] != "Grüße & mehr (https://example.com)" ||
+			p["text/html"] != `<p>Grüße &amp; <a href="https://example.com">mehr</a></p>` ||
+			strings.TrimSpace(p["Żółw.txt"]) != "c2xvdw==" {
 			t.Errorf("parts: %q", p)
 		}
 		verify(t, a, got[0].Content)
 
-		answer := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Re: Żółw", "text": "Again", "inReplyToId": %q}`, v.Text("id"))).OK(t, 201)
+		answer := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Re: Żółw",
+			"text": "Again", "inReplyToId": %q}`, v.Text("id"))).OK(t, 201)
 		answer.Same("threadId", v.Text("threadId"))
-		third := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Re: Re: Żółw", "text": "And again", "inReplyToId": %q}`, answer.Text("id"))).OK(t, 201)
+		third := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Re: Re: Żółw",
+			"text": "And again", "inReplyToId": %q}`, answer.Text("id"))).OK(t, 201)
 		reaches(t, call, answer, "sent")
 		reaches(t, call, third, "sent")
 		names := map[string]string{}
@@ -166,7 +178,8 @@ func TestSending(t *testing.T) {
 				}
 			}
 		}
-		if events := a.Events(t, "message."); strings.Count(events, "message.created") != 3 || strings.Count(events, "message.sent") != 3 || len(strings.Fields(events)) != 6 {
+		if events := a.Events(t, "message."); strings.Count(events, "message.created") != 3 ||
+			strings.Count(events, "message.sent") != 3 || len(strings.Fields(events)) != 6 {
 			t.Errorf("events %q", events)
 		}
 		if strings.Contains(a.Logs.String(), "Żółw") {
@@ -179,18 +192,19 @@ func TestSending(t *testing.T) {
 // to publish.
 func verify(t *testing.T, a *apptest.App, content []byte) {
 	t.Helper()
-	records, err := a.Home.Records(t.Context())
+	records, err := a.MailHosts.Records(t.Context())
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%v %v", records, err)
 	}
-	found, err := dkim.VerifyWithOptions(bytes.NewReader(content), &dkim.VerifyOptions{LookupTXT: func(name string) ([]string, error) {
-		for _, r := range records {
-			if r.Name == name {
-				return []string{r.Value}, nil
+	found, err := dkim.VerifyWithOptions(bytes.NewReader(content),
+		&dkim.VerifyOptions{LookupTXT: func(name string) ([]string, error) {
+			for _, r := range records {
+				if r.Name == name {
+					return []string{r.Value}, nil
+				}
 			}
-		}
-		return nil, fmt.Errorf("no record %s", name)
-	}})
+			return nil, fmt.Errorf("no record %s", name)
+		}})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("signatures: %v %v", found, err)
 	}
@@ -219,12 +233,14 @@ func TestSendingRefused(t *testing.T) {
 		}
 		send := func(to, subject, status string) apptest.Value {
 			t.Helper()
-			return reaches(t, call, call(t, "messages.create", fmt.Sprintf(`{"to": %s, "subject": %q, "text": "x"}`, to, subject)).OK(t, 201), status)
+			return reaches(t, call, call(t, "messages.create", fmt.Sprintf(`{"to": %s, "subject": %q,
+				"text": "x"}`, to, subject)).OK(t, 201), status)
 		}
 		send(`"nobody@example.com"`, "a", "bounced").Same("errorMessage", "nobody@example.com: 550 No such user")
 		v := send(`["nobody@example.com", "ada@example.com"]`, "b", "sent")
 		v.Same("errorMessage", "nobody@example.com: 550 No such user")
-		if failed := send(`"ada@example.com"`, "spam", "failed"); !strings.Contains(failed.Text("errorMessage"), "554 Not this one") || !failed.At("sentAt").Null() {
+		if failed := send(`"ada@example.com"`, "spam", "failed"); !strings.Contains(failed.Text("errorMessage"),
+			"554 Not this one") || !failed.At("sentAt").Null() {
 			t.Errorf("failed: %s", failed)
 		}
 		send(`["slow@example.com", "grace@example.com"]`, "d", "sent")
@@ -238,14 +254,16 @@ func TestSendingRefused(t *testing.T) {
 		if slow != 1 || grace != 1 || tries["slow@example.com"] != 3 {
 			t.Errorf("slow got it %d times after %d tries, grace %d times", slow, tries["slow@example.com"], grace)
 		}
-		want := "message.created message.bounced message.created message.sent message.created message.failed message.created message.sent"
+		want := "message.created message.bounced message.created message.sent " +
+			"message.created message.failed message.created message.sent"
 		if events := a.Events(t, "message."); events != want {
 			t.Errorf("events %q", events)
 		}
-		// A relay that is away is waited for, and the message says so.
+		// A relay that is down is waited for, and the message says so.
 		r.Answer = func(string, string) error { return messagetest.Refuse(421, "Closing") }
 		away := call(t, "messages.create", `{"to": "ada@example.com", "subject": "e", "text": "x"}`).OK(t, 201)
-		for end := time.Now().Add(10 * time.Second); call(t, "messages.get", ref(away)).OK(t, 200).At("errorMessage").Null() && time.Now().Before(end); {
+		for end := time.Now().Add(10 * time.Second); call(t, "messages.get", ref(away)).
+			OK(t, 200).At("errorMessage").Null() && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}
 		waits := call(t, "messages.get", ref(away)).OK(t, 200)
@@ -257,17 +275,21 @@ func TestSendingRefused(t *testing.T) {
 
 func TestMarketing(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
-		for email, status := range map[string]string{"ada@example.com": "opted_in", "grace@example.com": "opted_in", "no@example.com": "opted_out"} {
+		for email, status := range map[string]string{"ada@example.com": "opted_in", "grace@example.com": "opted_in",
+			"no@example.com": "opted_out"} {
 			call(t, "email_opt_ins.create", fmt.Sprintf(`{"email": %q, "status": %q}`, email, status)).OK(t, 201)
 		}
 		news := func(to, more string) apptest.Result {
-			return call(t, "messages.create", fmt.Sprintf(`{"to": %s, "subject": "News", "text": "x", "purpose": "marketing"%s}`, to, more))
+			return call(t, "messages.create", fmt.Sprintf(`{"to": %s, "subject": "News", "text": "x",
+				"purpose": "marketing"%s}`, to, more))
 		}
-		refused := news(`["ada@example.com", "No@example.com"]`, `, "bcc": "unknown@example.com"`).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
-		if refused.At("details.addresses").Len() != 2 || !strings.Contains(refused.String(), "No@example.com") || strings.Contains(refused.String(), "ada@") {
+		refused := news(`["ada@example.com", "No@example.com"]`, `, "bcc": "unknown@example.com"`).
+			Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
+		if refused.At("details.addresses").Len() != 2 || !strings.Contains(refused.String(), "No@example.com") ||
+			strings.Contains(refused.String(), "ada@") {
 			t.Errorf("refused: %s", refused)
 		}
-		d := news(`"no@example.com"`, `, "draft": true`).OK(t, 201) // a draft may wait for a yes
+		d := news(`"no@example.com"`, `, "draft": true`).OK(t, 201) // a draft may wait for an opt-in
 		call(t, "messages.send", ref(d)).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
 		call(t, "messages.get", ref(d)).OK(t, 200).Same("status", "draft")
 
@@ -279,7 +301,9 @@ func TestMarketing(t *testing.T) {
 		links := map[string]bool{}
 		for i := range got {
 			g := &got[i]
-			if len(g.To) != 1 || g.Header(t, "To") != "<"+g.To[0]+">" || g.Header(t, "Cc") != "" || g.Header(t, "List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(g.ID(t), v.Text("id")+".") {
+			if len(g.To) != 1 || g.Header(t, "To") != "<"+g.To[0]+">" || g.Header(t, "Cc") != "" ||
+				g.Header(t, "List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" ||
+				!strings.HasPrefix(g.ID(t), v.Text("id")+".") {
 				t.Errorf("mail to %v: %s", g.To, g.Content)
 			}
 			links[strings.Trim(g.Header(t, "List-Unsubscribe"), "<>")] = true
@@ -295,7 +319,8 @@ func TestMarketing(t *testing.T) {
 		both.Same("status", "scheduled")
 		out := call(t, "email_opt_ins.list", `{"email": "grace@example.com"}`).OK(t, 200).Text("0.id")
 		call(t, "email_opt_ins.update", fmt.Sprintf(`{"id": %q, "status": "opted_out"}`, out)).OK(t, 200)
-		if s := reaches(t, call, both, "sent"); !strings.Contains(s.Text("errorMessage"), "grace@example.com: The address is no longer opted in.") || s.Text("sentAt") < later.String() {
+		if s := reaches(t, call, both, "sent"); !strings.Contains(s.Text("errorMessage"),
+			"grace@example.com: The address is no longer opted in.") || s.Text("sentAt") < later.String() {
 			t.Errorf("both: %s", s)
 		}
 		reaches(t, call, alone, "failed")
@@ -305,8 +330,8 @@ func TestMarketing(t *testing.T) {
 	})
 }
 
-// What could not be sent for too long fails, and says so; a retry under one key
-// sends nothing twice.
+// A message that cannot be sent for too long fails and says so. A retry under
+// the same key sends nothing twice.
 func TestSendingEnds(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		r.Answer = func(_, what string) error {
@@ -315,7 +340,8 @@ func TestSendingEnds(t *testing.T) {
 			}
 			return nil
 		}
-		v := call(t, "messages.create", fmt.Sprintf(`{"to": ["full@example.com"], "subject": "x", "scheduledAt": %q}`, a.Clock.Now().Add(time.Second))).OK(t, 201)
+		v := call(t, "messages.create", fmt.Sprintf(`{"to": ["full@example.com"], "subject": "x",
+			"scheduledAt": %q}`, a.Clock.Now().Add(time.Second))).OK(t, 201)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "UPDATE jobs SET max_attempts = 1 WHERE kind = 'message.deliver'")
 			return err
@@ -323,7 +349,8 @@ func TestSendingEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reaches(t, call, v, "failed").Same("errorMessage", "full@example.com: It was tried for too long. 452 Mailbox full")
+		reaches(t, call, v, "failed").Same("errorMessage",
+			"full@example.com: It was tried for too long. 452 Mailbox full")
 		const body = `{"to": "ada@example.com", "subject": "Once", "text": "x"}`
 		var first apptest.Value
 		for i := range 3 {
@@ -345,7 +372,7 @@ func TestSendingEnds(t *testing.T) {
 	})
 }
 
-// A report that comes before the relay's own answer counts.
+// A report that arrives before the relay's own answer counts.
 func TestBounceBeforeTheAnswer(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		path := ""
@@ -355,7 +382,16 @@ func TestBounceBeforeTheAnswer(t *testing.T) {
 				path = what
 			case "DATA":
 				text := strings.Join(report(path, "X: y", "gone@example.com", "failed"), "\r\n")
-				if err := a.Inbox.Receive(context.Background(), message.Arrived{Recipients: []string{path}, Content: strings.NewReader(text), Size: int64(len(text))}); err != nil {
+				box, err := a.Messages.Mailbox(context.Background(), path)
+				if err != nil {
+					t.Error(err)
+				}
+				err = a.Messages.Receive(context.Background(), message.Arrived{
+					Recipients: []message.Mailbox{box},
+					Content:    strings.NewReader(text),
+					Size:       int64(len(text)),
+				})
+				if err != nil {
 					t.Error(err)
 				}
 			}

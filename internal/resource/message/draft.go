@@ -24,17 +24,17 @@ type messageCreate struct {
 	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
 	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
 	BCC         *jsontext.Value `json:"bcc" kinds:"string,array"`
-	From        *string         `json:"from" format:"email" doc:"an address that the organization may send from; by default no-reply@ the service's own domain"`
+	From        *string         `json:"from" max:"500" doc:"with or without a name; no-reply@ the service's by default"`
 	ReplyTo     *string         `json:"replyTo" format:"email"`
-	Subject     *string         `json:"subject" min:"1" doc:"required unless a template gives it"`
+	Subject     *string         `json:"subject" min:"1" doc:"required unless a template has one"`
 	Text        *string         `json:"text" max:"500000"`
-	HTML        *string         `json:"html" max:"500000" doc:"sanitized; the text is made from it when there is none"`
-	TemplateID  *id.ID          `json:"templateId" ref:"email_templates" doc:"an email template to render in place of text and html"`
-	Variables   jsontext.Value  `json:"variables,omitempty" kinds:"object" doc:"values for the template, objects within objects"`
+	HTML        *string         `json:"html" max:"500000" doc:"sanitized; also becomes the text if there is none"`
+	TemplateID  *id.ID          `json:"templateId" ref:"email_templates" doc:"renders instead of text and html"`
+	Variables   jsontext.Value  `json:"variables,omitempty" kinds:"object" doc:"values for the template, may be nested"`
 	FileIDs     []id.ID         `json:"fileIds,omitempty" ref:"files" doc:"files to attach"`
 	Purpose     string          `json:"purpose" default:"transactional" enum:"transactional,marketing"`
 	ScheduledAt *clock.Time     `json:"scheduledAt" doc:"when to send it; within a year"`
-	InReplyToID *id.ID          `json:"inReplyToId" ref:"messages" doc:"the message that it answers"`
+	InReplyToID *id.ID          `json:"inReplyToId" ref:"messages" doc:"the message it answers"`
 	ContactID   *id.ID          `json:"contactId" ref:"contacts"`
 	CustomerID  *id.ID          `json:"customerId" ref:"customers"`
 	Draft       bool            `json:"draft" default:"false" doc:"true keeps it unsent"`
@@ -42,7 +42,7 @@ type messageCreate struct {
 	message Message // made by Prepare
 }
 
-// Prepare does what takes time: it renders and sanitizes, and reads addresses.
+// Prepare does the slow work: it renders, sanitizes and parses addresses.
 func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 	v := &in.message
 	v.Purpose, v.ReplyTo, v.ScheduledAt = in.Purpose, in.ReplyTo, in.ScheduledAt
@@ -63,14 +63,17 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables}
 	tree = w.check(tree)
 	tree = checkTime(tree, in.ScheduledAt, c.Now)
+	if in.From != nil {
+		issue := ""
+		if v.FromName, v.From, issue = parseSender(*in.From); issue != "" {
+			tree = tree.At([]any{"from"}, issue)
+		}
+	}
 	if in.TemplateID == nil && in.Subject == nil {
-		tree = tree.At([]any{"subject"}, "Required, unless a template gives it")
+		tree = tree.At([]any{"subject"}, "Required, unless a template has one")
 	}
 	if err := tree.Fault(fault.Invalid); err != nil {
 		return err
-	}
-	if in.From != nil {
-		v.From = *in.From
 	}
 	return w.apply(ctx, c, v)
 }
@@ -99,7 +102,7 @@ type wording struct {
 }
 
 func (w *wording) check(tree *fault.Tree) *fault.Tree {
-	if w.Subject != nil && unseen(*w.Subject) {
+	if w.Subject != nil && breaksHeader(*w.Subject) {
 		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
 	}
 	if w.TemplateID != nil && (w.Text != nil || w.HTML != nil) {
@@ -111,7 +114,7 @@ func (w *wording) check(tree *fault.Tree) *fault.Tree {
 	return tree
 }
 
-// apply makes the content. A subject of the caller's own wins over the template's.
+// apply builds the content. The caller's subject wins over the template's.
 func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 	switch {
 	case w.TemplateID != nil:
@@ -120,9 +123,9 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 			return err
 		}
 		if w.Subject == nil && strings.TrimSpace(made.Subject) == "" {
-			return fault.Field("subject", "Required: with these variables the template gives none")
+			return fault.Field("subject", "Required: with these variables the template's subject is empty")
 		}
-		v.Subject, v.Text, v.HTML = made.Subject, &made.Text, &made.HTML
+		v.Subject, v.Text, v.HTML, v.Layout = made.Subject, &made.Text, &made.HTML, !made.Own
 	case w.HTML != nil:
 		made, err := template.Clean(*w.HTML)
 		if err != nil {
@@ -163,7 +166,7 @@ type messageUpdate struct {
 	To          op.Maybe[jsontext.Value] `json:"to" kinds:"string,array"`
 	CC          op.Opt[jsontext.Value]   `json:"cc" kinds:"string,array"`
 	BCC         op.Opt[jsontext.Value]   `json:"bcc" kinds:"string,array"`
-	From        op.Maybe[string]         `json:"from" format:"email"`
+	From        op.Maybe[string]         `json:"from" max:"500" doc:"an address, with or without a name"`
 	ReplyTo     op.Opt[string]           `json:"replyTo" format:"email"`
 	Subject     op.Maybe[string]         `json:"subject" min:"1"`
 	Text        op.Opt[string]           `json:"text" max:"500000"`
@@ -177,16 +180,17 @@ type messageUpdate struct {
 	ContactID   op.Opt[id.ID]            `json:"contactId" ref:"contacts"`
 	CustomerID  op.Opt[id.ID]            `json:"customerId" ref:"customers"`
 
-	made  Message   // the content that was sent, as Prepare made it
-	plain patchRest // what is copied as it is
+	made  Message   // the new content, built by Prepare
+	plain patchRest // what is copied unchanged
 }
 
-// patchRest are the fields of a PATCH that need no thought.
+// patchRest are the fields of a PATCH that are copied unchanged.
 type patchRest struct {
 	To          op.Maybe[[]string] `json:"to"`
 	CC          op.Maybe[[]string] `json:"cc"`
 	BCC         op.Maybe[[]string] `json:"bcc"`
 	From        op.Maybe[string]   `json:"from"`
+	FromName    op.Opt[string]     `json:"fromName"`
 	ReplyTo     op.Opt[string]     `json:"replyTo"`
 	Subject     op.Maybe[string]   `json:"subject"`
 	Text        op.Opt[string]     `json:"text"`
@@ -200,18 +204,31 @@ type patchRest struct {
 	FileIDs     op.Maybe[[]id.ID]  `json:"fileIds"`
 }
 
-// Prepare turns what was sent into the values to store.
+// Prepare turns the input into the values to store.
 func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	p := &in.plain
-	*p = patchRest{From: in.From, ReplyTo: in.ReplyTo, Purpose: in.Purpose, ScheduledAt: in.ScheduledAt, InReplyToID: in.InReplyToID,
-		ContactID: in.ContactID, CustomerID: in.CustomerID, TemplateID: in.TemplateID, Text: in.Text, HTML: in.HTML}
+	*p = patchRest{
+		ReplyTo:     in.ReplyTo,
+		Text:        in.Text,
+		HTML:        in.HTML,
+		TemplateID:  in.TemplateID,
+		Purpose:     in.Purpose,
+		ScheduledAt: in.ScheduledAt,
+		InReplyToID: in.InReplyToID,
+		ContactID:   in.ContactID,
+		CustomerID:  in.CustomerID,
+	}
 	var tree *fault.Tree
 	for _, f := range []struct {
 		name string
 		set  bool
 		raw  jsontext.Value
 		to   *op.Maybe[[]string]
-	}{{"to", in.To.Set, in.To.Value, &p.To}, {"cc", in.CC.Set, in.CC.Value, &p.CC}, {"bcc", in.BCC.Set, in.BCC.Value, &p.BCC}} {
+	}{
+		{"to", in.To.Set, in.To.Value, &p.To},
+		{"cc", in.CC.Set, in.CC.Value, &p.CC},
+		{"bcc", in.BCC.Set, in.BCC.Value, &p.BCC},
+	} {
 		if !f.set {
 			continue
 		}
@@ -224,6 +241,16 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	}
 	if in.FileIDs.Set {
 		p.FileIDs = op.Maybe[[]id.ID]{Set: true, Value: append([]id.ID{}, in.FileIDs.Value...)}
+	}
+	if in.From.Set {
+		name, address, issue := parseSender(in.From.Value)
+		if issue != "" {
+			tree = tree.At([]any{"from"}, issue)
+		}
+		p.From = op.Maybe[string]{Set: true, Value: address}
+		if p.FromName = (op.Opt[string]{Set: true, Null: name == nil}); name != nil {
+			p.FromName.Value = *name
+		}
 	}
 	w := wording{Text: in.Text.Ptr(), HTML: in.HTML.Ptr(), TemplateID: in.TemplateID.Ptr(), Variables: in.Variables}
 	if in.Subject.Set {
@@ -256,14 +283,26 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 		return nil, err
 	}
 	before := *v
+	if in.plain.FromName.Null { // an address alone has the business's name
+		bare := Message{Record: v.Record, BusinessID: v.BusinessID}
+		if err := bare.nameSender(ctx, c.Tx); err != nil {
+			return nil, err
+		}
+		if bare.FromName != nil {
+			in.plain.FromName = op.Opt[string]{Set: true, Value: *bare.FromName}
+		}
+	}
 	if !op.Apply(v, &in.plain) {
 		return v, nil
+	}
+	if in.made.HTML != nil {
+		v.Layout, v.Button = in.made.Layout, nil
 	}
 	if err := op.References(ctx, c, v.references(&before)...); err != nil {
 		return nil, err
 	}
 	if v.From != before.From {
-		if err := m.maySend(ctx, c.Tx, v); err != nil {
+		if err := m.checkSender(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 		v.InternetID = internetID(v)
@@ -287,11 +326,11 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
-	if v.Search = v.words(); v.Search != before.Search {
+	if v.Search = v.searchText(); v.Search != before.Search {
 		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
 	}
 	readdressed := !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC)
-	if readdressed && len(before.FileIDs) > 0 { // somebody else may have attached them, for somebody else
+	if readdressed && len(before.FileIDs) > 0 { // somebody else may have attached them for other recipients
 		if err := c.PermitReference("fileIds", "files"); err != nil {
 			return nil, err
 		}
@@ -299,10 +338,14 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	if err := messages.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
+	with := v.ContactID
 	if readdressed {
-		if err := relink(ctx, c, v); err != nil {
+		if with, err = relinkContacts(ctx, c, v); err != nil {
 			return nil, err
 		}
+	}
+	if err := v.followDraft(ctx, c.Tx, &before, with); err != nil {
+		return nil, err
 	}
 	return v, c.Emit("message.updated", v.ID, v)
 }

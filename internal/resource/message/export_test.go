@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// DeliverWithin changes the time after which a long list makes room for
-// others, for one test. No service runs yet.
+// DeliverWithin changes the time after which a long list makes way for others,
+// for one test. No service is running yet.
 func DeliverWithin(t testing.TB, d time.Duration) {
 	was := deliverShare
 	deliverShare = d

@@ -15,8 +15,8 @@ import (
 	"frontdesk/internal/resource/message/messagetest"
 )
 
-// A domain that is written in its own letters and as DNS knows it is one: who
-// refuses it refuses both.
+// A domain in its own script and as DNS knows it is the same domain: refusing
+// one refuses both.
 func TestTwoSpellings(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		asked := 0
@@ -27,7 +27,8 @@ func TestTwoSpellings(t *testing.T) {
 			asked++
 			return messagetest.Refuse(550, "No such user")
 		}
-		v := call(t, "messages.create", `{"to": ["ada@bücher.example", "ADA@xn--bcher-kva.example"], "cc": "ada@BÜCHER.example", "subject": "x", "text": "x"}`).OK(t, 201)
+		v := call(t, "messages.create", `{"to": ["ada@bücher.example", "ADA@xn--bcher-kva.example"],
+			"cc": "ada@BÜCHER.example", "subject": "x", "text": "x"}`).OK(t, 201)
 		reaches(t, call, v, "bounced").Same("errorMessage", "ada@bücher.example: 550 No such user")
 		if asked != 1 {
 			t.Errorf("asked %d times", asked)
@@ -35,8 +36,8 @@ func TestTwoSpellings(t *testing.T) {
 	})
 }
 
-// Whatever a relay says can be kept, so that its answer counts and nobody gets
-// the mail again.
+// Whatever a relay says can be stored, so its answer counts and nobody gets the
+// mail again.
 func TestUnreadableAnswer(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		r.Answer = func(step, what string) error {
@@ -45,8 +46,10 @@ func TestUnreadableAnswer(t *testing.T) {
 			}
 			return nil
 		}
-		v := call(t, "messages.create", `{"to": ["ada@example.com", "bad@example.com"], "subject": "x", "text": "x"}`).OK(t, 201)
-		if said := reaches(t, call, v, "sent").Text("errorMessage"); !strings.HasPrefix(said, "bad@example.com: 550 No such\uFFFDuser xxx") || len(said) > 600 {
+		v := call(t, "messages.create", `{"to": ["ada@example.com", "bad@example.com"], "subject": "x",
+			"text": "x"}`).OK(t, 201)
+		if said := reaches(t, call, v, "sent").Text("errorMessage"); !strings.HasPrefix(said,
+			"bad@example.com: 550 No such\uFFFDuser xxx") || len(said) > 600 {
 			t.Errorf("%q", said)
 		}
 		if n := len(r.Got()); n != 1 {
@@ -59,10 +62,14 @@ func TestUnreadableAnswer(t *testing.T) {
 // allows.
 func TestAttachmentNames(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "x.txt", Text: "slow"}).OK(t, 201).Text("id")
-		for i, name := range []string{"Żółw.txt", strings.Repeat("漢字", 120) + ".txt", strings.Repeat("a b ", 60) + ".txt", "ż; x=y, \U0001f422.txt"} {
+		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "x.txt", Text: "slow"}).
+			OK(t, 201).Text("id")
+		for i, name := range []string{"Żółw.txt", strings.Repeat("漢字", 120) + ".txt",
+			strings.Repeat("a b ", 60) + ".txt",
+			"ż; x=y, \U0001f422.txt"} {
 			v := draft(t, call, fmt.Sprintf(`"to": "ada@example.com", "subject": "%d", "text": "x"`, i))
-			call(t, "messages.attachments.create", with(v, fmt.Sprintf(`"fileId": %q, "fileName": %q`, file, name))).OK(t, 201)
+			call(t, "messages.attachments.create",
+				with(v, fmt.Sprintf(`"fileId": %q, "fileName": %q`, file, name))).OK(t, 201)
 			call(t, "messages.send", ref(v)).OK(t, 200)
 			reaches(t, call, v, "sent")
 			got := r.Got()[i].Content
@@ -91,14 +98,16 @@ func news(t *testing.T, call apptest.Door, n int, more string) apptest.Value {
 		to = append(to, fmt.Sprintf(`"p%d@example.com"`, i))
 		call(t, "email_opt_ins.create", fmt.Sprintf(`{"email": %s, "status": "opted_in"}`, to[i])).OK(t, 201)
 	}
-	return call(t, "messages.create", fmt.Sprintf(`{"to": [%s], "subject": "News", "text": "x", "purpose": "marketing"%s}`, strings.Join(to, ", "), more)).OK(t, 201)
+	return call(t, "messages.create", fmt.Sprintf(`{"to": [%s], "subject": "News", "text": "x",
+		"purpose": "marketing"%s}`, strings.Join(to, ", "), more)).OK(t, 201)
 }
 
-// Of a message that tells of a person who is erased while it leaves, nothing
-// leaves any more.
+// When a person is erased while a message about them is being sent, nothing
+// more is sent.
 func TestEraseWhileSending(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
-		who := call(t, "contacts.create", `{"firstName": "P", "emails": [{"email": "p4@example.com"}]}`).OK(t, 201).ID("id")
+		who := call(t, "contacts.create",
+			`{"firstName": "P", "emails": [{"email": "p4@example.com"}]}`).OK(t, 201).ID("id")
 		first := true
 		r.Answer = func(step, _ string) error {
 			if step == "DATA" && first {
@@ -116,8 +125,8 @@ func TestEraseWhileSending(t *testing.T) {
 	})
 }
 
-// A relay that takes its time and then takes nothing is left alone after each
-// attempt, and the message does not wait forever.
+// A relay that is slow and then refuses is left alone after each attempt, and
+// the message does not wait for ever.
 func TestRelayHoldsUp(t *testing.T) {
 	message.DeliverWithin(t, 50*time.Millisecond)
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
@@ -139,7 +148,8 @@ func TestRelayHoldsUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		reaches(t, call, v, "failed")
-		if len(asked) != 3 || asked["p0@example.com"] != 1 || asked["p1@example.com"] != 1 || asked["p2@example.com"] != 1 {
+		if len(asked) != 3 || asked["p0@example.com"] != 1 || asked["p1@example.com"] != 1 ||
+			asked["p2@example.com"] != 1 {
 			t.Errorf("asked %v", asked)
 		}
 	})

@@ -12,9 +12,9 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// carry takes what left to where it is addressed, as the world would, until
+// deliverAll delivers all sent mail to its addresses, as the world would, until
 // nothing moves any more. It returns how many mails there were.
-func (d *desk) carry() (mails int) {
+func (d *desk) deliverAll() (mails int) {
 	d.t.Helper()
 	type row struct {
 		Seq        int64    `db:"seq"`
@@ -27,10 +27,19 @@ func (d *desk) carry() (mails int) {
 		var rows []row
 		busy := 0
 		err := d.DB.Read(d.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			if busy, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind IN ('event.fan_out', 'automation.execute', 'message.deliver') AND state IN ('ready', 'running')"); err != nil {
+			if busy, err = db.One[int](ctx, tx, `
+				SELECT count(*)
+				FROM jobs
+				WHERE kind IN ('event.fan_out', 'automation.execute', 'message.deliver')
+					AND state IN ('ready', 'running')`); err != nil {
 				return err
 			}
-			rows, err = db.All[row](ctx, tx, "SELECT seq, sender, recipients, content FROM mailbox_mails WHERE seq > $1 ORDER BY seq", last)
+			rows, err = db.All[row](ctx, tx, `
+				SELECT seq, sender, recipients, content
+				FROM mailbox_mails
+				WHERE seq > $1
+				ORDER BY seq`,
+				last)
 			return err
 		})
 		if err != nil {
@@ -65,17 +74,22 @@ func (d *desk) as(v apptest.Tenant) *desk {
 	return &desk{&a, d.t, d.Door("rest", v), d.addr}
 }
 
-// answers makes an automation that answers whatever comes in, and returns its id.
+// answers creates an automation that answers all incoming mail, and returns its
+// id.
 func (d *desk) answers(from string, more string) string {
 	d.t.Helper()
-	return d.call(d.t, "automations.create", fmt.Sprintf(`{"name": "Answer", "trigger": {"kind": "event", "event": "message.received"}, %s "steps": [{"operation": "messages.create", "input":
-		{"from": %q, "to": "{{ event.data.from }}", "subject": "Re: {{ event.data.subject }}", "text": "Thank you, we are on holiday.", "inReplyToId": "{{ event.resourceId }}"}}]}`, more, from)).OK(d.t, 201).Text("id")
+	return d.call(d.t, "automations.create", fmt.Sprintf(`{"name": "Answer", "trigger": {"kind": "event",
+		"event": "message.received"}, %s "steps": [{"operation": "messages.create", "input":
+		{"from": %q, "to": "{{ event.data.from }}", "subject": "Re: {{ event.data.subject }}",
+		"text": "Thank you, we are on holiday.",
+		"inReplyToId": "{{ event.resourceId }}"}}]}`, more, from)).OK(d.t, 201).Text("id")
 }
 
-// ended lists how an automation's executions ended, the first one first.
+// ended lists how an automation's executions ended, oldest first.
 func (d *desk) ended(automation string) (out []string) {
 	d.t.Helper()
-	list := d.call(d.t, "automations.executions.list", fmt.Sprintf(`{"id": %q, "limit": 100, "sortOrder": "asc"}`, automation)).OK(d.t, 200)
+	list := d.call(d.t, "automations.executions.list", fmt.Sprintf(`{"id": %q, "limit": 100,
+		"sortOrder": "asc"}`, automation)).OK(d.t, 200)
 	for i := range list.Len() {
 		e := list.At(fmt.Sprint(i))
 		said := e.Text("status")
@@ -87,7 +101,7 @@ func (d *desk) ended(automation string) (out []string) {
 	return out
 }
 
-// Two addresses that both answer by themselves end after one answer, which
+// Two addresses that both answer automatically stop after one answer, which
 // says what it is.
 func TestAutoResponders(t *testing.T) {
 	eachDesk(t, func(t *testing.T, one *desk) {
@@ -95,8 +109,9 @@ func TestAutoResponders(t *testing.T) {
 		one.registered("engines.com")
 		two.registered("looms.com")
 		first, second := one.answers("desk@engines.com", ""), two.answers("desk@looms.com", "")
-		one.call(t, "messages.create", `{"from": "desk@engines.com", "to": "desk@looms.com", "subject": "Cards", "text": "Do you have any?"}`).OK(t, 201).Same("autoSubmitted", false)
-		if n := one.carry(); n != 2 {
+		one.call(t, "messages.create", `{"from": "desk@engines.com", "to": "desk@looms.com", "subject": "Cards",
+			"text": "Do you have any?"}`).OK(t, 201).Same("autoSubmitted", false)
+		if n := one.deliverAll(); n != 2 {
 			t.Errorf("%d mails, want the letter and one answer", n)
 		}
 		if got := fmt.Sprint(two.ended(second), one.ended(first)); got != "[succeeded] [failed MESSAGE_LOOP]" {
@@ -106,7 +121,8 @@ func TestAutoResponders(t *testing.T) {
 		one.received(1).At("0").Same("autoSubmitted", true)
 		var mail string
 		err := one.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			content, err := db.One[[]byte](ctx, tx, "SELECT content FROM mailbox_mails WHERE organization_id = $1", two.Org)
+			content, err := db.One[[]byte](ctx, tx, "SELECT content FROM mailbox_mails WHERE organization_id = $1",
+				two.Org)
 			mail = string(content)
 			return err
 		})
@@ -116,21 +132,24 @@ func TestAutoResponders(t *testing.T) {
 	})
 }
 
-// One that answers and does not say that it is a machine is answered so often,
-// and not forever. Others may be told of it all the same.
+// A machine that answers without saying that it is one gets a limited number of
+// answers. Others may still receive its mail.
 func TestUnmarkedMachine(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		d.registered("engines.com")
 		answer := d.answers("desk@engines.com", "")
-		forward := d.call(t, "automations.create", `{"name": "Forward", "trigger": {"kind": "event", "event": "message.received"}, "steps": [{"operation": "messages.create", "input":
-			{"from": "desk@engines.com", "to": "boss@example.com", "subject": "Fwd: {{ event.data.subject }}", "text": "From {{ event.data.from }}"}}]}`).OK(t, 201).Text("id")
+		forward := d.call(t, "automations.create", `{"name": "Forward", "trigger": {"kind": "event",
+			"event": "message.received"}, "steps": [{"operation": "messages.create", "input":
+			{"from": "desk@engines.com", "to": "boss@example.com", "subject": "Fwd: {{ event.data.subject }}",
+			"text": "From {{ event.data.from }}"}}]}`).OK(t, 201).Text("id")
 		for i := range 12 {
 			from := []string{"robot@example.com", "Robot@Example.com"}[i%2]
 			d.posted(from, "desk@engines.com", "From: "+from, fmt.Sprintf("Subject: %d", i), "", fmt.Sprint(i))
-			d.carry()
+			d.deliverAll()
 		}
-		d.posted("robot@example.com", "desk@engines.com", "From: robot@example.com", "Auto-Submitted: auto-replied", "Subject: marked", "", "x")
-		d.carry()
+		d.posted("robot@example.com", "desk@engines.com", "From: robot@example.com", "Auto-Submitted: auto-replied",
+			"Subject: marked", "", "x")
+		d.deliverAll()
 		count := map[string]int{}
 		for _, s := range append(d.ended(answer), d.ended(forward)...) {
 			count[s]++
@@ -141,23 +160,26 @@ func TestUnmarkedMachine(t *testing.T) {
 	})
 }
 
-// What becomes of a mail belongs to the chain of the automation that wrote it.
+// The events of a mail belong to the chain of the automation that wrote it.
 func TestMailAboutMail(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
-		v := d.call(t, "automations.create", `{"name": "Tell", "trigger": {"kind": "event", "event": "message.sent"}, "steps": [{"operation": "messages.create", "input":
-			{"to": "boss@example.com", "subject": "Sent: {{ event.data.subject }}", "text": "x"}}]}`).OK(t, 201).Text("id")
+		v := d.call(t, "automations.create", `{"name": "Tell", "trigger": {"kind": "event", "event": "message.sent"},
+			"steps": [{"operation": "messages.create", "input":
+			{"to": "boss@example.com", "subject": "Sent: {{ event.data.subject }}",
+				"text": "x"}}]}`).OK(t, 201).Text("id")
 		d.call(t, "messages.create", `{"to": "ada@example.com", "subject": "Cards", "text": "x"}`).OK(t, 201)
-		if n := d.carry(); n != 2 {
+		if n := d.deliverAll(); n != 2 {
 			t.Errorf("%d mails, want the letter and what tells of it", n)
 		}
 		if got := fmt.Sprint(d.ended(v)); got != "[succeeded failed ]" {
 			t.Errorf("the executions: %s", got)
 		}
-		// A draft of a machine that a person sends is the person's.
-		w := d.call(t, "automations.create", `{"name": "Draft", "trigger": {"kind": "manual"}, "steps": [{"operation": "messages.create", "input":
+		// A machine's draft that a person sends is the person's.
+		w := d.call(t, "automations.create", `{"name": "Draft", "trigger": {"kind": "manual"},
+			"steps": [{"operation": "messages.create", "input":
 			{"to": "boss@example.com", "subject": "Draft", "text": "x", "draft": true}}]}`).OK(t, 201).Text("id")
 		d.call(t, "automations.run", fmt.Sprintf(`{"id": %q}`, w)).OK(t, 200)
-		d.carry()
+		d.deliverAll()
 		draft := d.call(t, "messages.list", `{"status": "draft"}`).OK(t, 200).At("0")
 		d.call(t, "messages.send", ref(draft)).OK(t, 200).Same("autoSubmitted", false)
 	})

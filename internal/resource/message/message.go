@@ -1,12 +1,12 @@
-// Package message holds mail: what an organization writes, what it sends and
-// what it received, with attachments, threads and the contacts that it is from
-// or to.
+// Package message holds mail: what an organization writes, sends and receives,
+// with attachments, threads and the contacts it is from or to.
 //
-// Start reading at Message. Messages.insert is how every outgoing message comes
-// to be, draft.go is what a caller may say about one, deliver.go how it leaves, and
-// receive.go how mail comes in.
-// The mail system is behind the port Mailer; nothing here speaks SMTP, and
-// nothing is sent inside of a transaction.
+// Start reading at Message. Messages.insert writes every outgoing message;
+// draft.go is what a caller may say about one, deliver.go how it is sent. Mail
+// comes in through Messages.Mailbox, which finds whose an address is, and
+// Messages.Receive. Package mailhost knows which addresses are ours. The mail
+// system is behind the port Mailer; nothing here speaks SMTP, and nothing is
+// sent inside a transaction.
 package message
 
 import (
@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -21,78 +22,130 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/message/origin"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/template"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// What a message can be.
+// Status is the state of a message. All inbound mail is Received.
+type Status string
+
+// The statuses.
+const (
+	Draft     Status = "draft"
+	Scheduled Status = "scheduled"
+	Queued    Status = "queued"
+	Sending   Status = "sending"
+	Sent      Status = "sent"
+	Delivered Status = "delivered"
+	Bounced   Status = "bounced"
+	Failed    Status = "failed"
+	Canceled  Status = "canceled"
+	Received  Status = "received"
+)
+
+// Directions and purposes.
 const (
 	Inbound  = "inbound"
 	Outbound = "outbound"
-
-	Draft     = "draft"
-	Scheduled = "scheduled"
-	Queued    = "queued"
-	Sending   = "sending"
-	Sent      = "sent"
-	Delivered = "delivered"
-	Bounced   = "bounced"
-	Failed    = "failed"
-	Canceled  = "canceled"
-	Received  = "received"
 
 	Transactional = "transactional"
 	Marketing     = "marketing"
 )
 
-// Message is one mail. Addresses are kept as they were written and compared
-// folded.
+// Message is one mail. Addresses are kept as written and compared folded.
 type Message struct {
 	op.Record
-	Direction    string      `json:"direction" enum:"inbound,outbound"`
-	Status       string      `json:"status" enum:"draft,scheduled,queued,sending,sent,delivered,bounced,failed,canceled,received"`
+	Direction string `json:"direction" enum:"inbound,outbound"`
+
+	Status Status `json:"status" enum:"draft,scheduled,queued,sending,sent,delivered,bounced,failed,canceled,received"`
+
 	Purpose      string      `json:"purpose" enum:"transactional,marketing"`
-	ThreadID     id.ID       `json:"threadId" doc:"the same for a message and all that answer it"`
-	InReplyToID  *id.ID      `json:"inReplyToId" doc:"the message that it answers"`
+	ThreadID     id.ID       `json:"threadId" doc:"the same for a message and all its answers"`
+	InReplyToID  *id.ID      `json:"inReplyToId" doc:"the message it answers"`
 	From         string      `json:"from" db:"from_address"`
+	FromName     *string     `json:"fromName" doc:"the name beside from, of what is sent"`
 	ReplyTo      *string     `json:"replyTo"`
 	To           []string    `json:"to" db:"to_addresses" max:"1000"`
 	CC           []string    `json:"cc" db:"cc_addresses" max:"1000"`
 	BCC          []string    `json:"bcc" db:"bcc_addresses" max:"1000"`
 	Subject      string      `json:"subject" max:"1000"`
 	Text         *string     `json:"text" db:"text_body" max:"-1"`
-	HTML         *string     `json:"html" db:"html_body" max:"-1" doc:"sanitized: no scripts, no forms, no frames"`
-	TemplateID   *id.ID      `json:"templateId" doc:"the email template that it was made from"`
+	HTML         *string     `json:"html" db:"html_body" max:"-1" doc:"sanitized: no scripts, forms or frames"`
+	TemplateID   *id.ID      `json:"templateId" doc:"the email template it was rendered from"`
 	FileIDs      []id.ID     `json:"fileIds" db:"-" max:"1000" doc:"the files of its attachments"`
 	ContactID    *id.ID      `json:"contactId"`
 	CustomerID   *id.ID      `json:"customerId"`
-	ScheduledAt  *clock.Time `json:"scheduledAt" doc:"when it is to be sent"`
-	SentAt       *clock.Time `json:"sentAt" doc:"when it left; of a received message, when it says that it was sent"`
+	ScheduledAt  *clock.Time `json:"scheduledAt" doc:"when to send it"`
+	SentAt       *clock.Time `json:"sentAt" doc:"when it was sent; for a received message, as its headers say"`
 	ErrorMessage *string     `json:"errorMessage" max:"10000" doc:"why it was not sent, or not to everybody"`
-	// False until a draft is sent: who sends it counts.
-	AutoSubmitted bool `json:"autoSubmitted" doc:"nobody wrote it: of a received message, that its mail says so; of one that is sent, that an automation or the service sent it"`
+	// False until a draft is sent: who sends it counts. A received message is
+	// auto-submitted if its headers say so; a sent one, if an automation or the
+	// service sent it.
+	AutoSubmitted bool `json:"autoSubmitted" doc:"true if a machine wrote or sent it, not a person"`
+
+	Authentication *origin.Authentication `json:"authentication" doc:"of received mail: whether to believe from"`
+
+	// What surrounds the HTML when it leaves: layout.go.
+	BusinessID *id.ID           `json:"-" db:"business_id"`
+	Layout     bool             `json:"-" db:"layout"`
+	Button     *template.Button `json:"-" db:"button"`
+
+	Contacts *[]LinkedContact `json:"contacts,omitzero" db:"-" doc:"with include=contacts"`
 
 	Seq         int64    `json:"-" db:"seq"`
 	InternetID  string   `json:"-" db:"internet_id"` // Message-ID, without its brackets
 	References  []string `json:"-" db:"reference_ids"`
-	Chain       []id.ID  `json:"-" db:"chain"` // what led to it, as its events have it
+	Chain       []id.ID  `json:"-" db:"chain"` // what led to it, as in its events
 	Attachments int      `json:"-" db:"attachment_count"`
 	Search      string   `json:"-" db:"search"`
-	Size        int64    `json:"-" db:"size_bytes"` // of what it says
+	Size        int64    `json:"-" db:"size_bytes"` // of its content
 }
 
-var messages = db.NewTable[Message]("messages", "message")
+var messages = db.NewTable[Message]("messages", db.Life{
+	Noun: "message",
+	Refs: []db.Ref{
+		db.To("thread_id", "threads", db.Keeps),
+		db.To("in_reply_to_id", "messages"),
+		db.To("template_id", "email_templates"),
+		db.To("contact_id", "contacts"),
+		db.To("customer_id", "customers"),
+		db.To("business_id", "businesses", db.Keeps),
+	},
+	Erase:      db.EraseBy(eraseMessages).Of("contact_id").Find(findMessages),
+	Bytes:      "size_bytes",
+	Unexported: []string{"attachment_count"},
+})
 
 // The refusals of messages.
 var (
 	NotDraft          = fault.Define("MESSAGE_NOT_DRAFT", 409, "Only a draft can be changed or deleted.")
-	TransitionInvalid = fault.Define("MESSAGE_TRANSITION_INVALID", 409, "The message cannot make this move from its status.")
-	OptInRequired     = fault.Define("EMAIL_OPT_IN_REQUIRED", 422, "Marketing mail goes only to addresses that opted in.")
-	FileMissing       = fault.Define("MESSAGE_FILE_MISSING", 409, "A file of the message was deleted.")
-	TooLarge          = fault.Define("MESSAGE_TOO_LARGE", 422, "The attachments of the message are too large.")
+	TransitionInvalid = fault.Define("MESSAGE_TRANSITION_INVALID", 409,
+		"The message cannot change to this status.")
+	OptInRequired = fault.Define("EMAIL_OPT_IN_REQUIRED", 422,
+		"Marketing mail goes only to addresses that opted in.")
+	FileMissing = fault.Define("MESSAGE_FILE_MISSING", 409, "A file of the message was deleted.")
+	TooLarge    = fault.Define("MESSAGE_TOO_LARGE", 422, "The attachments of the message are too large.")
 )
 
-// Messages is what outgoing mail needs.
+// Config is what messages need. All of it but Resolver is required.
+type Config struct {
+	DB     *db.DB
+	Clock  *clock.Clock
+	Jobs   *job.Queue
+	Events *event.Log
+	Files  *file.Store
+	Links  *optin.Links
+	Hosts  *mailhost.Service
+	Mailer Mailer
+
+	Resolver origin.Resolver // judges where mail came from; without it nobody does
+}
+
+// Messages writes, sends and receives mail.
 type Messages struct {
 	db      *db.DB
 	clock   *clock.Clock
@@ -100,40 +153,90 @@ type Messages struct {
 	events  *event.Log
 	files   *file.Store
 	links   *optin.Links
-	senders Senders
+	hosts   *mailhost.Service
 	mailer  Mailer
+	dns     origin.Resolver
+	parsing *semaphore.Weighted // bytes of mail
 }
 
-// New joins messages to what they need.
-func New(d *db.DB, c *clock.Clock, jobs *job.Queue, events *event.Log, files *file.Store, links *optin.Links, senders Senders, mailer Mailer) *Messages {
-	return &Messages{db: d, clock: c, jobs: jobs, events: events, files: files, links: links, senders: senders, mailer: mailer}
+// New panics when a required field is missing.
+func New(c Config) *Messages {
+	config.Require(c, "DB", "Clock", "Jobs", "Events", "Files", "Links", "Hosts", "Mailer")
+	return &Messages{
+		db:      c.DB,
+		clock:   c.Clock,
+		jobs:    c.Jobs,
+		events:  c.Events,
+		files:   c.Files,
+		links:   c.Links,
+		hosts:   c.Hosts,
+		mailer:  c.Mailer,
+		dns:     c.Resolver,
+		parsing: semaphore.NewWeighted(parsingBytes),
+	}
 }
+
+// InvalidID refuses a message id that is none.
+var InvalidID = fault.Define("INVALID_MESSAGE_ID", 400, "The message id is not a UUID.")
 
 // Operations lists everything that can be done with messages.
 func (m *Messages) Operations() []*op.Op {
-	return slices.Concat(m.messageOperations(), m.moveOperations(), m.attachmentOperations(), contactOperations())
+	return slices.Concat(m.messageOperations(), m.transitionOperations(), m.attachmentOperations(), contactOperations(),
+		threadOperations(), threadNoteOperations())
 }
 
 const exampleID = `"id": "5e0b7d1c-6a2f-4b93-9c48-2f7d1e8a3b60"`
 
 func (m *Messages) messageOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "messages.list", Route: "GET /v1/messages", Summary: "List messages, newest first.",
-			Example: `{"direction": "outbound", "status": "sent", "limit": 20}`}, listMessages),
-		op.Write(op.Spec{Name: "messages.create", Outward: true, Route: "POST /v1/messages", Summary: "Write a message, and send it unless it is a draft.",
-			Description: "to, cc and bcc take one address or an array, without names. A message needs a subject, or a template that gives one; the text is made from the HTML when it is absent. " +
-				"With scheduledAt it is sent then, else at once; a draft waits for messages.send. Marketing mail goes to each recipient alone, and only to addresses that opted in.",
-			Errors: []*fault.Kind{OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop, file.LimitReached}, Events: []string{"message.created"},
-			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", "draft": true}`}, m.createMessage),
-		op.Read(op.Spec{Name: "messages.get", Route: "GET /v1/messages/{id}", Summary: "Get a message.",
-			Example: `{` + exampleID + `}`}, getMessage),
-		op.Write(op.Spec{Name: "messages.update", Route: "PATCH /v1/messages/{id}", Summary: "Change fields of a draft.",
-			Description: "fileIds takes the place of all attachments. A templateId renders anew, with variables.",
-			Errors:      []*fault.Kind{NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached}, Events: []string{"message.updated"},
-			Example: `{` + exampleID + `, "subject": "Your new drawings", "cc": ["charles@example.com"]}`}, m.updateMessage),
-		op.Write(op.Spec{Name: "messages.delete", Route: "DELETE /v1/messages/{id}", Summary: "Delete a draft.",
-			Errors: []*fault.Kind{NotDraft}, Events: []string{"message.deleted"},
-			Example: `{` + exampleID + `}`}, deleteMessage),
+		op.Read(op.Spec{
+			Name:    "messages.list",
+			Route:   "GET /v1/messages",
+			Summary: "List messages, newest first.",
+			Example: `{"direction": ["outbound"], "status": ["sent"], "limit": 20}`,
+		}, listMessages),
+		op.Write(op.Spec{
+			Name:    "messages.create",
+			Outward: true,
+			Route:   "POST /v1/messages",
+			Summary: "Write a message, and send it unless it is a draft.",
+			Description: "to, cc and bcc take one address or an array, without names. from may have a name: " +
+				"\"Business name\" <name@example.com>; without one it is the business's. A message needs a subject, " +
+				"or a template that has one; without text, it is derived from the HTML. With scheduledAt it is sent " +
+				"then, otherwise at once; a draft waits for messages.send. Marketing mail goes to each " +
+				"recipient alone, and only to addresses that opted in.",
+			Errors: []*fault.Kind{
+				OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop, file.LimitReached,
+			},
+			Events: []string{"message.created"},
+			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", ` +
+				`"draft": true}`,
+		}, m.createMessage),
+		op.Read(op.Spec{
+			Name:    "messages.get",
+			Route:   "GET /v1/messages/{id}",
+			Summary: "Get a message.",
+			Example: `{` + exampleID + `}`,
+		}, getMessage),
+		op.Write(op.Spec{
+			Name:        "messages.update",
+			Route:       "PATCH /v1/messages/{id}",
+			Summary:     "Change fields of a draft.",
+			Description: "fileIds replaces all attachments. A templateId renders again, with variables.",
+			Errors: []*fault.Kind{
+				NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached,
+			},
+			Events:  []string{"message.updated"},
+			Example: `{` + exampleID + `, "subject": "Your new drawings", "cc": ["charles@example.com"]}`,
+		}, m.updateMessage),
+		op.Write(op.Spec{
+			Name:    "messages.delete",
+			Route:   "DELETE /v1/messages/{id}",
+			Summary: "Delete a draft.",
+			Errors:  []*fault.Kind{NotDraft},
+			Events:  []string{"message.deleted"},
+			Example: `{` + exampleID + `}`,
+		}, deleteMessage),
 	}
 }
 
@@ -142,13 +245,17 @@ type messageRef struct {
 }
 
 type messageList struct {
-	op.Page
-	Direction  *string `query:"direction" enum:"inbound,outbound"`
-	Status     *string `query:"status" enum:"draft,scheduled,queued,sending,sent,delivered,bounced,failed,canceled,received"`
-	ThreadID   *id.ID  `query:"threadId"`
-	ContactID  *id.ID  `query:"contactId" doc:"a contact that the message names, is from or to"`
-	CustomerID *id.ID  `query:"customerId"`
-	Query      *string `query:"query" max:"200" doc:"part of the subject, of an address or of the beginning of the text; one or two characters match word beginnings"`
+	op.Browse
+	SortBy    string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
+	Direction []string `query:"direction" enum:"inbound,outbound"`
+
+	Status []Status `query:"status" enum:"draft,scheduled,queued,sending,sent,delivered,bounced,failed,canceled,received"`
+
+	ThreadID   *id.ID   `query:"threadId"`
+	ContactID  *id.ID   `query:"contactId" doc:"a contact that the message names, or is from or to"`
+	CustomerID *id.ID   `query:"customerId"`
+	Query      *string  `query:"query" max:"200" doc:"part of subject, address or text; 1-2 letters match word starts"`
+	Include    []string `query:"include" enum:"contacts" doc:"contacts: also show those linked, at most 50 of each"`
 }
 
 func listMessages(ctx context.Context, c *op.Call, in messageList) (*op.List[Message], error) {
@@ -156,16 +263,28 @@ func listMessages(ctx context.Context, c *op.Call, in messageList) (*op.List[Mes
 	db.Equal(w, "thread_id", in.ThreadID)
 	db.Equal(w, "customer_id", in.CustomerID)
 	db.Choice(w, "status", in.Status, Sent, Delivered, Received)
-	db.Equal(w, "direction", in.Direction)
+	db.OneOf(w, "direction", in.Direction)
 	if in.ContactID != nil {
-		w.Among(db.Named{Where: "contact_id = ?", Args: []any{*in.ContactID}},
-			db.Named{Table: contacts.Rows.Name(), Column: "message_id", Where: "contact_id = ? AND deleted_at IS NULL", Args: []any{*in.ContactID}})
+		named := db.Named{Where: "contact_id = ?", Args: []any{*in.ContactID}}
+		linked := db.Named{
+			Table:  contacts.Rows.Name(),
+			Column: "message_id",
+			Where:  "contact_id = ? AND deleted_at IS NULL",
+			Args:   []any{*in.ContactID},
+		}
+		w.Among(named, linked)
 	}
-	rows, err := messages.Search(ctx, c.Tx, in.Query, w, in.DB())
+	list, err := op.Rows(ctx, c, messages, in.Browse, in.SortBy, in.Query, w)
 	if err != nil {
 		return nil, err
 	}
-	return op.ListOf(in.Page, rows), fillFiles(ctx, c.Tx, c.Org, rows)
+	if err := fillFiles(ctx, c.Tx, c.Org, list.Data); err != nil {
+		return nil, err
+	}
+	if len(in.Include) == 0 {
+		return list, nil
+	}
+	return list, fillContacts(ctx, c, list.Data)
 }
 
 func getMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
@@ -190,15 +309,18 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if err := op.References(ctx, c, v.references(&Message{})...); err != nil {
 		return nil, err
 	}
-	if err := m.maySend(ctx, c.Tx, &v); err != nil {
+	if err := m.checkSender(ctx, c.Tx, &v); err != nil {
+		return nil, err
+	}
+	if err := v.signFor(ctx, c.Tx, c.Caller.Business); err != nil {
 		return nil, err
 	}
 	files, err := findFiles(ctx, c, in.FileIDs)
 	if err != nil {
 		return nil, err
 	}
-	// What the service itself writes is not refused: a full organization could
-	// not be told, nor lose a domain that it no longer has.
+	// The service's own messages are not refused: otherwise nobody could tell a
+	// full organization anything, and a domain that it lost could not be taken away.
 	if err := m.files.Charge(c.Tx, c.Org, v.size()); err != nil {
 		return nil, err
 	}
@@ -208,8 +330,8 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	return &v, c.Emit("message.created", v.ID, &v)
 }
 
-// references are the rows that a message names; what it named before may stay.
-// The template was looked for when it was rendered.
+// references are the rows that a message names. References it had before may
+// stay. The template was found when it was rendered.
 func (v *Message) references(before *Message) []op.Ref {
 	return []op.Ref{
 		{Field: "contactId", Table: "contacts", ID: v.ContactID, Was: before.ContactID},
@@ -218,14 +340,14 @@ func (v *Message) references(before *Message) []op.Ref {
 	}
 }
 
-// insert writes an outgoing message with all that hangs under it. One that is
-// queued leaves once the transaction is committed.
+// insert writes an outgoing message with everything below it. A queued one is
+// sent once the transaction is committed.
 func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *Message, files []*file.File) error {
 	v.InternetID = internetID(v)
 	if err := v.join(ctx, tx); err != nil {
 		return err
 	}
-	v.Attachments, v.Search, v.Size = len(files), v.words(), v.size()
+	v.Attachments, v.Search, v.Size = len(files), v.searchText(), v.size()
 	if v.Status == Queued {
 		if err := m.queue(ctx, tx, cause, v); err != nil {
 			return err
@@ -238,7 +360,12 @@ func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *
 	if err := attach(ctx, tx, v, files); err != nil {
 		return err
 	}
-	return Link(ctx, tx, v)
+	with, err := linkContacts(ctx, tx, v)
+	if err != nil {
+		return err
+	}
+	_, _, err = v.enterThread(ctx, tx, with)
+	return err
 }
 
 // recipients are all addresses that a message goes to, each once: the mail
@@ -247,7 +374,7 @@ func (v *Message) recipients() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(v.To, v.CC, v.BCC) {
-		if f := db.Fold(onTheWire(a)); !seen[f] {
+		if f := db.Fold(mailhost.ToASCII(a)); !seen[f] {
 			seen[f] = true
 			out = append(out, a)
 		}
@@ -266,11 +393,11 @@ func (v *Message) size() int64 {
 	return int64(n)
 }
 
-// foundBy is how much of a text a message is found by, in bytes.
-const foundBy = 2000
+// searchedBytes is how much of its text a message is found by.
+const searchedBytes = 2000
 
-// words are what a message is found by.
-func (v *Message) words() string {
+// searchText is what a message is found by.
+func (v *Message) searchText() string {
 	parts := []*string{&v.Subject, &v.From, v.ReplyTo}
 	for _, list := range [][]string{v.To, v.CC, v.BCC} {
 		for i := range list {
@@ -278,7 +405,7 @@ func (v *Message) words() string {
 		}
 	}
 	if v.Text != nil {
-		begin := clip(*v.Text, foundBy)
+		begin := clip(*v.Text, searchedBytes)
 		parts = append(parts, &begin)
 	}
 	return db.SearchText(parts...)
@@ -292,10 +419,12 @@ func deleteMessage(ctx context.Context, c *op.Call, in messageRef) (op.Nothing, 
 	if err != nil {
 		return op.Nothing{}, err
 	}
+	if err := leaveThread(ctx, c.Tx, c.Org, v.ThreadID, c.Now); err != nil {
+		return op.Nothing{}, err
+	}
 	if err := fillFile(ctx, c.Tx, v); err != nil {
 		return op.Nothing{}, err
 	}
-	db.Index(c.Tx, messages.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("message.deleted", v.ID, v)
 }
 

@@ -19,7 +19,7 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// desk is a service that sends and takes mail.
+// desk is a service that sends and receives mail.
 type desk struct {
 	*apptest.App
 	t    *testing.T
@@ -54,7 +54,7 @@ func (d *desk) posted(from, to string, lines ...string) {
 	}
 }
 
-// refused wants a mail not to be taken.
+// refused asserts that a mail is not accepted.
 func (d *desk) refused(code int, to string, lines ...string) {
 	d.t.Helper()
 	var said *textproto.Error
@@ -63,7 +63,7 @@ func (d *desk) refused(code int, to string, lines ...string) {
 	}
 }
 
-// sent writes a message and waits until it left. It returns the mail that left.
+// sent writes a message, waits until it was sent, and returns the mail.
 func (d *desk) sent(fields string) (apptest.Value, *mail.Message, string) {
 	d.t.Helper()
 	v := d.call(d.t, "messages.create", `{`+fields+`}`).OK(d.t, 201)
@@ -81,7 +81,11 @@ func (d *desk) sent(fields string) (apptest.Value, *mail.Message, string) {
 	}
 	var r row
 	err := d.DB.Read(d.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		r, err = db.One[row](ctx, tx, "SELECT sender, content FROM mailbox_mails WHERE organization_id = $1 AND message_id = $2", d.Org, v.ID("id"))
+		r, err = db.One[row](ctx, tx, `
+			SELECT sender, content
+			FROM mailbox_mails
+			WHERE organization_id = $1 AND message_id = $2`,
+			d.Org, v.ID("id"))
 		return err
 	})
 	if err != nil {
@@ -94,10 +98,11 @@ func (d *desk) sent(fields string) (apptest.Value, *mail.Message, string) {
 	return v, m, r.Sender
 }
 
-// received lists what came in, the newest first.
+// received lists the mail that came in, newest first.
 func (d *desk) received(want int, filters ...string) apptest.Value {
 	d.t.Helper()
-	list := d.call(d.t, "messages.list", `{"direction": "inbound", "limit": 100`+strings.Join(filters, "")+`}`).OK(d.t, 200)
+	list := d.call(d.t, "messages.list", `{"direction": "inbound",
+		"limit": 100`+strings.Join(filters, "")+`}`).OK(d.t, 200)
 	if list.Len() != want {
 		d.t.Fatalf("%d messages came in, want %d: %s", list.Len(), want, list)
 	}
@@ -110,17 +115,23 @@ func (d *desk) businessAddress() string { return string(d.Business) + "@frontdes
 // contact who wrote it; our answer to it names both.
 func TestReply(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
-		ada := d.call(t, "contacts.create", `{"firstName": "Ada", "emails": [{"email": "Ada@example.com"}]}`).OK(t, 201).Text("id")
+		ada := d.call(t, "contacts.create", `{"firstName": "Ada",
+			"emails": [{"email": "Ada@example.com"}]}`).OK(t, 201).Text("id")
 		first, m, sender := d.sent(`"to": "ada@example.com", "subject": "Your drawings", "text": "Here they are."`)
 		answers := m.Header.Get("Reply-To")
-		if want := "<reply+" + strings.Trim(m.Header.Get("Message-ID"), "<>") + ">"; answers != want || !strings.HasPrefix(sender, "bounce+") || m.Header.Get("From") != "<no-reply@frontdesk.example>" {
+		if want := "<reply+" + strings.Trim(m.Header.Get("Message-ID"), "<>") + ">"; answers != want ||
+			!strings.HasPrefix(sender, "bounce+") || m.Header.Get("From") != `"Test" <no-reply@frontdesk.example>` {
 			t.Fatalf("Reply-To %q, sender %q", answers, sender)
 		}
 		d.posted("ada@example.com", strings.Trim(answers, "<>"),
-			`From: Ada Lovelace <ADA@example.com>`, `To: `+answers, `Cc: Charles <charles@example.com>`, `Subject: Re: Your drawings`, `Date: Sat, 31 Jan 2026 12:00:00 +0000`,
-			`Message-ID: <a1@example.com>`, `In-Reply-To: `+m.Header.Get("Message-ID"), `MIME-Version: 1.0`, `Content-Type: multipart/mixed; boundary=b`, ``,
+			`From: Ada Lovelace <ADA@example.com>`, `To: `+
+				answers, `Cc: Charles <charles@example.com>`, `Subject: Re: Your drawings`,
+			`Date: Sat, 31 Jan 2026 12:00:00 +0000`,
+			`Message-ID: <a1@example.com>`, `In-Reply-To: `+
+				m.Header.Get("Message-ID"), `MIME-Version: 1.0`, `Content-Type: multipart/mixed; boundary=b`, ``,
 			`--b`, `Content-Type: text/html; charset=utf-8`, ``, `<p onclick="x()">Thänk you</p><script>x()</script>`,
-			`--b`, `Content-Type: application/pdf`, `Content-Disposition: attachment; filename="../plan.pdf"`, `Content-Transfer-Encoding: base64`, ``,
+			`--b`, `Content-Type: application/pdf`, `Content-Disposition: attachment; filename="../plan.pdf"`,
+			`Content-Transfer-Encoding: base64`, ``,
 			base64.StdEncoding.EncodeToString([]byte("%PDF-1.7 the plan")), `--b--`)
 		v := d.received(1).At("0")
 		v.Same("threadId", first.Text("threadId"))
@@ -138,13 +149,15 @@ func TestReply(t *testing.T) {
 		file := d.call(t, "messages.attachments.list", ref(v)).OK(t, 200).At("0")
 		file.Same("fileName", "plan.pdf")
 		file.Same("contentType", "application/pdf")
-		if got := d.Send(t, d.Key, "GET", "/v1/files/"+file.Text("fileId")+"/content", ""); string(got.Body) != "%PDF-1.7 the plan" {
+		if got := d.Send(t, d.Key, "GET", "/v1/files/"+file.Text("fileId")+"/content",
+			""); string(got.Body) != "%PDF-1.7 the plan" {
 			t.Errorf("attached %q", got.Body)
 		}
 		links := d.call(t, "messages.contacts.list", ref(v)).OK(t, 200)
 		links.Same("0.contactId", ada)
 		links.Same("0.role", "from")
-		for _, filter := range []string{`"contactId": "` + ada + `"`, `"threadId": "` + first.Text("threadId") + `"`, `"query": "thänk"`, `"query": "lovelace"`} {
+		for _, filter := range []string{`"contactId": "` + ada + `"`, `"threadId": "` + first.Text("threadId") + `"`,
+			`"query": "thänk"`, `"query": "lovelace"`} {
 			want := 1
 			if strings.Contains(filter, "lovelace") {
 				want = 0 // names are not kept
@@ -155,12 +168,14 @@ func TestReply(t *testing.T) {
 			t.Errorf("events %q", events)
 		}
 		// And back again.
-		second, m, _ := d.sent(`"to": "ada@example.com", "subject": "Re: Your drawings", "text": "Welcome.", "inReplyToId": "` + v.Text("id") + `"`)
+		second, m, _ := d.sent(`"to": "ada@example.com", "subject": "Re: Your drawings", "text": "Welcome.",
+			"inReplyToId": "` + v.Text("id") + `"`)
 		second.Same("threadId", first.Text("threadId"))
 		if got := m.Header.Get("In-Reply-To"); got != "<a1@example.com>" {
 			t.Errorf("it answers %q", got)
 		}
-		if got := m.Header.Get("References"); !strings.HasPrefix(got, "<"+first.Text("id")+".") || !strings.HasSuffix(got, " <a1@example.com>") {
+		if got := m.Header.Get("References"); !strings.HasPrefix(got, "<"+first.Text("id")+".") ||
+			!strings.HasSuffix(got, " <a1@example.com>") {
 			t.Errorf("references %q", got)
 		}
 		call := d.Door("rest", d.NewTenant(t, "enterprise"))
@@ -168,13 +183,14 @@ func TestReply(t *testing.T) {
 	})
 }
 
-// Who gets a mail: by the address that it came to, or by what it answers.
+// Who gets a mail: by the address it came to, or by what it answers.
 func TestMailboxes(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		first, m, sender := d.sent(`"to": "ada@example.com", "subject": "Hello", "text": "Hi."`)
 		ours := m.Header.Get("Message-ID")
 		d.refused(550, "no-reply@frontdesk.example", "Subject: Re: Hello", "", "By the subject alone.")
-		d.refused(550, "no-reply@frontdesk.example", "In-Reply-To: <"+string(id.New())+"@frontdesk.example>", "", "To nobody's.")
+		d.refused(550, "no-reply@frontdesk.example", "In-Reply-To: <"+string(id.New())+"@frontdesk.example>", "",
+			"To nobody's.")
 		d.refused(550, "anybody@frontdesk.example", "", "x")
 		d.refused(550, "reply+"+string(id.New())+"@frontdesk.example", "", "x")
 		d.refused(550, "reply+"+first.Text("id")+"@frontdesk.example", "", "The id alone is no address.")
@@ -183,22 +199,31 @@ func TestMailboxes(t *testing.T) {
 		d.refused(550, string(id.New())+"@frontdesk.example", "", "x")
 		d.refused(550, string(d.Business)+"@elsewhere.example", "", "x")
 		d.refused(550, "ada@example.com", "", "x")
-		d.posted("ada@example.com", "No-Reply@FRONTDESK.example", "From: ada@example.com", "To: no-reply@frontdesk.example", "References: <x@y> "+ours, "", "By the headers.")
-		d.posted("ada@example.com", sender, "From: ada@example.com", "To: "+sender, "Subject: Something else", "", "By the address.")
+		d.posted("ada@example.com", "No-Reply@FRONTDESK.example", "From: ada@example.com",
+			"To: no-reply@frontdesk.example",
+			"References: <x@y> "+ours, "", "By the headers.")
+		d.posted("ada@example.com", sender, "From: ada@example.com", "To: "+sender, "Subject: Something else", "",
+			"By the address.")
 		for _, i := range []string{"0", "1"} {
 			d.received(2).At(i).Same("threadId", first.Text("threadId"))
 		}
-		// Nobody answered: a thread of its own, and no sender but the envelope's.
-		d.posted("ada@example.com", d.businessAddress(), "Subject: New", "Date: Mon, 1 Jan 2080 00:00:00 +0000", "", "Out of the blue.")
+		// An answer to nobody starts its own thread, and has no sender but the
+		// envelope's.
+		d.posted("ada@example.com", d.businessAddress(), "Subject: New", "Date: Mon, 1 Jan 2080 00:00:00 +0000", "",
+			"Out of the blue.")
 		v := d.received(3).At("0")
 		v.Same("from", "ada@example.com")
 		v.Same("bcc.0", d.businessAddress())
-		if v.Text("threadId") == first.Text("threadId") || !v.At("inReplyToId").Null() || strings.HasPrefix(v.Text("sentAt"), "2080") {
+		if v.Text("threadId") == first.Text("threadId") || !v.At("inReplyToId").Null() ||
+			strings.HasPrefix(v.Text("sentAt"), "2080") {
 			t.Errorf("a new one: %s", v)
 		}
-		// One mail for two organizations is each one's, and neither learns of the other by it.
+		// One mail for two organizations belongs to each, and neither learns of
+		// the other.
 		other := d.NewTenant(t, "enterprise")
-		if err := d.post("ada@example.com", []string{d.businessAddress(), string(other.Business) + "@frontdesk.example"}, "Subject: Both", "", "x"); err != nil {
+		if err := d.post("ada@example.com", []string{d.businessAddress(),
+			string(other.Business) + "@frontdesk.example"},
+			"Subject: Both", "", "x"); err != nil {
 			t.Fatal(err)
 		}
 		d.received(4).At("0").Same("bcc.0", d.businessAddress())
@@ -213,19 +238,22 @@ func TestMailboxes(t *testing.T) {
 	})
 }
 
-// Who has seen a mail of ours answers it from any address. A mail from outside
-// is answered by those who take part in its thread, and nobody takes the place
-// of another by its Message-ID.
+// Whoever has seen a mail of ours may answer it from any address. Mail from
+// outside is answered by the participants of its thread, and nobody replaces
+// another by reusing its Message-ID.
 func TestThreadOfOthers(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
-		first, m, _ := d.sent(`"to": "ada@example.com", "cc": "grace@bücher.example", "replyTo": "office@example.org", "subject": "Offer", "text": "1000."`)
+		first, m, _ := d.sent(`"to": "ada@example.com", "cc": "grace@bücher.example", "replyTo": "office@example.org",
+			"subject": "Offer", "text": "1000."`)
 		ours := m.Header.Get("Message-ID")
 		const theirs = "<question@example.com>"
 		named := ours
 		from := func(address, messageID string) apptest.Value {
 			d.t.Helper()
 			n := d.call(t, "messages.list", `{"direction": "inbound", "limit": 100}`).OK(t, 200).Len()
-			d.posted("x@example.net", d.businessAddress(), "From: "+address, "Message-ID: "+messageID, "In-Reply-To: "+named, "", "By "+address)
+			d.posted("x@example.net", d.businessAddress(), "From: "+address, "Message-ID: "+messageID,
+				"In-Reply-To: "+named,
+				"", "By "+address)
 			return d.received(n + 1).At("0")
 		}
 		joins := func(address string) {
@@ -248,26 +276,32 @@ func TestThreadOfOthers(t *testing.T) {
 		joins("ADA@example.com")
 		joins("grace@xn--bcher-kva.example")
 		joins("office@example.org")
-		// Whom somebody of the thread writes to takes part in it.
-		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Cc: charles@example.com", "In-Reply-To: "+ours, "", "Charles knows.")
+		// Anyone that a participant writes to becomes a participant.
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Cc: charles@example.com",
+			"In-Reply-To: "+ours, "", "Charles knows.")
 		joins("charles@example.com")
 	})
 }
 
-// A recipient of marketing mail reports for nobody but themselves.
+// A recipient of marketing mail reports only for themselves.
 func TestBounceOfMarketing(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		for _, a := range []string{"ada@example.com", "gone@example.com"} {
 			d.call(t, "email_opt_ins.create", `{"email": "`+a+`", "status": "opted_in"}`).OK(t, 201)
 		}
-		v, _, _ := d.sent(`"to": ["ada@example.com", "gone@example.com"], "purpose": "marketing", "subject": "News", "text": "New."`)
+		v, _, _ := d.sent(`"to": ["ada@example.com", "gone@example.com"], "purpose": "marketing", "subject": "News",
+			"text": "New."`)
 		type row struct {
 			Sender     string   `db:"sender"`
 			Recipients []string `db:"recipients"`
 		}
 		paths := map[string]string{}
 		err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			rows, err := db.All[row](ctx, tx, "SELECT sender, recipients FROM mailbox_mails WHERE organization_id = $1 AND message_id = $2", d.Org, v.ID("id"))
+			rows, err := db.All[row](ctx, tx, `
+				SELECT sender, recipients
+				FROM mailbox_mails
+				WHERE organization_id = $1 AND message_id = $2`,
+				d.Org, v.ID("id"))
 			for _, r := range rows {
 				paths[r.Recipients[0]] = r.Sender
 			}
@@ -285,14 +319,19 @@ func TestBounceOfMarketing(t *testing.T) {
 	})
 }
 
-// A disabled organization sends nothing, also not what it wrote before.
+// A disabled organization sends nothing, not even what it wrote before.
 func TestDisabledSendsNothing(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
-		v := d.call(t, "messages.create", `{"to": "ada@example.com", "subject": "x", "text": "x", "scheduledAt": "`+time.Now().Add(1500*time.Millisecond).UTC().Format(time.RFC3339Nano)+`"}`).OK(t, 201)
+		v := d.call(t, "messages.create", `{"to": "ada@example.com", "subject": "x", "text": "x",
+			"scheduledAt": "`+time.Now().Add(1500*time.Millisecond).UTC().Format(time.RFC3339Nano)+`"}`).OK(t, 201)
 		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "disabled"}`)
 		looked := func() (n int) {
 			err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				n, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE unique_key = $1 AND run_at > $2", v.Text("id"), d.Clock.Now().Add(time.Minute))
+				n, err = db.One[int](ctx, tx, `
+					SELECT count(*)
+					FROM jobs
+					WHERE unique_key = $1 AND run_at > $2`,
+					v.Text("id"), d.Clock.Now().Add(time.Minute))
 				return err
 			})
 			if err != nil {
@@ -313,7 +352,8 @@ func TestDisabledSendsNothing(t *testing.T) {
 // The same mail again, alone or many at once, is stored once.
 func TestRepetition(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
-		lines := []string{"From: ada@example.com", "Message-ID: <one@example.com>", "Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: image/png", "", "x", "--b--"}
+		lines := []string{"From: ada@example.com", "Message-ID: <one@example.com>",
+			"Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: image/png", "", "x", "--b--"}
 		d.posted("ada@example.com", d.businessAddress(), lines...)
 		d.posted("ada@example.com", d.businessAddress(), lines...)
 		d.received(1)
@@ -345,21 +385,26 @@ func TestRepetition(t *testing.T) {
 }
 
 func report(to, about, address, action string) []string {
-	return []string{"From: MAILER-DAEMON@relay.example", "To: " + to, "Subject: Undelivered", "Content-Type: multipart/report; report-type=delivery-status; boundary=b", "",
+	return []string{"From: MAILER-DAEMON@relay.example", "To: " + to, "Subject: Undelivered",
+		"Content-Type: multipart/report; report-type=delivery-status; boundary=b", "",
 		"--b", "Content-Type: text/plain", "", "Sorry.",
-		"--b", "Content-Type: message/delivery-status", "", "Reporting-MTA: dns; relay.example", "", "Final-Recipient: rfc822; " + address, "Action: " + action, "Status: 5.1.1", "Diagnostic-Code: smtp; 550 5.1.1 No such user", "",
+		"--b", "Content-Type: message/delivery-status", "", "Reporting-MTA: dns; relay.example", "",
+		"Final-Recipient: rfc822; " + address, "Action: " + action, "Status: 5.1.1",
+		"Diagnostic-Code: smtp; 550 5.1.1 No such user", "",
 		"--b", "Content-Type: text/rfc822-headers", "", about, "Subject: x", "--b--"}
 }
 
-// A report that a mail did not arrive is about that mail, and no message.
+// A report that a mail did not arrive is about that mail, and is not a message.
 func TestBounce(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		v, m, sender := d.sent(`"to": "gone@example.com", "subject": "Hello", "text": "Hi."`)
 		about := "Message-ID: " + m.Header.Get("Message-ID")
 		d.posted("", sender, report(sender, about, "gone@example.com", "delayed")...)
 		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "sent")
-		// Anybody can write a report; only one that comes to the return path is believed.
-		d.refused(550, "no-reply@frontdesk.example", report("no-reply@frontdesk.example", about, "gone@example.com", "failed")...)
+		// Anybody can write a report; only one that comes to the return path is
+		// believed.
+		d.refused(550, "no-reply@frontdesk.example",
+			report("no-reply@frontdesk.example", about, "gone@example.com", "failed")...)
 		answers := strings.Trim(m.Header.Get("Reply-To"), "<>")
 		d.posted("", answers, report(answers, about, "gone@example.com", "failed")...)
 		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "sent")
@@ -374,7 +419,8 @@ func TestBounce(t *testing.T) {
 		v.Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
 		d.received(1)
 
-		// Of two recipients one has it; the report names neither the mail nor, quite, the address.
+		// One of two recipients has it; the report names neither the mail nor,
+		// exactly, the address.
 		both, _, sender := d.sent(`"to": ["ada@example.com", "gone@example.com"], "subject": "Hello", "text": "Hi."`)
 		d.posted("", sender, report(sender, "X: y", "gone@example.com", "failed")...)
 		both = d.call(t, "messages.get", ref(both)).OK(t, 200)
@@ -382,17 +428,21 @@ func TestBounce(t *testing.T) {
 		both.Same("errorMessage", "gone@example.com: 550 5.1.1 No such user")
 		d.posted("", sender, report(sender, "X: y", "ada@example.com", "failed")...)
 		d.call(t, "messages.get", ref(both)).OK(t, 200).Same("status", "bounced")
-		if events := d.Events(t, "message."); events != "message.created message.sent message.received message.bounced message.created message.sent message.bounced message.bounced" {
+		want := "message.created message.sent message.received message.bounced " +
+			"message.created message.sent message.bounced message.bounced"
+		if events := d.Events(t, "message."); events != want {
 			t.Errorf("events %q", events)
 		}
-		// About somebody else's mail it is a mail like any other, and to nobody it is nobody's.
-		d.posted("", d.businessAddress(), report(d.businessAddress(), "Message-ID: <x@y>", "z@example.com", "failed")...)
+		// A report about somebody else's mail is a mail like any other, and one
+		// to nobody is nobody's.
+		d.posted("", d.businessAddress(),
+			report(d.businessAddress(), "Message-ID: <x@y>", "z@example.com", "failed")...)
 		d.received(2)
 		d.refused(550, "no-reply@frontdesk.example", report("x", "Message-ID: <x@y>", "z@example.com", "failed")...)
 	})
 }
 
-// Whatever comes is stored with what can be read, and whole beside it.
+// Every mail is stored with what can be read, and whole beside it.
 func TestMalformedMail(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		for i, c := range []struct {
@@ -401,11 +451,15 @@ func TestMalformedMail(t *testing.T) {
 		}{
 			{"nothing", "", false},
 			{"no mail", "hello there", true},
-			{"garbage", "Subject: \xff\x00\xfe\r\nFrom: <<<\x01>>\r\nTo: \x80@\x81\r\nMessage-ID: <\xff>\r\n\r\n\xff\x00\xfe", false},
+			{"garbage",
+				"Subject: \xff\x00\xfe\r\nFrom: <<<\x01>>\r\nTo: \x80@\x81\r\nMessage-ID: <\xff>\r\n\r\n\xff\x00\xfe",
+				false},
 			{"no boundary", "Content-Type: multipart/mixed\r\n\r\nx", true},
 			{"unknown charset", "Content-Type: text/plain; charset=\"x\x00y\"\r\n\r\nx", false},
 			{"bad name", "Content-Type: image/png; name=\"\x00/..\x07/\xff\"\r\n\r\nx", false},
-			{"too many parts", "Content-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\n\r\n", 20_000), true},
+			{"too many parts", "Content-Type: multipart/mixed; boundary=b\r\n\r\n" +
+				strings.Repeat("--b\r\n\r\n", 20_000),
+				true},
 			{"surrogates", "Subject: =?utf-8?b?7aCA?=\r\nContent-Type: text/html\r\n\r\n&#xD800;<p>", false},
 			{"long subject", "Subject: " + strings.Repeat("x", 50_000) + "\r\n\r\nx", false},
 		} {
@@ -425,22 +479,26 @@ func TestMalformedMail(t *testing.T) {
 	})
 }
 
-// A mail is taken whatever it is called: a name that is too long is none.
+// A mail is accepted whatever its Message-ID: one that is too long counts as
+// none.
 func TestLongMessageID(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		var name strings.Builder
 		for i := range 990 {
 			name.WriteRune(rune(0x4e00 + i*7919%20000))
 		}
-		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Message-ID: <"+name.String()+">", "References: <"+name.String()+">", "", "x")
-		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Message-ID: <"+strings.Repeat("x", 990)+">", "", "y")
-		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "In-Reply-To: <"+strings.Repeat("x", 990)+">", "", "z")
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com", "Message-ID: <"+name.String()+">",
+			"References: <"+name.String()+">", "", "x")
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com",
+			"Message-ID: <"+strings.Repeat("x", 990)+">", "", "y")
+		d.posted("ada@example.com", d.businessAddress(), "From: ada@example.com",
+			"In-Reply-To: <"+strings.Repeat("x", 990)+">", "", "z")
 		list := d.received(3)
 		list.Same("0.inReplyToId", list.Text("1.id"))
 	})
 }
 
-// A full organization takes no more mail.
+// A full organization accepts no more mail.
 func TestAttackFullMailbox(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -466,7 +524,7 @@ func TestAttackFullMailbox(t *testing.T) {
 	})
 }
 
-// A mail that one organization has no room for is another's all the same.
+// A mail that one organization has no room for still reaches another.
 func TestAttackFullMailboxOfTwo(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
@@ -478,7 +536,8 @@ func TestAttackFullMailboxOfTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said *textproto.Error
-		err := d.post("ada@example.com", []string{string(small.Business) + "@frontdesk.example", d.businessAddress()}, "Subject: both", "", strings.Repeat("y ", 3000))
+		err := d.post("ada@example.com", []string{string(small.Business) + "@frontdesk.example", d.businessAddress()},
+			"Subject: both", "", strings.Repeat("y ", 3000))
 		if !errors.As(err, &said) || said.Code != 452 {
 			t.Errorf("%v", err)
 		}

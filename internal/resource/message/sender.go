@@ -2,48 +2,116 @@ package message
 
 import (
 	"context"
-	"crypto"
-	"fmt"
+	"errors"
+	"net/mail"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/mailhost"
 )
 
-// Senders knows which addresses an organization may send from, and what signs
-// their mail.
-type Senders interface {
-	// Default is the address of an organization that names none.
-	Default() string
-	// MaySend reports whether an organization may send from an address.
-	MaySend(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error)
-	// Answers is where answers to a message with this Message-ID go, when that
-	// is not the address that it is sent from; else it is empty. returns is the
-	// domain where reports come back to that it did not arrive, or empty when
-	// nobody takes any.
-	Answers(ctx context.Context, tx *db.Tx, org id.ID, from, internetID string) (address, returns string, err error)
-	// Keys are what signs the mail of an address. A *Refusal says that the
-	// organization may not send from it, or no longer. It is called outside of
-	// every transaction.
-	Keys(ctx context.Context, org id.ID, address string) ([]Key, error)
-}
+// maxName is how many characters of a name mail programs have room for.
+const maxName = 100
 
-// Key signs the mail of a domain (RFC 6376).
-type Key struct {
-	Domain, Selector string
-	Signer           crypto.Signer // RSA or Ed25519
-}
+const badSender = `Write it like name@example.com, or like "Business name" <name@example.com>`
 
-// maySend fills in the address of a message that names none, and refuses one
-// that the organization may not send from.
-func (m *Messages) maySend(ctx context.Context, tx *db.Tx, v *Message) error {
-	if v.From == "" {
-		v.From = m.senders.Default()
+// parseSender takes an address apart from the name before it. issue says what
+// is wrong, for the caller. A name that hides characters, or that could be read
+// as another address, would deceive whoever gets the mail.
+func parseSender(s string) (name *string, address, issue string) {
+	if op.IsEmail(s) {
+		return nil, s, ""
 	}
-	ok, err := m.senders.MaySend(ctx, tx, v.OrganizationID, v.From)
-	if err == nil && !ok {
-		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; "+
-			"use one on an active domain of its own, or %s", m.senders.Default()))
+	a, err := mail.ParseAddress(s)
+	switch {
+	case err != nil || !op.IsEmail(a.Address):
+		return nil, "", badSender
+	case utf8.RuneCountInString(a.Name) > maxName:
+		return nil, "", "The name is too long: expected at most 100 characters"
+	case strings.ContainsAny(a.Name, "@<>"):
+		return nil, "", "The name must not look like an address: leave out @, < and >"
+	case strings.ContainsFunc(a.Name, isHidden):
+		return nil, "", "The name contains characters that nobody sees; leave them out"
+	case strings.TrimSpace(a.Name) == "":
+		return nil, a.Address, ""
+	}
+	clean := strings.TrimSpace(a.Name)
+	return &clean, a.Address, ""
+}
+
+// isHidden reports whether a character shows nothing, or turns the direction of
+// others. The joiners are part of how some languages are written.
+func isHidden(r rune) bool {
+	return r != '\u200c' && r != '\u200d' && !unicode.IsPrint(r)
+}
+
+// displayName is a business's name as the name of a sender, or nil.
+func displayName(s string) *string {
+	s = strings.ReplaceAll(s, "@", " at ")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r) || r == '<' || r == '>':
+			return ' '
+		case isHidden(r) || r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > maxName {
+		s = strings.TrimSpace(string(runes[:maxName]))
+	}
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// signFor says for which business a message is written: its name stands beside
+// the address unless the message brings another, and its letterhead around it.
+// Without a business it is the organization's first.
+func (v *Message) signFor(ctx context.Context, tx *db.Tx, business id.ID) (err error) {
+	if business == "" {
+		if business, err = account.OldestBusiness(ctx, tx, v.OrganizationID); errors.Is(err, db.ErrNone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	v.BusinessID = &business
+	return v.nameSender(ctx, tx)
+}
+
+// nameSender fills in the name of a message that has none.
+func (v *Message) nameSender(ctx context.Context, tx *db.Tx) error {
+	if v.FromName != nil || v.BusinessID == nil {
+		return nil
+	}
+	b, err := account.BusinessOf(ctx, tx, v.OrganizationID, *v.BusinessID)
+	if errors.Is(err, db.ErrNone) {
+		return nil
+	}
+	if err == nil {
+		v.FromName = displayName(b.Name)
 	}
 	return err
+}
+
+// fromHeader is the value of From (RFC 5322 §3.4): a quoted name, or encoded
+// words where it is not all ASCII (RFC 2047), which never are inside quotes.
+func (v *Message) fromHeader() string {
+	address := (&mail.Address{Address: mailhost.ToASCII(v.From)}).String()
+	if v.FromName == nil {
+		return address
+	}
+	if words := encodedWords(*v.FromName); words != "" {
+		return words + "\r\n " + address
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(*v.FromName) + "\"\r\n " + address
 }

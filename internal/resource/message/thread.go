@@ -2,118 +2,364 @@ package message
 
 import (
 	"context"
-	"crypto/rand"
 	"slices"
 	"strings"
 
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/mailhost"
 )
 
-// maxReferences is how many of the mails before it one names: the first, which
-// began the thread, and the latest (RFC 5322 §3.6.4 names them all, and
-// §2.1.1 bounds the line).
-const maxReferences = 20
+// ThreadStatus is who has the next word in a thread.
+type ThreadStatus string
 
-// internetID makes the Message-ID of an outgoing message, once: every attempt
-// to send it has the same. Who knows the message's id does not know the rest
-// of it, so that to name it is to have seen the mail.
-func internetID(v *Message) string {
-	return string(v.ID) + "." + strings.ToLower(rand.Text()[:16]) + "@" + DomainOf(onTheWire(v.From))
+const open ThreadStatus = "open" // of a new thread, and of one that mail came in for
+
+// Thread is a message and all its answers: what a desk works through. join.go
+// decides which thread a message belongs to.
+type Thread struct {
+	op.Record
+	Subject       string       `json:"subject" max:"1000" doc:"at first, that of its first message"`
+	Status        ThreadStatus `json:"status" enum:"open,waiting,closed" doc:"a received message opens it again"`
+	AssigneeID    *id.ID       `json:"assigneeId" doc:"the member who takes care of it"`
+	SnoozedUntil  *clock.Time  `json:"snoozedUntil" doc:"nobody needs to look before; null again when mail comes in"`
+	ContactID     *id.ID       `json:"contactId" doc:"whom it is with"`
+	CustomerID    *id.ID       `json:"customerId"`
+	LastMessageAt clock.Time   `json:"lastMessageAt" doc:"when the last message came in, was written or sent"`
+	MessageCount  int          `json:"messageCount" doc:"drafts included"`
+	Unread        bool         `json:"unread" doc:"true from the moment that mail comes in"`
+
+	Seq    int64  `json:"-" db:"seq"`
+	Search string `json:"-" db:"search"`
 }
 
-// isSecret reports whether only who has seen a message can name it.
-func isSecret(v *Message) bool {
-	local, _, _ := strings.Cut(v.InternetID, "@")
-	return v.Direction == Outbound && strings.Contains(local, ".")
-}
+var threads = db.NewTable[Thread]("threads", db.Life{
+	Noun: "thread",
+	Refs: []db.Ref{
+		db.To("assignee_id", "users", db.Keeps), // as with tasks: somebody must take over
+		db.To("contact_id", "contacts"),
+		db.To("customer_id", "customers"),
+	},
+	Erase: db.Blank(`
+		subject = 'Thread with an erased contact',
+		search = ' thread with an erased contact'`).Of("contact_id").Find(findThreads),
+})
 
-// idOf is the message's id that a Message-ID of ours begins with.
-func idOf(internetID string) (id.ID, bool) {
-	local, _, _ := strings.Cut(internetID, "@")
-	first, _, _ := strings.Cut(local, ".")
-	return id.Parse(first)
-}
-
-// join puts a message into the thread of the one that it answers, or begins one.
-func (v *Message) join(ctx context.Context, tx *db.Tx) error {
-	v.ThreadID, v.References = id.New(), []string{}
-	if v.InReplyToID == nil {
-		return nil
+// findThreads finds the threads of a person's messages.
+func findThreads(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	ids, err := db.All[id.ID](ctx, tx, `
+		SELECT DISTINCT thread_id FROM messages
+		WHERE organization_id = $1 AND id = ANY($2)`, e.Organization, e.IDs("messages"))
+	if err != nil {
+		return err
 	}
-	parent, err := messages.Get(ctx, tx, v.OrganizationID, *v.InReplyToID)
+	return e.AddIDs(ctx, tx, "threads", ids)
+}
+
+const exampleThread = `"id": "9f2c6d81-4b7e-4a35-8e10-6d5a3c9b2f74"`
+
+func threadOperations() []*op.Op {
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:        "threads.list",
+			Route:       "GET /v1/threads",
+			Resource:    resource,
+			Summary:     "List threads, newest first.",
+			Description: "A thread is what threadId of a message names: the message and all its answers.",
+			Example:     `{"status": ["open"], "assigneeId": "none", "limit": 20}`,
+		}, listThreads),
+		op.Read(op.Spec{
+			Name:        "threads.get",
+			Route:       "GET /v1/threads/{id}",
+			Resource:    resource,
+			Summary:     "Get a thread.",
+			Description: "messages.list with its threadId lists the messages.",
+			Example:     `{` + exampleThread + `}`,
+		}, getThread),
+		op.Write(op.Spec{
+			Name:     "threads.update",
+			Route:    "PATCH /v1/threads/{id}",
+			Resource: resource,
+			Summary:  "Change fields of a thread: assign it, snooze it, close it, mark it as read.",
+			Description: "A received message makes a thread open and unread again, and ends its snooze. The subject " +
+				"is for the house: mail keeps its own.",
+			Events:  []string{threadUpdated},
+			Example: `{` + exampleThread + `, "status": "waiting", "unread": false}`,
+		}, updateThread),
+	}
+}
+
+// resource is what threads need a permission for.
+const resource = "messages"
+
+const threadUpdated = "thread.updated"
+
+type threadRef struct {
+	ID id.ID `path:"id" doc:"the thread"`
+}
+
+type threadList struct {
+	op.Browse
+	SortBy string         `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,lastMessageAt"`
+	Status []ThreadStatus `query:"status" enum:"open,waiting,closed"`
+
+	AssigneeID *string `query:"assigneeId" format:"id-or-none" doc:"a member's id, or none"`
+	ContactID  *id.ID  `query:"contactId" doc:"the contact that the thread is with"`
+	Query      *string `query:"query" max:"200" doc:"part of subject or address; 1-2 letters match word starts"`
+}
+
+func listThreads(ctx context.Context, c *op.Call, in threadList) (*op.List[Thread], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "contact_id", in.ContactID)
+	db.EqualOrNone(w, "assignee_id", in.AssigneeID)
+	db.Choice(w, "status", in.Status, open, "closed")
+	return op.Rows(ctx, c, threads, in.Browse, in.SortBy, in.Query, w)
+}
+
+func getThread(ctx context.Context, c *op.Call, in threadRef) (*Thread, error) {
+	return threads.Get(ctx, c.Tx, c.Org, in.ID)
+}
+
+type threadUpdate struct {
+	threadRef
+	Subject      op.Maybe[string]       `json:"subject" min:"1" max:"1000"`
+	Status       op.Maybe[ThreadStatus] `json:"status" enum:"open,waiting,closed"`
+	AssigneeID   op.Opt[id.ID]          `json:"assigneeId" ref:"-" doc:"a member of the organization"`
+	SnoozedUntil op.Opt[clock.Time]     `json:"snoozedUntil" doc:"a time within a year"`
+	ContactID    op.Opt[id.ID]          `json:"contactId" ref:"contacts"`
+	CustomerID   op.Opt[id.ID]          `json:"customerId" ref:"customers"`
+	Unread       op.Maybe[bool]         `json:"unread"`
+}
+
+func updateThread(ctx context.Context, c *op.Call, in threadUpdate) (*Thread, error) {
+	// What is named is held before the thread, as by everybody who writes messages.
+	err := op.References(ctx, c,
+		op.Ref{Field: "contactId", Table: "contacts", ID: in.ContactID.Ptr()},
+		op.Ref{Field: "customerId", Table: "customers", ID: in.CustomerID.Ptr()})
+	if err != nil {
+		return nil, err
+	}
+	t, err := threads.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	before := *t
+	if !op.Apply(t, &in) {
+		return t, nil
+	}
+	if t.AssigneeID != nil && !same(t.AssigneeID, before.AssigneeID) {
+		if active, err := account.IsActive(ctx, c.Tx, c.Org, *t.AssigneeID); err != nil {
+			return nil, err
+		} else if !active {
+			return nil, fault.Field("assigneeId", "There is no active member with this id in the organization")
+		}
+	}
+	if s := t.SnoozedUntil; s != nil && (before.SnoozedUntil == nil || *s != *before.SnoozedUntil) &&
+		(*s <= c.Now || *s > c.Now.Add(maxAhead)) {
+		return nil, fault.Field("snoozedUntil", "Expected a time in the future, within a year")
+	}
+	if t.Subject != before.Subject {
+		if t.Search, err = t.words(ctx, c.Tx); err != nil {
+			return nil, err
+		}
+	}
+	t.UpdatedAt = c.Now
+	if err := t.save(ctx, c.Tx, before.Search); err != nil {
+		return nil, err
+	}
+	return t, c.Emit(threadUpdated, t.ID, t)
+}
+
+func (t *Thread) save(ctx context.Context, tx *db.Tx, searchBefore string) error {
+	if t.Search != searchBefore {
+		db.Index(tx, threads.Name(), t.Seq, t.Search)
+	}
+	return threads.Save(ctx, tx, t)
+}
+
+// words are what a thread is found by: its subject and the addresses of its
+// latest messages.
+func (t *Thread) words(ctx context.Context, tx *db.Tx) (string, error) {
+	rows, err := latestIn(ctx, tx, t.OrganizationID, t.ID)
+	if err != nil {
+		return "", err
+	}
+	var people []string
+	for i := range rows {
+		people = append(people, rows[i].people()...)
+	}
+	return withPeople(db.SearchText(&t.Subject), people), nil
+}
+
+// maxThreadWords is how many bytes a thread is found by, about.
+const maxThreadWords = 8000
+
+// withPeople adds the addresses that are not among the words yet, as long as
+// there is room.
+func withPeople(words string, people []string) string {
+	seen := map[string]bool{}
+	for _, p := range people {
+		if len(words) >= maxThreadWords {
+			break
+		}
+		if seen[p] || mailhost.NamesMessage(p) {
+			continue
+		}
+		seen[p] = true
+		if add := db.SearchText(&p); !strings.Contains(words+" ", add+" ") {
+			words += add
+		}
+	}
+	return words
+}
+
+// The thread is a root of its own. Whoever writes a message locks first what
+// the message names, then the message, then its thread; of two threads, the one
+// with the lesser id.
+
+// holdThread locks the thread of a message. The first message begins it.
+func (v *Message) holdThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
+	t, err := threads.Lock(ctx, tx, v.OrganizationID, v.ThreadID)
+	if !fault.Has(err, fault.NotFound) {
+		return t, err
+	}
+	t = &Thread{
+		Record: op.Record{
+			ID:             v.ThreadID,
+			CreatedAt:      v.CreatedAt,
+			UpdatedAt:      v.UpdatedAt,
+			OrganizationID: v.OrganizationID,
+		},
+		Subject:       v.Subject,
+		Status:        open,
+		LastMessageAt: v.UpdatedAt,
+	}
+	t.Search = db.SearchText(&t.Subject)
+	free, err := threads.TryInsert(ctx, tx, t)
+	if err == nil && !free {
+		// Another message began it at the same moment, or it was deleted with its last one.
+		_, err = db.Exec(ctx, tx, "UPDATE threads SET deleted_at = NULL WHERE organization_id = $1 AND id = $2",
+			v.OrganizationID, v.ThreadID)
+		if err == nil {
+			t, err = threads.Lock(ctx, tx, v.OrganizationID, v.ThreadID)
+		}
+	}
+	if err == nil {
+		db.Index(tx, threads.Name(), t.Seq, t.Search)
+	}
+	return t, err
+}
+
+// enterThread adds a message that was just written to its thread. with is the
+// contact that it is from or to. It reports whether the thread was not open.
+func (v *Message) enterThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *Thread, reopened bool, err error) {
+	if t, err = v.holdThread(ctx, tx); err != nil {
+		return nil, false, err
+	}
+	words := t.Search
+	if err := t.count(ctx, tx, 1); err != nil {
+		return nil, false, err
+	}
+	t.UpdatedAt, t.LastMessageAt = v.UpdatedAt, max(t.LastMessageAt, v.UpdatedAt)
+	if t.ContactID == nil {
+		t.ContactID = v.ContactID
+	}
+	if t.ContactID == nil {
+		t.ContactID = with
+	}
+	if t.CustomerID == nil {
+		t.CustomerID = v.CustomerID
+	}
+	if v.Direction == Inbound {
+		reopened = t.Status != open || t.SnoozedUntil != nil
+		t.Status, t.SnoozedUntil, t.Unread = open, nil, true
+	}
+	t.Search = withPeople(t.Search, v.correspondence().people())
+	return t, reopened, t.save(ctx, tx, words)
+}
+
+// leaveThread takes a message that was just deleted, or put into another
+// thread, out of this one. The last one takes the thread along.
+func leaveThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clock.Time) error {
+	t, err := threads.Lock(ctx, tx, org, thread)
 	if fault.Has(err, fault.NotFound) {
-		return op.Unseen("inReplyToId")
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	v.Follow(parent)
-	return nil
-}
-
-// Follow makes a message an answer to another: in its thread, and naming it.
-func (v *Message) Follow(parent *Message) {
-	v.ThreadID, v.InReplyToID = parent.ThreadID, &parent.ID
-	v.References = append([]string{}, parent.References...)
-	if n := len(v.References); n >= maxReferences {
-		v.References = append(v.References[:1], v.References[n-maxReferences+2:]...)
-	}
-	v.References = append(v.References, parent.InternetID)
-}
-
-// Answered finds the message that an answer from outside names by its
-// Message-IDs, the nearest first. None is a 404. Whoever has seen a Message-ID
-// can send a mail under it; the first that had it is meant.
-func Answered(ctx context.Context, tx *db.Tx, org id.ID, internetIDs []string) (*Message, error) {
-	for _, s := range internetIDs {
-		v, err := messages.Find(ctx, tx, db.In(org).And("internet_id = ?", strings.Trim(s, "<> ")).And("seq = (SELECT min(seq) FROM messages WHERE organization_id = $1 AND internet_id = ? AND deleted_at IS NULL)", strings.Trim(s, "<> ")))
-		if !fault.Has(err, fault.NotFound) {
-			return v, err
-		}
-	}
-	return nil, fault.NotFound.Say("There is no such message.")
-}
-
-// maxLookedAt is how many messages of a thread tell who takes part in it.
-const maxLookedAt = 200
-
-// correspondence is what of a message tells who wrote to whom.
-type correspondence struct {
-	Direction string   `db:"direction"`
-	From      string   `db:"from_address"`
-	ReplyTo   *string  `db:"reply_to"`
-	To        []string `db:"to_addresses"`
-	CC        []string `db:"cc_addresses"`
-	BCC       []string `db:"bcc_addresses"`
-}
-
-// people are those who write or get a message. An address that we send from is
-// none of them: everybody knows it, and nobody answers from it.
-func (c *correspondence) people() []string {
-	out := slices.Concat(c.To, c.CC, c.BCC)
-	if c.ReplyTo != nil {
-		out = append(out, *c.ReplyTo)
-	}
-	if c.Direction == Inbound {
-		out = append(out, c.From)
-	}
-	return out
-}
-
-// takesPart reports whether an address is one of the people of a message or of
-// the latest in its thread.
-func takesPart(ctx context.Context, tx *db.Tx, parent *Message, address string) (bool, error) {
-	rows, err := db.All[correspondence](ctx, tx, `SELECT direction, from_address, reply_to, to_addresses, cc_addresses, bcc_addresses FROM messages
-		WHERE organization_id = $1 AND thread_id = $2 AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC LIMIT $3`, parent.OrganizationID, parent.ThreadID, maxLookedAt)
+	latest, err := db.One[*clock.Time](ctx, tx, `
+		SELECT max(CASE WHEN direction = 'outbound' AND sent_at IS NOT NULL THEN sent_at ELSE created_at END)
+		FROM messages
+		WHERE organization_id = $1 AND thread_id = $2 AND deleted_at IS NULL`, org, thread)
 	if err != nil {
-		return false, err
+		return err
 	}
-	rows = append(rows, correspondence{parent.Direction, parent.From, parent.ReplyTo, parent.To, parent.CC, parent.BCC})
-	want := db.Fold(onTheWire(address))
-	return slices.ContainsFunc(rows, func(c correspondence) bool {
-		return slices.ContainsFunc(c.people(), func(a string) bool { return db.Fold(onTheWire(a)) == want })
-	}), nil
+	if latest == nil {
+		_, err := threads.Remove(ctx, tx, org, thread, now)
+		return err
+	}
+	if err := t.count(ctx, tx, -1); err != nil {
+		return err
+	}
+	words := t.Search
+	if t.Search, err = t.words(ctx, tx); err != nil {
+		return err
+	}
+	t.UpdatedAt, t.LastMessageAt = now, *latest
+	return t.save(ctx, tx, words)
+}
+
+// countedUpTo is how many messages of a thread are counted at every change, so
+// that the number is right whatever happened before. In a longer one they are
+// added up.
+const countedUpTo = 1000
+
+func (t *Thread) count(ctx context.Context, tx *db.Tx, change int) (err error) {
+	if t.MessageCount += change; t.MessageCount > countedUpTo {
+		return nil
+	}
+	t.MessageCount, err = db.One[int](ctx, tx, `
+		SELECT count(*) FROM messages
+		WHERE organization_id = $1 AND thread_id = $2 AND deleted_at IS NULL`, t.OrganizationID, t.ID)
+	return err
+}
+
+// followDraft is what a change of a draft means to its thread, or threads.
+func (v *Message) followDraft(ctx context.Context, tx *db.Tx, before *Message, with *id.ID) error {
+	if v.ThreadID != before.ThreadID {
+		moves := []func() error{
+			func() error { return leaveThread(ctx, tx, v.OrganizationID, before.ThreadID, v.UpdatedAt) },
+			func() error { _, _, err := v.enterThread(ctx, tx, with); return err },
+		}
+		if v.ThreadID < before.ThreadID {
+			slices.Reverse(moves)
+		}
+		for _, move := range moves {
+			if err := move(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t, err := v.holdThread(ctx, tx)
+	if err != nil {
+		return err
+	}
+	words := t.Search
+	if t.MessageCount == 1 && t.Subject == before.Subject {
+		t.Subject = v.Subject
+	}
+	if t.ContactID == nil {
+		t.ContactID = with
+	}
+	if t.Search, err = t.words(ctx, tx); err != nil {
+		return err
+	}
+	t.UpdatedAt, t.LastMessageAt = v.UpdatedAt, max(t.LastMessageAt, v.UpdatedAt)
+	return t.save(ctx, tx, words)
 }

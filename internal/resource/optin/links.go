@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -19,78 +20,110 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Links makes and reads the links by which people unsubscribe. A link holds
-// the organization, the row's link id and a signature of both; it never
-// expires, for people keep mail, and it works for no other purpose. The key
-// that signs is made once per database and kept sealed there, so that links
+// Links creates and reads the links by which people unsubscribe. A link holds
+// the organization, the row's link id and a signature of both. It never
+// expires, because people keep mail, and it serves no other purpose. The
+// signing key is created once per database and kept sealed there, so links
 // outlive the sealing keys.
 type Links struct {
 	base string
-	key  []byte // nil where the sealing key is missing
+	key  []byte // nil when the sealing key is missing
 	from limit.Limiter[string]
 }
 
-// NewLinks makes links below the address of the service, without a key yet.
-func NewLinks(base string) *Links { return &Links{base: base} }
+// Config is what links need. All fields but Seal are required.
+type Config struct {
+	DB      *db.DB
+	Clock   *clock.Clock
+	Seal    op.Sealer // nil when the sealing key is missing: then there are no links
+	BaseURL string    // the start of every link
+}
+
+// New reads the signing key, and creates it if there is none. It panics when a
+// required field is missing.
+func New(ctx context.Context, c Config) (*Links, error) {
+	config.Require(c, "DB", "Clock", "BaseURL")
+	l := &Links{base: c.BaseURL}
+	if c.Seal == nil {
+		return l, nil
+	}
+	var err error
+	l.key, err = signingKey(ctx, c)
+	return l, err
+}
 
 const (
 	purpose = "unsubscribe"
 	keyRows = "link_signing_keys"
 )
 
-// Open reads the key, and makes it where there is none.
-func (l *Links) Open(ctx context.Context, d *db.DB, seal op.Sealer, now clock.Time) error {
-	const place = keyRows + "/" + purpose // as internal/app/rotate.go writes it
+var _ = db.Declare(keyRows, db.Life{
+	Sealed: []db.Sealed{{Column: "sealed", Place: "'link_signing_keys/' || purpose"}},
+})
+
+func signingKey(ctx context.Context, c Config) (key []byte, err error) {
+	const place = keyRows + "/" + purpose // the table's Life repeats it in SQL
 	read := func(ctx context.Context, tx *db.Tx) error {
 		sealed, err := db.One[[]byte](ctx, tx, "SELECT sealed FROM link_signing_keys WHERE purpose = $1", purpose)
 		if err != nil {
 			return err
 		}
-		l.key, err = seal.Open(sealed, place)
+		key, err = c.Seal.Open(sealed, place)
 		return err
 	}
-	if err := d.Read(ctx, read); !errors.Is(err, db.ErrNone) {
-		return err
+	if err := c.DB.Read(ctx, read); !errors.Is(err, db.ErrNone) {
+		return key, err
 	}
-	var key [32]byte
-	rand.Read(key[:])
-	sealed, err := seal.Seal(key[:], place)
+	var made [32]byte
+	rand.Read(made[:])
+	sealed, err := c.Seal.Seal(made[:], place)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		// Two servers may start at once: the first key stays.
-		_, err := db.Exec(ctx, tx, "INSERT INTO link_signing_keys (purpose, sealed, created_at) VALUES ($1, $2, $3) ON CONFLICT (purpose) DO NOTHING", purpose, sealed, now)
+	err = c.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		// Two servers may start at once: the first key wins.
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO link_signing_keys (purpose, sealed, created_at)
+			VALUES ($1, $2, $3)
+			ON CONFLICT (purpose) DO NOTHING`,
+			purpose, sealed, c.Clock.Now())
 		if err != nil {
 			return err
 		}
 		return read(ctx, tx)
 	})
+	return key, err
 }
 
-// Link is the address under which the holder of an email address unsubscribes.
-// The address has an opt-in, or it is a 404.
+// Link is the address where the holder of an email address unsubscribes.
+// Without an opt-in for the address it is a 404.
 func (l *Links) Link(ctx context.Context, tx *db.Tx, org id.ID, address string) (string, error) {
 	v, err := optIns.Find(ctx, tx, db.In(org).And("email_folded = ?", db.Fold(address)))
 	if err != nil {
 		return "", err
 	}
-	token, err := l.token(org, v.LinkID)
+	token, err := l.Token(purpose, org, v.LinkID)
 	return l.base + "/unsubscribe/" + token, err
 }
 
-// give gives a row the link of its address. Links that went out for it work
-// for as long as it has a row, whatever became of the row that it had then;
-// those of another address never do. Older rows have links of their own.
-func (l *Links) give(ctx context.Context, c *op.Call, v *EmailOptIn) error {
-	before, err := db.All[id.ID](ctx, c.Tx, "SELECT link_id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NOT NULL ORDER BY seq DESC LIMIT 1", c.Org, v.Folded)
+// assignLink gives a row the link of its address. Links that were sent for an
+// address work as long as it has any row, even a newer one; those of another
+// address never do. Older rows have their own links.
+func (l *Links) assignLink(ctx context.Context, c *op.Call, v *EmailOptIn) error {
+	before, err := db.All[id.ID](ctx, c.Tx, `
+		SELECT link_id
+		FROM email_opt_ins
+		WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NOT NULL
+		ORDER BY seq DESC
+		LIMIT 1`,
+		c.Org, v.Folded)
 	if v.LinkID = l.linkOf(c.Org, v.Folded); len(before) > 0 {
 		v.LinkID = before[0]
 	}
 	return err
 }
 
-// linkOf is always the same for an address, and tells nobody which it is.
+// linkOf is always the same for an address, and does not reveal it.
 func (l *Links) linkOf(org id.ID, folded string) id.ID {
 	if l.key == nil {
 		return id.New()
@@ -102,29 +135,36 @@ func (l *Links) linkOf(org id.ID, folded string) id.ID {
 	return readable(h.Sum(nil)[:16])
 }
 
-// macSize is 128 bits: nobody guesses one, and a link stays short.
+// macSize is 128 bits: impossible to guess, and still a short link.
 const macSize = 16
 
-func (l *Links) token(org, link id.ID) (string, error) {
+// Base is the address that links begin with.
+func (l *Links) Base() string { return l.base }
+
+// Token names a row in a link that strangers may follow. The purpose is part of
+// the signature: a token of one kind of link is none of another.
+func (l *Links) Token(purpose string, org, row id.ID) (string, error) {
 	if l.key == nil {
-		return "", errors.New("optin: no key to sign links with")
+		return "", errors.New("optin: there is no key to sign links with")
 	}
-	named := append(raw(org), raw(link)...)
-	return base64.RawURLEncoding.EncodeToString(append(named, l.sign(named)...)), nil
+	named := append(raw(org), raw(row)...)
+	return base64.RawURLEncoding.EncodeToString(append(named, l.sign(purpose, named)...)), nil
 }
 
-func (l *Links) sign(named []byte) []byte {
+func (l *Links) sign(purpose string, named []byte) []byte {
 	h := hmac.New(sha256.New, l.key)
 	h.Write([]byte(purpose))
 	h.Write(named)
 	return h.Sum(nil)[:macSize]
 }
 
-// read is what a token names. One that was not made here is a 404.
-func (l *Links) read(token string) (org, link id.ID, err error) {
+// ReadToken is what a token names. A token that was not created here, for this
+// purpose, is a 404.
+func (l *Links) ReadToken(purpose, token string) (org, row id.ID, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(b) != 32+macSize || l.key == nil || !hmac.Equal(l.sign(b[:32]), b[32:]) {
-		return "", "", fault.NotFound.Say("This link is not complete. Open it again from the message, or copy all of it.")
+	if err != nil || len(b) != 32+macSize || l.key == nil || !hmac.Equal(l.sign(purpose, b[:32]), b[32:]) {
+		return "", "",
+			fault.NotFound.Say("This link is not complete. Open it again from the message, or copy all of it.")
 	}
 	return readable(b[:16]), readable(b[16:32]), nil
 }
@@ -133,12 +173,12 @@ func (l *Links) read(token string) (org, link id.ID, err error) {
 func raw(v id.ID) []byte {
 	b, err := hex.DecodeString(strings.ReplaceAll(string(v), "-", ""))
 	if err != nil {
-		panic(fmt.Sprintf("optin: %q is no id", v))
+		panic(fmt.Sprintf("optin: %q is not an id", v))
 	}
 	return b
 }
 
-// readable is the id of 16 bytes.
+// readable is the id for 16 bytes.
 func readable(b []byte) id.ID {
 	return id.ID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 }

@@ -1,9 +1,9 @@
-// Package optin holds who agreed to marketing mail, and who wants none: one
-// row per address and organization.
+// Package optin holds who agreed to marketing mail and who wants none: one row
+// per address and organization.
 //
-// Start reading at EmailOptIn. links.go makes the signed link that every
-// marketing mail carries, and unsubscribe.go is what the link does. Whoever
-// sends asks Refused first.
+// Start reading at EmailOptIn. links.go creates the signed link that every
+// marketing mail carries, and unsubscribe.go is what the link does. Every
+// sender asks Refused first.
 package optin
 
 import (
@@ -16,19 +16,22 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
+// Status is what the holder of an address said about marketing mail.
+type Status string
+
 const (
-	pending  = "pending"
-	optedIn  = "opted_in"
-	optedOut = "opted_out"
+	pending  Status = "pending"
+	optedIn  Status = "opted_in"
+	optedOut Status = "opted_out"
 )
 
-// EmailOptIn is what is known about one address: whether it wants marketing mail.
+// EmailOptIn says whether one address wants marketing mail.
 type EmailOptIn struct {
 	op.Record
 	Email      string      `json:"email" format:"email"`
 	Folded     string      `json:"-" db:"email_folded"`
 	ContactID  *id.ID      `json:"contactId"`
-	Status     string      `json:"status" enum:"pending,opted_in,opted_out" doc:"marketing mail is sent only to opted_in"`
+	Status     Status      `json:"status" enum:"pending,opted_in,opted_out" doc:"only opted_in gets marketing mail"`
 	Source     *string     `json:"source" doc:"where the consent came from"`
 	OptedInAt  *clock.Time `json:"optedInAt" doc:"the last opt-in; kept when the address opts out"`
 	OptedOutAt *clock.Time `json:"optedOutAt" doc:"null unless opted_out"`
@@ -38,30 +41,64 @@ type EmailOptIn struct {
 	Search string `json:"-" db:"search"`
 }
 
-var optIns = db.NewTable[EmailOptIn]("email_opt_ins", "email opt-in")
+var optIns = db.NewTable[EmailOptIn]("email_opt_ins", db.Life{
+	Noun: "email opt-in",
+	Refs: []db.Ref{
+		db.To("contact_id", "contacts"),
+		db.To("link_id", "", db.Keeps),
+	},
+	Erase:      db.WholeRow.Find(findOptIns), // an address without a row gets no marketing mail
+	Unexported: []string{"link_id"},
+})
 
-// Exists refuses a second row for one address.
-var Exists = fault.Define("EMAIL_OPT_IN_EXISTS", 409, "This address has an opt-in already. Change that one.")
+// Exists refuses a second row for the same address.
+var Exists = fault.Define("EMAIL_OPT_IN_EXISTS", 409, "This address already has an opt-in. Change that one.")
 
 // Operations lists everything that can be done with opt-ins.
 func (l *Links) Operations() []*op.Op {
 	const ref = `"id": "0c7a9d84-3e51-4f6b-a2d8-5b1e7f90c4a3"`
-	return append([]*op.Op{
-		op.Read(op.Spec{Name: "email_opt_ins.list", Route: "GET /v1/email-opt-ins", Summary: "List email opt-ins, newest first.",
-			Example: `{"status": "opted_in", "limit": 20}`}, listOptIns),
-		op.Write(op.Spec{Name: "email_opt_ins.create", Route: "POST /v1/email-opt-ins", Summary: "Record whether an address wants marketing mail.",
-			Description: "For an import, optedInAt and optedOutAt tell when it was; otherwise it is now. Addresses are compared without regard to case.",
-			Errors:      []*fault.Kind{Exists}, Events: []string{"email_opt_in.created"},
-			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`}, l.createOptIn),
-		op.Read(op.Spec{Name: "email_opt_ins.get", Route: "GET /v1/email-opt-ins/{id}", Summary: "Get an email opt-in.",
-			Example: `{` + ref + `}`}, getOptIn),
-		op.Write(op.Spec{Name: "email_opt_ins.update", Route: "PATCH /v1/email-opt-ins/{id}", Summary: "Change an email opt-in.",
+	return append(op.Batched([]*op.Op{
+		op.Read(op.Spec{
+			Name:    "email_opt_ins.list",
+			Route:   "GET /v1/email-opt-ins",
+			Summary: "List email opt-ins, newest first.",
+			Example: `{"status": ["opted_in"], "limit": 20}`,
+		}, listOptIns),
+		op.Write(op.Spec{
+			Name:    "email_opt_ins.create",
+			Route:   "POST /v1/email-opt-ins",
+			Summary: "Record whether an address wants marketing mail.",
+			Description: "For an import, optedInAt and optedOutAt say when it happened; otherwise it is now. " +
+				"Addresses are " +
+				"compared ignoring case.",
+			Errors:  []*fault.Kind{Exists},
+			Events:  []string{"email_opt_in.created"},
+			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`,
+		}, l.createOptIn),
+		op.Read(op.Spec{
+			Name:    "email_opt_ins.get",
+			Route:   "GET /v1/email-opt-ins/{id}",
+			Summary: "Get an email opt-in.",
+			Example: `{` + ref + `}`,
+		}, getOptIn),
+		op.Write(op.Spec{
+			Name:        "email_opt_ins.update",
+			Route:       "PATCH /v1/email-opt-ins/{id}",
+			Summary:     "Change an email opt-in.",
 			Description: "A new status sets optedInAt or optedOutAt to now.",
-			Errors:      []*fault.Kind{Exists}, Events: []string{"email_opt_in.updated"},
-			Example: `{` + ref + `, "status": "opted_out"}`}, l.updateOptIn),
-		op.Write(op.Spec{Name: "email_opt_ins.delete", Route: "DELETE /v1/email-opt-ins/{id}", Summary: "Delete an email opt-in; the address gets no marketing mail any more.",
-			Events: []string{"email_opt_in.deleted"}, Example: `{` + ref + `}`}, deleteOptIn),
-	}, l.unsubscribeOperations()...)
+			Errors:      []*fault.Kind{Exists},
+			Events:      []string{"email_opt_in.updated"},
+			Example:     `{` + ref + `, "status": "opted_out"}`,
+		}, l.updateOptIn),
+		op.Write(op.Spec{
+			Name:    "email_opt_ins.delete",
+			Route:   "DELETE /v1/email-opt-ins/{id}",
+			Summary: "Delete an email opt-in; the address no longer gets marketing mail.",
+			Events:  []string{"email_opt_in.deleted"},
+			Example: `{` + ref + `}`,
+		}, deleteOptIn),
+		op.Restore("email-opt-ins", "email_opt_ins", optIns, nil),
+	}), l.unsubscribeOperations()...)
 }
 
 type optInRef struct {
@@ -69,11 +106,12 @@ type optInRef struct {
 }
 
 type optInList struct {
-	op.Page
-	Status    *string `query:"status" enum:"pending,opted_in,opted_out"`
-	Email     *string `query:"email" doc:"exactly, without regard to case"`
-	ContactID *id.ID  `query:"contactId"`
-	Query     *string `query:"query" max:"200" doc:"part of an address or a source; one or two characters match word beginnings"`
+	op.Browse
+	SortBy    string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,email"`
+	Status    []Status `query:"status" enum:"pending,opted_in,opted_out"`
+	Email     *string  `query:"email" doc:"the exact address, ignoring case"`
+	ContactID *id.ID   `query:"contactId"`
+	Query     *string  `query:"query" max:"200" doc:"part of an address or a source; 1-2 letters match word starts"`
 }
 
 func listOptIns(ctx context.Context, c *op.Call, in optInList) (*op.List[EmailOptIn], error) {
@@ -83,21 +121,20 @@ func listOptIns(ctx context.Context, c *op.Call, in optInList) (*op.List[EmailOp
 		db.Equal(w, "email_folded", &folded)
 	}
 	db.Equal(w, "contact_id", in.ContactID)
-	db.Equal(w, "status", in.Status)
-	rows, err := optIns.Search(ctx, c.Tx, in.Query, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	db.OneOf(w, "status", in.Status)
+	return op.Rows(ctx, c, optIns, in.Browse, in.SortBy, in.Query, w)
 }
 
 type optInCreate struct {
 	Email      string      `json:"email" format:"email"`
 	ContactID  *id.ID      `json:"contactId" ref:"contacts"`
-	Status     string      `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
+	Status     Status      `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
 	Source     *string     `json:"source"`
 	OptedInAt  *clock.Time `json:"optedInAt" doc:"when it opted in; by default now, for opted_in"`
 	OptedOutAt *clock.Time `json:"optedOutAt" doc:"when it opted out; by default now, for opted_out"`
 }
 
-// Prepare refuses times that do not fit the status, or are still to come.
+// Prepare refuses times that do not fit the status or are in the future.
 func (in *optInCreate) Prepare(_ context.Context, c *op.Call) error {
 	var tree *fault.Tree
 	for _, f := range []struct {
@@ -105,7 +142,8 @@ func (in *optInCreate) Prepare(_ context.Context, c *op.Call) error {
 		at   *clock.Time
 		fits bool
 		only string
-	}{{"optedInAt", in.OptedInAt, in.Status != pending, "opted_in or opted_out"}, {"optedOutAt", in.OptedOutAt, in.Status == optedOut, "opted_out"}} {
+	}{{"optedInAt", in.OptedInAt, in.Status != pending, "opted_in or opted_out"},
+		{"optedOutAt", in.OptedOutAt, in.Status == optedOut, "opted_out"}} {
 		switch {
 		case f.at == nil:
 		case !f.fits:
@@ -118,11 +156,12 @@ func (in *optInCreate) Prepare(_ context.Context, c *op.Call) error {
 }
 
 func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, error) {
-	// Held, because an UPDATE that takes the address cannot ask the index politely.
+	// Locked, because an UPDATE that takes the address has no ON CONFLICT.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	v := &EmailOptIn{Record: c.NewRecord(), Email: in.Email, Folded: db.Fold(in.Email), ContactID: in.ContactID, Source: in.Source}
+	v := &EmailOptIn{Record: c.NewRecord(), Email: in.Email, Folded: db.Fold(in.Email), ContactID: in.ContactID,
+		Source: in.Source}
 	v.move(in.Status, c.Now)
 	if in.OptedInAt != nil {
 		v.OptedInAt = in.OptedInAt
@@ -133,7 +172,7 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	if err := op.References(ctx, c, v.contact()); err != nil {
 		return nil, err
 	}
-	if err := l.give(ctx, c, v); err != nil {
+	if err := l.assignLink(ctx, c, v); err != nil {
 		return nil, err
 	}
 	v.Search = v.words()
@@ -148,9 +187,8 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	return v, c.Emit("email_opt_in.created", v.ID, v)
 }
 
-// move sets the status, and when it was reached. How it came there is in the
-// event log.
-func (v *EmailOptIn) move(status string, now clock.Time) {
+// move sets the status and when it was reached. The event log has the history.
+func (v *EmailOptIn) move(status Status, now clock.Time) {
 	v.Status = status
 	switch status {
 	case pending:
@@ -166,7 +204,7 @@ func (v *EmailOptIn) contact() op.Ref {
 	return op.Ref{Field: "contactId", Table: "contacts", ID: v.ContactID}
 }
 
-// words are what an opt-in is found by.
+// words are the text that a search finds an opt-in by.
 func (v *EmailOptIn) words() string { return db.SearchText(&v.Email, v.Source) }
 
 func getOptIn(ctx context.Context, c *op.Call, in optInRef) (*EmailOptIn, error) {
@@ -177,7 +215,7 @@ type optInUpdate struct {
 	optInRef
 	Email     op.Maybe[string] `json:"email" format:"email"`
 	ContactID op.Opt[id.ID]    `json:"contactId" ref:"contacts"`
-	Status    op.Maybe[string] `json:"status" enum:"pending,opted_in,opted_out"`
+	Status    op.Maybe[Status] `json:"status" enum:"pending,opted_in,opted_out"`
 	Source    op.Opt[string]   `json:"source"`
 }
 
@@ -201,17 +239,20 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 		return nil, err
 	}
 	if v.Folded = db.Fold(v.Email); v.Folded != before.Folded {
-		taken, err := db.All[id.ID](ctx, c.Tx, "SELECT id FROM email_opt_ins WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NULL", c.Org, v.Folded)
+		taken, err := db.All[id.ID](ctx, c.Tx, `
+			SELECT id
+			FROM email_opt_ins
+			WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NULL`, c.Org, v.Folded)
 		if err != nil {
 			return nil, err
 		}
 		if len(taken) > 0 {
 			return nil, Exists.New()
 		}
-		if err := l.give(ctx, c, v); err != nil {
+		if err := l.assignLink(ctx, c, v); err != nil {
 			return nil, err
 		}
-		if !in.Status.Set { // nobody at the new address has said anything
+		if !in.Status.Set { // nobody at the new address has agreed to anything
 			v.Status = pending
 		}
 	}
@@ -221,7 +262,7 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 	return v, v.save(ctx, c, before.Search)
 }
 
-// save writes a changed row, and tells of it.
+// save writes a changed row and emits its event.
 func (v *EmailOptIn) save(ctx context.Context, c *op.Call, words string) error {
 	v.UpdatedAt = c.Now
 	if v.Search = v.words(); v.Search != words {
@@ -238,18 +279,21 @@ func deleteOptIn(ctx context.Context, c *op.Call, in optInRef) (op.Nothing, erro
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	db.Index(c.Tx, optIns.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("email_opt_in.deleted", v.ID, v)
 }
 
-// Refused lists those of the addresses that marketing mail must not go to:
-// all that are not opted in, as they were given.
+// Refused lists the addresses, as given, that marketing mail must not go to:
+// all that are not opted in.
 func Refused(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
 	folded := make([]string, len(addresses))
 	for i, a := range addresses {
 		folded[i] = db.Fold(a)
 	}
-	rows, err := db.All[string](ctx, tx, "SELECT email_folded FROM email_opt_ins WHERE organization_id = $1 AND email_folded = ANY($2) AND status = 'opted_in' AND deleted_at IS NULL", org, folded)
+	rows, err := db.All[string](ctx, tx, `
+		SELECT email_folded
+		FROM email_opt_ins
+		WHERE organization_id = $1 AND email_folded = ANY($2) AND status = 'opted_in' AND deleted_at IS NULL`, org,
+		folded)
 	if err != nil {
 		return nil, err
 	}
@@ -264,24 +308,4 @@ func Refused(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]s
 		}
 	}
 	return refused, nil
-}
-
-// Of lists the rows that tell of a contact, deleted ones too: those that name
-// it, and those that name nobody and have one of its addresses.
-func Of(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]EmailOptIn, error) {
-	return db.All[EmailOptIn](ctx, tx, "SELECT "+optIns.Columns()+` FROM email_opt_ins WHERE organization_id = $1 AND (contact_id = $2
-		OR contact_id IS NULL AND email_folded IN (SELECT email_folded FROM contact_emails WHERE organization_id = $1 AND contact_id = $2))`, org, contact)
-}
-
-// Erase removes rows for good. An address without a row gets no marketing mail.
-func Erase(ctx context.Context, tx *db.Tx, org id.ID, rows []EmailOptIn) (n int64, err error) {
-	for i := range rows {
-		gone, err := db.Exec(ctx, tx, "DELETE FROM email_opt_ins WHERE organization_id = $1 AND id = $2", org, rows[i].ID)
-		if err != nil {
-			return n, err
-		}
-		db.Index(tx, optIns.Name(), rows[i].Seq, "")
-		n += gone
-	}
-	return n, nil
 }

@@ -5,18 +5,19 @@ import (
 	"errors"
 	"time"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
 )
 
-// Who follows a link is nobody that the service knows: the token alone says
-// whose address it is and in which organization. RFC 8058 wants it to work
-// without a cookie and without a second step, and looking at the page to
-// change nothing, for link scanners look at everything.
+// Whoever follows a link is unknown to the service: the token alone says whose
+// address it is and in which organization. RFC 8058 requires it to work without
+// a cookie or a second step, and viewing the page to change nothing, because
+// link scanners view everything.
 
-// How often one address may follow links. It is generous: mailbox providers
-// unsubscribe for all their users from a few addresses.
+// How often one address may follow links. It is generous, because mailbox
+// providers unsubscribe for all their users from a few addresses.
 const (
 	visits       = 600
 	visitsWindow = time.Minute
@@ -26,26 +27,40 @@ const (
 type Subscription struct {
 	Organization string  `json:"organization"`
 	Email        *string `json:"email" doc:"null when the address is no longer known"`
-	Subscribed   bool    `json:"subscribed" doc:"false once it is opted out"`
+	Subscribed   bool    `json:"subscribed" doc:"false once opted out"`
 }
 
 func (l *Links) unsubscribeOperations() []*op.Op {
-	const example = `{"token": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "address": "192.0.2.7"}`
+	const example = `{"token": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "address": ` +
+		`"192.0.2.7"}`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "email_opt_ins.subscription", Summary: "Show whose marketing mail a link ends.",
-			Resource: op.Free, Doors: op.Console, Public: true, Example: example}, l.showSubscription),
-		op.Flow(op.Spec{Name: "email_opt_ins.unsubscribe", Summary: "End marketing mail to the address that a link names.",
-			Resource: op.Free, Doors: op.Console, Public: true, Events: []string{"email_opt_in.updated"}, Example: example}, l.unsubscribe),
+		op.Read(op.Spec{
+			Name:     "email_opt_ins.subscription",
+			Summary:  "Show whose marketing mail a link ends.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Example:  example,
+		}, l.showSubscription),
+		op.Flow(op.Spec{
+			Name:     "email_opt_ins.unsubscribe",
+			Summary:  "End marketing mail to the address that a link names.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Events:   []string{"email_opt_in.updated"},
+			Example:  example,
+		}, l.unsubscribe),
 	}
 }
 
 type linkVisit struct {
 	Token   string `json:"token"`
-	Address string `json:"address" doc:"where the visit comes from, for the limit"`
+	Address string `json:"address" doc:"the visitor's IP address, for the rate limit"`
 }
 
-// admit spends the visitor's allowance.
-func (l *Links) admit(c *op.Call, address string) error {
+// Admit counts a visit against the visitor's rate limit.
+func (l *Links) Admit(c *op.Call, address string) error {
 	v := l.from.Spend(address, visits, visitsWindow, c.Now.Std())
 	if v.OK {
 		return nil
@@ -56,7 +71,7 @@ func (l *Links) admit(c *op.Call, address string) error {
 }
 
 func (l *Links) showSubscription(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
-	if err := l.admit(c, in.Address); err != nil {
+	if err := l.Admit(c, in.Address); err != nil {
 		return nil, err
 	}
 	s, _, err := l.find(ctx, c, in.Token)
@@ -67,19 +82,19 @@ func (l *Links) showSubscription(ctx context.Context, c *op.Call, in linkVisit) 
 // erased: then the address gets no marketing mail, which is what the visitor
 // wants.
 func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscription, *EmailOptIn, error) {
-	org, link, err := l.read(token)
+	org, link, err := l.ReadToken(purpose, token)
 	if err != nil {
 		return nil, nil, err
 	}
 	c.Org, c.Caller = org, &op.Caller{Kind: op.SystemActor, Organization: org}
-	name, err := db.One[string](ctx, c.Tx, "SELECT name FROM organizations WHERE id = $1", org)
+	sender, err := account.OrganizationOf(ctx, c.Tx, org)
 	if errors.Is(err, db.ErrNone) {
-		return nil, nil, fault.NotFound.Say("Whoever sent the message is no longer here.")
+		return nil, nil, fault.NotFound.Say("The sender of this message no longer exists.")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &Subscription{Organization: name}
+	s := &Subscription{Organization: sender.Name}
 	v, err := optIns.Find(ctx, c.Tx, db.In(org).And("link_id = ?", link))
 	if fault.Has(err, fault.NotFound) {
 		return s, nil, nil
@@ -91,9 +106,10 @@ func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscripti
 	return s, v, nil
 }
 
-// unsubscribe may be repeated: who is out stays out, since when they left.
+// unsubscribe may be repeated: an address that is out stays out, with its
+// original time.
 func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
-	if err := l.admit(c, in.Address); err != nil {
+	if err := l.Admit(c, in.Address); err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Subscription, error) {

@@ -15,24 +15,25 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Content is a value in the one field that its type has; the others are null.
+// Content is a value in the one field for its type; the others are null.
 type Content struct {
-	ValueText     *string     `json:"valueText" max:"2048" doc:"of a text, url or select"`
+	ValueText     *string     `json:"valueText" max:"2048" doc:"for text, url or select"`
 	ValueNumber   *string     `json:"valueNumber" doc:"an exact decimal"`
 	ValueBoolean  *bool       `json:"valueBoolean"`
 	ValueDate     *clock.Date `json:"valueDate"`
-	ValueTextList *[]string   `json:"valueTextList" doc:"of a multi_select"`
+	ValueTextList *[]string   `json:"valueTextList" doc:"for multi_select"`
 }
 
-// The bounds of a string and of an array where nothing else is said.
+// The default bounds of a string and of an array.
 const (
 	maxText    = 2000
 	maxURL     = 2048
 	maxOptions = 100
 )
 
-// read makes content of the value in a body, or refuses it at that field.
-func (d *PropertyDefinition) read(value db.JSON) (Content, error) {
+// parseValue turns the value in a body into content, or refuses it at that
+// field.
+func (d *PropertyDefinition) parseValue(value db.JSON) (Content, error) {
 	var issue string
 	var c Content
 	switch d.ValueType {
@@ -53,7 +54,7 @@ func (d *PropertyDefinition) read(value db.JSON) (Content, error) {
 	case "multi_select":
 		var list []db.JSON
 		if issue = decode(value, "array of string", &list); issue == "" {
-			return d.choose(list)
+			return d.chooseOptions(list)
 		}
 	default:
 		var text string
@@ -71,7 +72,7 @@ func (d *PropertyDefinition) read(value db.JSON) (Content, error) {
 	return c, nil
 }
 
-// decode reads a JSON value of the kind that is wanted.
+// decode reads a JSON value of the wanted kind.
 func decode(value db.JSON, want string, into any) (issue string) {
 	if json.Unmarshal(value, into) != nil || value.Kind() == 'n' {
 		return "Invalid input: expected " + want
@@ -98,8 +99,9 @@ func tooLong(s string, most int) string {
 	return fmt.Sprintf("Too long: expected at most %d characters", most)
 }
 
-// gone names the options of a value that its definition no longer has.
-func (d *PropertyDefinition) gone(c *Content) (options []string) {
+// missingOptions lists the options of a value that its definition no longer
+// has.
+func (d *PropertyDefinition) missingOptions(c *Content) (options []string) {
 	if d.Options == nil {
 		return nil
 	}
@@ -114,19 +116,19 @@ func (d *PropertyDefinition) gone(c *Content) (options []string) {
 }
 
 func (d *PropertyDefinition) optionIssue(s string) string {
-	options := *d.Options // a select always has some
+	options := *d.Options // a select always has options
 	switch {
 	case slices.Contains(options, s):
 		return ""
-	case len(options) > 10: // too many to tell at every element
-		return "Invalid option: not among the definition's"
+	case len(options) > 10: // too many to list at every element
+		return "Invalid option: not one of the definition's options"
 	}
 	return "Invalid option: expected one of " + strings.Join(options, ", ")
 }
 
-// choose makes content of the elements of an array, or refuses those that are
-// no option or were chosen before.
-func (d *PropertyDefinition) choose(elements []db.JSON) (Content, error) {
+// chooseOptions turns the elements of an array into content, and refuses those
+// that are not an option or appear twice.
+func (d *PropertyDefinition) chooseOptions(elements []db.JSON) (Content, error) {
 	if len(elements) > maxOptions {
 		return Content{}, fault.Field("value", fmt.Sprintf("Too many: expected at most %d", maxOptions))
 	}

@@ -1,9 +1,10 @@
-// Package property holds what an organization wants to know about its
-// contacts, customers and businesses beyond their own fields: definitions, and
-// the values that objects have of them, suggested, confirmed or dismissed.
+// Package property holds what an organization wants to know about its contacts,
+// customers and businesses beyond their own fields: definitions, and each
+// object's values for them, suggested, confirmed or dismissed.
 //
-// It knows its objects by the names of their tables and imports none of them.
-// Start reading at PropertyDefinition, then PropertyValue; move.go is how a value changes.
+// It knows its objects by their table names and imports none of them. Start
+// reading at PropertyDefinition, then PropertyValue; move.go is how a value
+// changes.
 package property
 
 import (
@@ -16,25 +17,25 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// PropertyDefinition says what one kind of object can have a value of.
+// PropertyDefinition describes a property that one kind of object can have.
 type PropertyDefinition struct {
 	op.Record
 	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
-	Key         string    `json:"key" doc:"unique among the definitions of an object type"`
+	Key         string    `json:"key" doc:"unique per object type"`
 	Name        string    `json:"name"`
 	Description *string   `json:"description" max:"10000"`
 	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
-	Options     *[]string `json:"options" doc:"what a select or multi_select chooses from; null for other types"`
-	IsRequired  bool      `json:"isRequired" doc:"whether forms should ask for it; nothing is refused for want of it"`
+	Options     *[]string `json:"options" doc:"the choices of a select or multi_select; null for other types"`
+	IsRequired  bool      `json:"isRequired" doc:"whether forms should ask for it; not enforced"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 }
 
-var definitions = db.NewTable[PropertyDefinition]("property_definitions", "property definition")
+var definitions = db.NewTable[PropertyDefinition]("property_definitions", db.Life{Noun: "property definition"})
 
-// KeyTaken refuses a second definition under one key.
-var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definition of this object type has the key.")
+// KeyTaken refuses a second definition with the same key.
+var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definition of this object type has this key.")
 
 // Operations lists everything that can be done with properties.
 func Operations() []*op.Op {
@@ -48,21 +49,49 @@ func Operations() []*op.Op {
 func definitionOperations() []*op.Op {
 	const ref = `"id": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d"`
 	return []*op.Op{
-		op.Read(op.Spec{Name: "property_definitions.list", Route: "GET /v1/property-definitions", Summary: "List property definitions, newest first.",
-			Resource: "properties", Example: `{"objectType": "customer", "limit": 20}`}, listDefinitions),
-		op.Write(op.Spec{Name: "property_definitions.create", Route: "POST /v1/property-definitions", Summary: "Define a property of contacts, customers or businesses.",
+		op.Read(op.Spec{
+			Name:     "property_definitions.list",
+			Route:    "GET /v1/property-definitions",
+			Summary:  "List property definitions, newest first.",
+			Resource: "properties",
+			Example:  `{"objectType": ["customer"], "limit": 20}`,
+		}, listDefinitions),
+		op.Write(op.Spec{
+			Name:        "property_definitions.create",
+			Route:       "POST /v1/property-definitions",
+			Summary:     "Define a property of contacts, customers or businesses.",
 			Description: "Key, object type and value type never change. A select or multi_select needs options.",
-			Resource:    "properties", Errors: []*fault.Kind{KeyTaken}, Events: []string{"property_definition.created"},
-			Example: `{"objectType": "customer", "key": "tier", "name": "Tier", "valueType": "select", "options": ["gold", "silver"]}`}, createDefinition),
-		op.Read(op.Spec{Name: "property_definitions.get", Route: "GET /v1/property-definitions/{id}", Summary: "Get a property definition.",
-			Resource: "properties", Example: `{` + ref + `}`}, getDefinition),
-		op.Write(op.Spec{Name: "property_definitions.update", Route: "PATCH /v1/property-definitions/{id}", Summary: "Change a property definition.",
-			Description: "Values that chose an option which is taken away stay as they are.",
-			Resource:    "properties", Events: []string{"property_definition.updated"},
-			Example: `{` + ref + `, "name": "Service tier", "description": null}`}, updateDefinition),
-		op.Write(op.Spec{Name: "property_definitions.delete", Route: "DELETE /v1/property-definitions/{id}", Summary: "Delete a property definition, and with it all values of it.",
-			Resource: "properties", Events: []string{"property_definition.deleted"},
-			Example: `{` + ref + `}`}, deleteDefinition),
+			Resource:    "properties",
+			Errors:      []*fault.Kind{KeyTaken},
+			Events:      []string{"property_definition.created"},
+			Example: `{"objectType": "customer", "key": "tier", "name": "Tier", "valueType": "select", "options": ` +
+				`["gold", "silver"]}`,
+		}, createDefinition),
+		op.Read(op.Spec{
+			Name:     "property_definitions.get",
+			Route:    "GET /v1/property-definitions/{id}",
+			Summary:  "Get a property definition.",
+			Resource: "properties",
+			Example:  `{` + ref + `}`,
+		}, getDefinition),
+		op.Write(op.Spec{
+			Name:        "property_definitions.update",
+			Route:       "PATCH /v1/property-definitions/{id}",
+			Summary:     "Change a property definition.",
+			Description: "Values with a removed option stay as they are.",
+			Resource:    "properties",
+			Events:      []string{"property_definition.updated"},
+			Example:     `{` + ref + `, "name": "Service tier", "description": null}`,
+		}, updateDefinition),
+		op.Write(op.Spec{
+			Name:     "property_definitions.delete",
+			Route:    "DELETE /v1/property-definitions/{id}",
+			Summary:  "Delete a property definition and all its values.",
+			Resource: "properties",
+			Events:   []string{"property_definition.deleted"},
+			Example:  `{` + ref + `}`,
+		}, deleteDefinition),
+		op.Restore("property-definitions", "properties", definitions, nil),
 	}
 }
 
@@ -71,16 +100,16 @@ type definitionRef struct {
 }
 
 type definitionList struct {
-	op.Page
-	ObjectType *string `query:"objectType" enum:"contact,customer,business"`
-	Query      *string `query:"query" max:"200" doc:"part of a name or key; one or two characters match word beginnings"`
+	op.Browse
+	SortBy     string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	ObjectType []string `query:"objectType" enum:"contact,customer,business"`
+	Query      *string  `query:"query" max:"200" doc:"part of a name or key; 1-2 letters match word starts"`
 }
 
 func listDefinitions(ctx context.Context, c *op.Call, in definitionList) (*op.List[PropertyDefinition], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "object_type", in.ObjectType)
-	rows, err := definitions.Search(ctx, c.Tx, in.Query, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	db.OneOf(w, "object_type", in.ObjectType)
+	return op.Rows(ctx, c, definitions, in.Browse, in.SortBy, in.Query, w)
 }
 
 type definitionCreate struct {
@@ -89,7 +118,7 @@ type definitionCreate struct {
 	Name        string    `json:"name" min:"1"`
 	Description *string   `json:"description" max:"10000"`
 	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
-	Options     *[]string `json:"options" min:"1" doc:"needed for select and multi_select, refused for other types"`
+	Options     *[]string `json:"options" min:"1" doc:"required for select and multi_select, refused for other types"`
 	IsRequired  bool      `json:"isRequired" default:"false"`
 }
 
@@ -119,11 +148,12 @@ func checkOptions(valueType string, options *[]string) error {
 	return (*fault.Tree)(nil).Set("options", tree.Sized(len(*options))).Fault(fault.Invalid)
 }
 
-const twice = "Must not be there twice"
+const twice = "Must not appear twice"
 
 func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*PropertyDefinition, error) {
-	v := &PropertyDefinition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key, Name: in.Name, Description: in.Description,
-		ValueType: in.ValueType, Options: in.Options, IsRequired: in.IsRequired}
+	v := &PropertyDefinition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key, Name: in.Name,
+		Description: in.Description,
+		ValueType:   in.ValueType, Options: in.Options, IsRequired: in.IsRequired}
 	v.Search = v.words()
 	free, err := definitions.TryInsert(ctx, c.Tx, v)
 	if err != nil {
@@ -136,7 +166,7 @@ func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Pr
 	return v, c.Emit("property_definition.created", v.ID, v)
 }
 
-// words are what a definition is found by.
+// words are the text that a search finds a definition by.
 func (v *PropertyDefinition) words() string { return db.SearchText(&v.Name, &v.Key) }
 
 func getDefinition(ctx context.Context, c *op.Call, in definitionRef) (*PropertyDefinition, error) {
@@ -176,13 +206,12 @@ func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Pr
 }
 
 // deleteDefinition touches no value: there may be one for every contact, and
-// one transaction must not hold up all others. A value is seen only while its
-// definition is (see seen), and ends with it.
+// one transaction must not hold up all others. A value is visible only while
+// its definition is (see liveDefinition), and is purged with it.
 func deleteDefinition(ctx context.Context, c *op.Call, in definitionRef) (op.Nothing, error) {
 	v, err := definitions.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	db.Index(c.Tx, definitions.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("property_definition.deleted", v.ID, v)
 }

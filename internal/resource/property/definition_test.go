@@ -11,7 +11,8 @@ import (
 
 func TestDefinitions(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		v := call(t, "property_definitions.create", `{"objectType": "contact", "key": "shoe_size", "name": "Shoe size", "valueType": "number"}`).OK(t, 201)
+		v := call(t, "property_definitions.create",
+			`{"objectType": "contact", "key": "shoe_size", "name": "Shoe size", "valueType": "number"}`).OK(t, 201)
 		v.Same("isRequired", false)
 		for _, field := range []string{"deletedAt", "description", "options"} {
 			if !v.Has(field) || !v.At(field).Null() {
@@ -22,12 +23,14 @@ func TestDefinitions(t *testing.T) {
 		if got := call(t, "property_definitions.get", ref).OK(t, 200); got.String() != v.String() {
 			t.Errorf("get differs from create:\n%s\n%s", got, v)
 		}
-		tier := call(t, "property_definitions.create", `{"objectType": "customer", "key": "tier", "name": "Tier", "description": "How dear", "valueType": "select",
+		tier := call(t, "property_definitions.create",
+			`{"objectType": "customer", "key": "tier", "name": "Tier", "description": "How dear", "valueType": "select",
 			"options": ["gold", "silver"], "isRequired": true}`).OK(t, 201)
 		tier.Same("options.1", "silver")
 		tier.Same("isRequired", true)
 
-		// A key is taken for its object type only, and free again when it is deleted.
+		// A key is unique per object type, and free again once its definition
+		// is deleted.
 		again := `{"objectType": %q, "key": "shoe_size", "name": "Again", "valueType": "text"}`
 		call(t, "property_definitions.create", fmt.Sprintf(again, "contact")).Refused(t, 409, "PROPERTY_KEY_TAKEN")
 		call(t, "property_definitions.create", fmt.Sprintf(again, "business")).OK(t, 201)
@@ -35,7 +38,9 @@ func TestDefinitions(t *testing.T) {
 		update := func(fields string) apptest.Result {
 			return call(t, "property_definitions.update", fmt.Sprintf(`{"id": %q, %s}`, tier.Text("id"), fields))
 		}
-		up := update(`"name": "Service tier", "description": null, "options": ["bronze", "gold"], "isRequired": false`).OK(t, 200)
+		up := update(`"name": "Service tier", "description": null, "options": ["bronze", "gold"], "isRequired": `+
+			`false`).OK(t,
+			200)
 		up.Same("options.0", "bronze")
 		up.Same("key", "tier")
 		if up.At("options").Len() != 2 || !up.At("description").Null() {
@@ -47,19 +52,23 @@ func TestDefinitions(t *testing.T) {
 		call(t, "property_definitions.update", fmt.Sprintf(`{"id": %q, "options": null}`, v.Text("id"))).OK(t, 200)
 
 		for filter, want := range map[string]int{
-			`"objectType": "customer"`: 1, `"objectType": "contact"`: 1, `"query": "SHOE"`: 2, `"query": "service ti"`: 1, `"query": "shoe_s", "objectType": "business"`: 1,
-			`"query": "dear"`: 0, `"query": "ti"`: 1, ``: 3,
+			`"objectType": "customer"`: 1, `"objectType": "contact"`: 1, `"query": "SHOE"`: 2,
+			`"query": "service ti"`:                       1,
+			`"query": "shoe_s", "objectType": "business"`: 1,
+			`"query": "dear"`:                             0, `"query": "ti"`: 1, ``: 3,
 		} {
 			if n := call(t, "property_definitions.list", "{"+filter+"}").OK(t, 200).Len(); n != want {
 				t.Errorf("%s finds %d, want %d", filter, n, want)
 			}
 		}
 		call(t, "property_definitions.delete", ref).OK(t, 204)
-		for _, gone := range []string{"property_definitions.delete", "property_definitions.get", "property_definitions.update"} {
+		for _, gone := range []string{"property_definitions.delete", "property_definitions.get",
+			"property_definitions.update"} {
 			call(t, gone, ref).Refused(t, 404, "NOT_FOUND")
 		}
 		call(t, "property_definitions.create", fmt.Sprintf(again, "contact")).OK(t, 201)
-		want := strings.TrimSpace(strings.Repeat("property_definition.created ", 3) + "property_definition.updated property_definition.deleted property_definition.created")
+		want := strings.TrimSpace(strings.Repeat("property_definition.created ", 3) +
+			"property_definition.updated property_definition.deleted property_definition.created")
 		if events := a.Events(t, "property_definition."); events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}
@@ -78,28 +87,39 @@ func TestDefinitionRefusals(t *testing.T) {
 			{`"objectType": "contact", "key": "1k", "name": "K", "valueType": "text"`, "key"},
 			{`"objectType": "contact", "key": "k-k", "name": "K", "valueType": "text"`, "key"},
 			{`"objectType": "contact", "key": "k\n", "name": "K", "valueType": "text"`, "key"},
-			{`"objectType": "contact", "key": "` + strings.Repeat("k", 64) + `", "name": "K", "valueType": "text"`, "key"},
+			{`"objectType": "contact", "key": "` + strings.Repeat("k", 64) + `", "name": "K", "valueType": "text"`,
+				"key"},
 			{`"objectType": "contact", "key": "k", "valueType": "text"`, "name"},
 			{`"objectType": "contact", "key": "k", "name": "", "valueType": "text"`, "name"},
 			{`"objectType": "contact", "key": "k", "name": "K"`, "valueType"},
 			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "json"`, "valueType"},
 			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "text", "options": ["a"]`, "options"},
 			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select"`, "options"},
-			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "multi_select", "options": null`, "options"},
+			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "multi_select", "options": null`,
+				"options"},
 			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": []`, "options"},
-			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": ["a", "b", "a"]`, "options.2"},
-			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": ["a", ""]`, "options.1"},
-			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": ["a", 1]`, "options.1"},
-			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": [` + many + `]`, "options"},
+			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": ["a", "b", "a"]`,
+				"options.2"},
+			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": ["a", ""]`,
+				"options.1"},
+			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": ["a", 1]`,
+				"options.1"},
+			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "select", "options": [` + many + `]`,
+				"options"},
 			{`"objectType": "contact", "key": "k", "name": "K", "valueType": "text", "isRequired": null`, "isRequired"},
 		} {
 			call(t, "property_definitions.create", "{"+c.fields+"}").Issues(t, c.place)
 		}
-		tier := call(t, "property_definitions.create", `{"objectType": "contact", "key": "`+strings.Repeat("k", 63)+`", "name": "K", "valueType": "select", "options": ["a"]}`).OK(t, 201).Text("id")
-		text := call(t, "property_definitions.create", `{"objectType": "contact", "key": "t", "name": "T", "valueType": "text"}`).OK(t, 201).Text("id")
+		tier := call(t, "property_definitions.create",
+			`{"objectType": "contact", "key": "`+strings.Repeat("k", 63)+
+				`", "name": "K", "valueType": "select", "options": ["a"]}`).OK(t, 201).Text("id")
+		text := call(t, "property_definitions.create",
+			`{"objectType": "contact", "key": "t", "name": "T", "valueType": "text"}`).OK(t, 201).Text("id")
 		for _, c := range []struct{ id, fields, place string }{
-			{tier, `"name": null`, "name"}, {tier, `"name": ""`, "name"}, {tier, `"options": null`, "options"}, {tier, `"options": []`, "options"},
-			{tier, `"options": ["a", "a"]`, "options.1"}, {text, `"options": ["a"]`, "options"}, {tier, `"isRequired": null`, "isRequired"},
+			{tier, `"name": null`, "name"}, {tier, `"name": ""`, "name"}, {tier, `"options": null`, "options"},
+			{tier, `"options": []`, "options"},
+			{tier, `"options": ["a", "a"]`, "options.1"}, {text, `"options": ["a"]`, "options"},
+			{tier, `"isRequired": null`, "isRequired"},
 			{tier, `"valueType": "text"`, ""}, {tier, `"objectType": "contact"`, ""}, {tier, `"key": "other"`, ""},
 		} {
 			call(t, "property_definitions.update", fmt.Sprintf(`{"id": %q, %s}`, c.id, c.fields)).Issues(t, c.place)
@@ -117,7 +137,8 @@ func TestKeyRace(t *testing.T) {
 		for round := range 5 {
 			var made, taken atomic.Int64
 			apptest.AtOnce(16, func(int) {
-				r := call(t, "property_definitions.create", fmt.Sprintf(`{"objectType": "contact", "key": "k%d", "name": "K", "valueType": "text"}`, round))
+				r := call(t, "property_definitions.create",
+					fmt.Sprintf(`{"objectType": "contact", "key": "k%d", "name": "K", "valueType": "text"}`, round))
 				if r.Status == 201 {
 					made.Add(1)
 					return

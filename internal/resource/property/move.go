@@ -9,15 +9,18 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// What a PATCH of a value refuses with.
+// The refusals of updating a value.
 var (
-	TransitionInvalid = fault.Define("PROPERTY_VALUE_TRANSITION_INVALID", 409, "The property value cannot make this move.")
-	NotConfirmed      = fault.Define("PROPERTY_VALUE_NOT_CONFIRMED", 409, "Only a confirmed property value can be replaced.")
-	Conflict          = fault.Define("PROPERTY_VALUE_CONFLICT", 409, "The property was changed at the same time. Read it again and decide anew.")
+	TransitionInvalid = fault.Define("PROPERTY_VALUE_TRANSITION_INVALID", 409,
+		"The property value cannot change to this status.")
+	NotConfirmed = fault.Define("PROPERTY_VALUE_NOT_CONFIRMED", 409,
+		"Only a confirmed property value can be replaced.")
+	Conflict = fault.Define("PROPERTY_VALUE_CONFLICT", 409,
+		"The property was changed at the same time. Read it again and decide again.")
 )
 
-// moves are the ways from one status to another; there is no other.
-var moves = map[[2]string]bool{
+// moves lists every allowed change of status.
+var moves = map[[2]Status]bool{
 	{suggested, confirmed}: true,
 	{suggested, dismissed}: true,
 	{confirmed, dismissed}: true,
@@ -26,14 +29,14 @@ var moves = map[[2]string]bool{
 
 type valueUpdate struct {
 	valueRef
-	Status op.Maybe[string]  `json:"status" enum:"suggested,confirmed,dismissed" doc:"the status to move to"`
-	Value  op.Maybe[db.JSON] `json:"value" kinds:"string,number,boolean,array" doc:"what replaces a confirmed value"`
+	Status op.Maybe[Status]  `json:"status" enum:"suggested,confirmed,dismissed" doc:"the status to move to"`
+	Value  op.Maybe[db.JSON] `json:"value" kinds:"string,number,boolean,array" doc:"replaces a confirmed value"`
 
 	found *found
 }
 
-// found is the property as it was before the transaction. Whoever changes it
-// in between wins, and this request is told so.
+// found is the property as it was before the transaction. Whoever changes it in
+// between wins, and this request is refused.
 type found struct {
 	version    int64
 	definition *PropertyDefinition
@@ -57,7 +60,7 @@ func (in *valueUpdate) Prepare(ctx context.Context, c *op.Call) error {
 		return err
 	})
 	if fault.Has(err, fault.NotFound) {
-		return nil // the transaction tells whether it is the object or the value
+		return nil // the transaction finds out whether the object or the value is missing
 	}
 	return err
 }
@@ -73,7 +76,7 @@ func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*P
 	var content Content
 	var err error
 	if in.Value.Set {
-		if content, err = in.found.definition.read(in.Value.Value); err != nil {
+		if content, err = in.found.definition.parseValue(in.Value.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -92,8 +95,10 @@ func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*P
 	if err != nil {
 		return nil, err
 	}
-	if gone := in.found.definition.gone(&v.Content); status == confirmed && v.Status != confirmed && !in.Value.Set && len(gone) > 0 {
-		return nil, TransitionInvalid.Say("The definition no longer has the option %s. Set another value.", strings.Join(gone, ", "))
+	gone := in.found.definition.missingOptions(&v.Content)
+	if status == confirmed && v.Status != confirmed && !in.Value.Set && len(gone) > 0 {
+		return nil, TransitionInvalid.Say("The definition no longer has the option %s. Set another value.",
+			strings.Join(gone, ", "))
 	}
 	v.Version = now + 1
 	if in.Value.Set {
@@ -107,12 +112,12 @@ func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*P
 	return v, c.Emit(o.event("updated"), v.ID, v)
 }
 
-// move tells which status the value gets, or why it cannot. Beside a value the
-// status that it already has is no move.
-func (in *valueUpdate) move(v *PropertyValue) (string, error) {
+// move decides which status the value gets, or why it cannot. Together with a
+// value, the current status is not a move.
+func (in *valueUpdate) move(v *PropertyValue) (Status, error) {
 	status := v.Status
 	if in.Status.Set && (!in.Value.Set || in.Status.Value != status) {
-		if !moves[[2]string{status, in.Status.Value}] {
+		if !moves[[2]Status{status, in.Status.Value}] {
 			return "", TransitionInvalid.Say("A %s property value cannot become %s.", status, in.Status.Value)
 		}
 		status = in.Status.Value
@@ -123,7 +128,7 @@ func (in *valueUpdate) move(v *PropertyValue) (string, error) {
 	return status, nil
 }
 
-func setStatus(ctx context.Context, c *op.Call, v *PropertyValue, status string) error {
+func setStatus(ctx context.Context, c *op.Call, v *PropertyValue, status Status) error {
 	if status == confirmed {
 		if err := supersede(ctx, c, v, nil); err != nil {
 			return err
@@ -133,9 +138,10 @@ func setStatus(ctx context.Context, c *op.Call, v *PropertyValue, status string)
 	return values.Save(ctx, c.Tx, v)
 }
 
-// replace puts a new value, with an id and an author of its own, in the place
-// of one that is confirmed, or becomes so in the same request.
-func replace(ctx context.Context, c *op.Call, old *PropertyValue, d *PropertyDefinition, content Content) (*PropertyValue, error) {
+// replace puts a new value, with its own id and author, in the place of one
+// that is confirmed or becomes so in the same request.
+func replace(ctx context.Context, c *op.Call, old *PropertyValue, d *PropertyDefinition,
+	content Content) (*PropertyValue, error) {
 	if err := supersede(ctx, c, old, &old.ID); err != nil {
 		return nil, err
 	}

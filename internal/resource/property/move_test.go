@@ -12,7 +12,7 @@ const (
 	notConfirmed = "PROPERTY_VALUE_NOT_CONFIRMED"
 )
 
-// in makes a value that has a status.
+// in creates a value with a given status.
 func (h holder) in(definition, status, value string) apptest.Value {
 	h.t.Helper()
 	if status == "dismissed" {
@@ -22,7 +22,8 @@ func (h holder) in(definition, status, value string) apptest.Value {
 	return h.add(definition, value, fmt.Sprintf(`"status": %q`, status)).OK(h.t, 201)
 }
 
-// Every status, every move to every status, alone and together with a value.
+// Every status, and every move to every status, alone and together with a
+// value.
 func TestMoves(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		for _, c := range []struct{ from, status, value, want string }{
@@ -40,7 +41,8 @@ func TestMoves(t *testing.T) {
 			{"suggested", "", "new", notConfirmed},
 			{"confirmed", "", "new", "confirmed"},
 			{"dismissed", "", "new", notConfirmed},
-			// both: the status first, its own being no move, then the value on the result
+			// both: the status first, where the current one is not a move, then
+			// the value on the result
 			{"suggested", "suggested", "new", notConfirmed},
 			{"suggested", "confirmed", "new", "confirmed"},
 			{"suggested", "dismissed", "new", notConfirmed},
@@ -95,7 +97,7 @@ func TestMoves(t *testing.T) {
 	})
 }
 
-// Whatever becomes confirmed takes the place of what was, of its own property only.
+// A newly confirmed value replaces the old one, of its own property only.
 func TestSupersede(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		h := newHolder(t, a, call, "contacts")
@@ -110,7 +112,8 @@ func TestSupersede(t *testing.T) {
 		h.patch(one, `"status": "confirmed"`).OK(t, 200).Same("id", one)
 		h.get(old).Refused(t, 404, "NOT_FOUND")
 		h.patch(old, `"status": "dismissed"`).Refused(t, 404, "NOT_FOUND")
-		// Confirmed and replaced in one request: what was confirmed, and the suggestion, are both gone.
+		// Confirmed and replaced in one request: both the old confirmed value
+		// and the suggestion are gone.
 		three := h.patch(two, `"status": "confirmed", "value": "three"`).OK(t, 200)
 		h.get(one).Refused(t, 404, "NOT_FOUND")
 		h.get(two).Refused(t, 404, "NOT_FOUND")
@@ -121,7 +124,8 @@ func TestSupersede(t *testing.T) {
 		if four.At("sources").Len() != 0 || four.At("sources").Null() {
 			t.Errorf("sources of a replacement: %s", four.At("sources"))
 		}
-		// A dismissed one comes back as a suggestion, is confirmed, and supersedes.
+		// A dismissed value returns as a suggestion, is confirmed, and
+		// supersedes.
 		h.patch(four.Text("id"), `"status": "dismissed"`).OK(t, 200)
 		five := h.add(text, `"five"`).OK(t, 201).Text("id")
 		h.patch(four.Text("id"), `"status": "suggested"`).OK(t, 200)

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// number is how JSON writes one (RFC 8259 §6).
+// number is the JSON syntax of a number (RFC 8259 §6).
 var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 
 // maxDigits bounds a number written out, without its sign and point.
 const maxDigits = 100
 
-// maxExponent is more than a body has zeros to make up for, and small enough
-// to be added to their number.
+// maxExponent exceeds any number of zeros that fits in a body, and is small
+// enough to be added to it.
 const maxExponent = 1 << 30
 
 const tooManyDigits = "Too long: expected a number of at most 100 digits"
 
-// normalNumber writes a decimal out in full, without an exponent and without
-// zeros that say nothing, so that equal numbers are equal text. No digit is
-// lost: it is never made a float.
+// normalNumber writes a decimal in full, without an exponent or redundant
+// zeros, so that equal numbers are equal text. No digit is lost, because it
+// never becomes a float.
 func normalNumber(s string) (normal, issue string) {
 	m := number.FindStringSubmatch(s)
 	if m == nil {
@@ -38,7 +38,7 @@ func normalNumber(s string) (normal, issue string) {
 	if m[4] != "" {
 		var err error
 		if exponent, err = strconv.Atoi(m[4]); err != nil || exponent < -maxExponent || exponent > maxExponent {
-			return "", tooManyDigits // it is not zero, so it has more digits than we count
+			return "", tooManyDigits // not zero, so it has more digits than allowed
 		}
 	}
 	// The value is 0.digits × 10^point.

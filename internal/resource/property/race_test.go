@@ -38,8 +38,8 @@ func (c *tally) add(t testing.TB, r apptest.Result, allowed ...string) {
 
 const conflict = "PROPERTY_VALUE_CONFLICT"
 
-// Of 32 who replace a value at once, one does; the others are told that they
-// were too late, or find that what they meant is gone.
+// Of 32 who replace a value at once, one succeeds; the others are told that
+// they were too late, or that the value is gone.
 func TestReplaceRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("rest", a.Tenant), "customers")
@@ -61,7 +61,7 @@ func TestReplaceRace(t *testing.T) {
 	})
 }
 
-// Of 32 who confirm one suggestion at once, one does.
+// Of 32 who confirm one suggestion at once, one succeeds.
 func TestConfirmRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("rest", a.Tenant), "contacts")
@@ -84,7 +84,7 @@ func TestConfirmRace(t *testing.T) {
 }
 
 // Everything at once on one property: creations, confirmations, replacements,
-// dismissals and deletions. Never is more than one value confirmed.
+// dismissals and deletions. At most one value is ever confirmed.
 func TestWritersOfOneProperty(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("action", a.Tenant), "businesses")
@@ -107,7 +107,7 @@ func TestWritersOfOneProperty(t *testing.T) {
 				case i < 28:
 					c.add(t, h.do("delete", fmt.Sprintf(`"propertyId": %q`, v)), "NOT_FOUND")
 				default:
-					c.add(t, h.add(text, `"made"`)) // a creation waits its turn and takes the place
+					c.add(t, h.add(text, `"made"`)) // a creation waits its turn and then replaces
 				}
 			})
 			if n := h.live("confirmed").Len(); n > 1 {
@@ -118,15 +118,18 @@ func TestWritersOfOneProperty(t *testing.T) {
 	})
 }
 
-// waiting tells how many writes are past Prepare and can go no further: on
-// SQLite they queue for the writer, on PostgreSQL they wait for a row.
+// waiting counts the writes that are past Prepare and blocked: on SQLite they
+// queue for the writer, on PostgreSQL they wait for a row.
 func waiting(t testing.TB, a *apptest.App) (n int) {
 	t.Helper()
 	if a.DB.Engine() == db.SQLite {
 		return a.DB.Gauges().QueueLength
 	}
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+		n, err = db.One[int](ctx, tx, `
+			SELECT count(*)
+			FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 		return err
 	})
 	if err != nil {
@@ -135,8 +138,8 @@ func waiting(t testing.TB, a *apptest.App) (n int) {
 	return n
 }
 
-// Those who read the property before another's commit lose to it, each one:
-// the root is held until all of them wait.
+// Everyone who read the property before another's commit loses to it: the root
+// is held until all of them wait.
 func TestConflict(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("rest", a.Tenant), "customers")
@@ -152,7 +155,11 @@ func TestConflict(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-					_, err := db.Exec(ctx, tx, "UPDATE customers SET updated_at = updated_at WHERE organization_id = $1 AND id = $2", a.Org, h.id)
+					_, err := db.Exec(ctx, tx, `
+						UPDATE customers
+						SET updated_at = updated_at
+						WHERE organization_id = $1 AND id = $2`,
+						a.Org, h.id)
 					close(held)
 					<-release
 					return err
@@ -179,14 +186,17 @@ func TestConflict(t *testing.T) {
 	})
 }
 
-// A creation or deletion of another value of the same property is a change too.
+// Creating or deleting another value of the same property is a change too.
 func TestConflictWithCreationAndDeletion(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("action", a.Tenant), "customers")
 		text, beside := h.define("text", "text"), h.define("beside", "text")
 		version := func() (n int64) {
 			err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-				n, err = db.One[int64](ctx, tx, "SELECT coalesce(max(version), 0) FROM property_values WHERE organization_id = $1 AND definition_id = $2", a.Org, text)
+				n, err = db.One[int64](ctx, tx, `
+					SELECT coalesce(max(version), 0)
+					FROM property_values
+					WHERE organization_id = $1 AND definition_id = $2`, a.Org, text)
 				return err
 			})
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// PropertyValue is what an object has of a property.
+// PropertyValue is an object's value for a property.
 type PropertyValue struct {
 	op.Record
 	DefinitionID id.ID  `json:"definitionId"`
@@ -18,7 +18,7 @@ type PropertyValue struct {
 	ObjectType   string `json:"objectType" enum:"contact,customer,business"`
 	ObjectID     id.ID  `json:"objectId"`
 	Content
-	Status       string                `json:"status" enum:"suggested,confirmed,dismissed"`
+	Status       Status                `json:"status" enum:"suggested,confirmed,dismissed"`
 	SetByKind    string                `json:"setByKind" enum:"user,agent,api,automation,system"`
 	SetByUserID  *id.ID                `json:"setByUserId"`
 	SetByAgentID *id.ID                `json:"setByAgentId"`
@@ -27,8 +27,8 @@ type PropertyValue struct {
 	Version int64 `json:"-" db:"version"`
 }
 
-// PropertyValueSource is where a value was found. Sources come with their value, go with
-// it and never change, so they lie in its row.
+// PropertyValueSource is where a value was found. Sources are created and
+// deleted with their value and never change, so they are stored in its row.
 type PropertyValueSource struct {
 	op.Record
 	ValueID id.ID   `json:"valueId"`
@@ -36,33 +36,59 @@ type PropertyValueSource struct {
 	Title   *string `json:"title"`
 }
 
-// What a status can be.
+// Status is how certain a value is.
+type Status string
+
 const (
-	suggested = "suggested"
-	confirmed = "confirmed"
-	dismissed = "dismissed"
+	suggested Status = "suggested"
+	confirmed Status = "confirmed"
+	dismissed Status = "dismissed"
 )
 
-var values = db.NewTable[PropertyValue]("property_values", "property value")
+var values = db.NewTable[PropertyValue]("property_values", db.Life{
+	Noun: "property value",
+	Refs: []db.Ref{
+		db.To("definition_id", "property_definitions", db.EndsAtPurge),
+		db.To("object_id", "contacts", db.EndsAtPurge),
+		db.To("object_id", "customers", db.EndsAtPurge),
+		db.To("object_id", "businesses", db.EndsAtPurge),
+		db.To("set_by_user_id", "users", db.Keeps),
+		db.To("set_by_agent_id", "agents", db.Keeps),
+	},
+	// One value is confirmed; the other stays as a suggestion, for somebody to decide.
+	Yields: []db.Yield{{
+		Set: "status = 'suggested'",
+		Only: `status = 'confirmed' AND EXISTS (SELECT 1 FROM property_values k
+			WHERE k.organization_id = $1 AND k.object_id = $3 AND k.definition_id = property_values.definition_id
+				AND k.status = 'confirmed' AND k.deleted_at IS NULL)`,
+	}},
+})
 
-// object is a kind of thing that has properties.
+// object is a kind of object that has properties.
 type object struct{ kind, table string }
 
 var objects = []object{{"contact", "contacts"}, {"customer", "customers"}, {"business", "businesses"}}
 
-// seen holds for the values whose definition is not deleted.
-const seen = `EXISTS (SELECT 1 FROM property_definitions d
+// liveDefinition selects the values whose definition is not deleted.
+const liveDefinition = `EXISTS (SELECT 1 FROM property_definitions d
 	WHERE d.organization_id = $1 AND d.id = property_values.definition_id AND d.deleted_at IS NULL)`
 
-// rows are the values below one object, the root of all of them.
+// rows are the values below one object, which is their root.
 func (o object) rows() op.Nested[PropertyValue] {
-	return op.Nested[PropertyValue]{Rows: values, Parent: o.table, Noun: o.kind, Column: "object_id", Seen: seen}
+	n := op.Under(values, db.To("object_id", o.table))
+	n.Seen = liveDefinition
+	return n
 }
 
 // spec is what the operations on one kind of object's values share.
 func (o object) spec(verb, route, summary, example string) op.Spec {
-	s := op.Spec{Name: o.table + ".properties." + verb, Route: route, Summary: summary, Resource: "properties",
-		Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"` + example + `}`}
+	s := op.Spec{
+		Name:     o.table + ".properties." + verb,
+		Route:    route,
+		Summary:  summary,
+		Resource: "properties",
+		Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"` + example + `}`,
+	}
 	if past := map[string]string{"create": "created", "update": "updated", "delete": "deleted"}[verb]; past != "" {
 		s.Events = []string{o.event(past)}
 	}
@@ -76,14 +102,19 @@ func (o object) operations() []*op.Op {
 	one := all + "/{propertyId}"
 	const ref = `, "propertyId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	create := o.spec("create", "POST "+all, "Give a "+o.kind+" a property value.",
-		`, "definitionId": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d", "value": "gold", "sources": [{"url": "https://example.com/about", "title": "About"}]`)
-	create.Description = "A confirmed value takes the place of the one confirmed before. From an agent a value is a suggestion unless it says otherwise."
-	update := o.spec("update", "PATCH "+one, "Confirm, dismiss, restore or replace a property value of a "+o.kind+".", ref+`, "status": "dismissed"`)
-	update.Description = "Use status to confirm a suggestion, dismiss a value or restore a dismissed one as a suggestion, and value to replace a confirmed value, " +
-		"which gives it a new id. With both, status comes first, and both happen or neither."
+		`, "definitionId": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d", "value": "gold", "sources": [{"url": `+
+			`"https://example.com/about", "title": "About"}]`)
+	create.Description = "A confirmed value replaces the one confirmed before. A value from an agent is a suggestion " +
+		"unless it says otherwise. A number may be sent as a string; an array holds strings."
+	update := o.spec("update", "PATCH "+one, "Confirm, dismiss, restore or replace a property value of a "+o.kind+".",
+		ref+`, "status": "dismissed"`)
+	update.Description = "Use status to confirm a suggestion, dismiss a value or restore a dismissed one as a " +
+		"suggestion. Use value to replace a confirmed value, which gets a new id. With both, status comes first, and " +
+		"both happen or neither."
 	update.Errors = []*fault.Kind{TransitionInvalid, NotConfirmed, Conflict}
 	return []*op.Op{
-		op.Read(o.spec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.", `, "status": "confirmed"`), o.listValues),
+		op.Read(o.spec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.",
+			`, "status": ["confirmed"]`), o.listValues),
 		op.Write(create, o.createValue),
 		op.Read(o.spec("get", "GET "+one, "Get a property value of a "+o.kind+".", ref), o.getValue),
 		op.Write(update, o.updateValue),
@@ -93,24 +124,24 @@ func (o object) operations() []*op.Op {
 
 type valueList struct {
 	op.Page
-	ID           id.ID   `path:"id" doc:"the object"`
-	Status       *string `query:"status" enum:"suggested,confirmed,dismissed"`
-	DefinitionID *id.ID  `query:"definitionId"`
+	ID           id.ID    `path:"id" doc:"the object"`
+	Status       []Status `query:"status" enum:"suggested,confirmed,dismissed"`
+	DefinitionID *id.ID   `query:"definitionId"`
 }
 
 func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[PropertyValue], error) {
 	rows := o.rows()
 	w := rows.Under(c, in.ID)
 	db.Equal(w, "definition_id", in.DefinitionID)
-	db.Equal(w, "status", in.Status)
+	db.OneOf(w, "status", in.Status)
 	return rows.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
 type valueCreate struct {
 	ID           id.ID            `path:"id" doc:"the object"`
 	DefinitionID id.ID            `json:"definitionId" ref:"properties"`
-	Value        db.JSON          `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's value type; a number may be a string, an array holds strings"`
-	Status       *string          `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; from an agent suggested"`
+	Value        db.JSON          `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's type"`
+	Status       *Status          `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; agents suggest"`
 	Sources      []propertySource `json:"sources" optional:"yes"`
 }
 
@@ -127,7 +158,7 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*P
 	if err != nil {
 		return nil, err
 	}
-	content, err := d.read(in.Value)
+	content, err := d.parseValue(in.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +170,8 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*P
 		v.Status = suggested
 	}
 	for _, s := range in.Sources {
-		v.Sources = append(v.Sources, PropertyValueSource{Record: c.NewRecord(), ValueID: v.ID, URL: s.URL, Title: s.Title})
+		v.Sources = append(v.Sources,
+			PropertyValueSource{Record: c.NewRecord(), ValueID: v.ID, URL: s.URL, Title: s.Title})
 	}
 	if v.Status == confirmed {
 		if err := supersede(ctx, c, v, nil); err != nil {
@@ -155,7 +187,7 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*P
 	return v, c.Emit(o.event("created"), v.ID, v)
 }
 
-// definition finds what a new value is of, or refuses it at its field.
+// definition finds the definition of a new value, or refuses it at its field.
 func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*PropertyDefinition, error) {
 	d, err := definitions.Get(ctx, c.Tx, c.Org, ref)
 	switch {
@@ -169,8 +201,9 @@ func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*Propert
 
 // newValue is a confirmed value without sources, set by the caller.
 func newValue(c *op.Call, d *PropertyDefinition, object id.ID, content Content) *PropertyValue {
-	v := &PropertyValue{Record: c.NewRecord(), DefinitionID: d.ID, ValueType: d.ValueType, ObjectType: d.ObjectType, ObjectID: object,
-		Content: content, Status: confirmed, SetByKind: string(c.Caller.Kind), Sources: []PropertyValueSource{}}
+	v := &PropertyValue{Record: c.NewRecord(), DefinitionID: d.ID, ValueType: d.ValueType, ObjectType: d.ObjectType,
+		ObjectID: object,
+		Content:  content, Status: confirmed, SetByKind: string(c.Caller.Kind), Sources: []PropertyValueSource{}}
 	switch c.Caller.Kind {
 	case op.User:
 		v.SetByUserID = &c.Caller.ID
@@ -180,19 +213,24 @@ func newValue(c *op.Call, d *PropertyDefinition, object id.ID, content Content) 
 	return v
 }
 
-// supersede deletes the confirmed value of v's property, if there is one, and
-// the value also, if it is given: their place is wanted.
+// supersede deletes the confirmed value of v's property, if any, and the value
+// also, if given, to make way for v.
 func supersede(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) error {
-	_, err := db.Exec(ctx, c.Tx, `UPDATE property_values SET deleted_at = $4, updated_at = $4
-		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3 AND (status = 'confirmed' OR id = $5) AND deleted_at IS NULL`,
+	_, err := db.Exec(ctx, c.Tx, `
+		UPDATE property_values SET deleted_at = $4, updated_at = $4
+		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3
+			AND (status = 'confirmed' OR id = $5) AND deleted_at IS NULL`,
 		c.Org, v.ObjectID, v.DefinitionID, c.Now, also)
 	return err
 }
 
-// version tells how often a property of an object was written to. Deleted
-// rows count: what took a value away changed the property too.
+// version counts how often a property of an object was written. Deleted rows
+// count, because deleting a value changes the property too.
 func version(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int64, error) {
-	return db.One[int64](ctx, tx, "SELECT coalesce(max(version), 0) FROM property_values WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3",
+	return db.One[int64](ctx, tx, `
+		SELECT coalesce(max(version), 0)
+		FROM property_values
+		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3`,
 		org, object, definition)
 }
 

@@ -14,7 +14,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// holder is an object with properties, spoken to through one door.
+// holder is an object with properties, called through one door.
 type holder struct {
 	t    testing.TB
 	call apptest.Door
@@ -22,10 +22,11 @@ type holder struct {
 	id   string
 }
 
-// newHolder makes an object of each kind in turn.
+// newHolder creates an object of each kind in turn.
 func newHolder(t testing.TB, a *apptest.App, call apptest.Door, path string) holder {
 	t.Helper()
-	body := map[string]string{"contacts": `{"firstName": "Ada"}`, "customers": `{"name": "Ada"}`, "businesses": `{"name": "Ada"}`}[path]
+	body := map[string]string{"contacts": `{"firstName": "Ada"}`, "customers": `{"name": "Ada"}`,
+		"businesses": `{"name": "Ada"}`}[path]
 	return holder{t, call, path, call(t, path+".create", body).OK(t, 201).Text("id")}
 }
 
@@ -33,30 +34,33 @@ func (h holder) kind() string {
 	return map[string]string{"contacts": "contact", "customers": "customer", "businesses": "business"}[h.path]
 }
 
-// define makes a definition for the object's kind.
+// define creates a definition for the object's kind.
 func (h holder) define(key, valueType string, more ...string) string {
 	h.t.Helper()
-	return h.call(h.t, "property_definitions.create", fmt.Sprintf(`{"objectType": %q, "key": %q, "name": %q, "valueType": %q%s}`,
-		h.kind(), key, key, valueType, strings.Join(more, ""))).OK(h.t, 201).Text("id")
+	return h.call(h.t, "property_definitions.create",
+		fmt.Sprintf(`{"objectType": %q, "key": %q, "name": %q, "valueType": %q%s}`,
+			h.kind(), key, key, valueType, strings.Join(more, ""))).OK(h.t, 201).Text("id")
 }
 
-// do calls an operation on the object's values; fields continue the input.
+// do calls an operation on the object's values; fields are added to the input.
 func (h holder) do(verb string, fields ...string) apptest.Result {
 	h.t.Helper()
-	return h.call(h.t, h.path+".properties."+verb, `{"id": "`+h.id+`"`+strings.Join(append([]string{""}, fields...), ", ")+"}")
+	return h.call(h.t, h.path+".properties."+verb,
+		`{"id": "`+h.id+`"`+strings.Join(append([]string{""}, fields...), ", ")+"}")
 }
 
-// byAgent reports whether the story runs through the agents' door, where a
-// value is only suggested unless it says otherwise.
+// byAgent reports whether the test runs through the agents' door, where a value
+// is only suggested unless it says otherwise.
 func byAgent(t testing.TB) bool { return strings.HasSuffix(t.Name(), "/agent") }
 
-// add makes a value, confirmed unless more says otherwise.
+// add creates a value, confirmed unless more says otherwise.
 func (h holder) add(definition, value string, more ...string) apptest.Result {
 	h.t.Helper()
 	if byAgent(h.t) && !strings.Contains(strings.Join(more, ""), `"status"`) {
 		more = append(more, `"status": "confirmed"`)
 	}
-	return h.do("create", append([]string{fmt.Sprintf(`"definitionId": %q, "value": %s`, definition, value)}, more...)...)
+	return h.do("create",
+		append([]string{fmt.Sprintf(`"definitionId": %q, "value": %s`, definition, value)}, more...)...)
 }
 
 func (h holder) patch(value, fields string) apptest.Result {
@@ -79,7 +83,8 @@ func (h holder) live(status string) apptest.Value {
 	return h.do("list", fmt.Sprintf(`"status": %q, "limit": 100`, status)).OK(h.t, 200)
 }
 
-var allFields = strings.Fields(`id createdAt updatedAt deletedAt organizationId definitionId valueType objectType objectId
+var allFields = strings.Fields(`id createdAt updatedAt deletedAt organizationId definitionId valueType
+	objectType objectId
 	valueText valueNumber valueBoolean valueDate valueTextList status setByKind setByUserId setByAgentId sources`)
 
 func TestValues(t *testing.T) {
@@ -87,7 +92,9 @@ func TestValues(t *testing.T) {
 		for _, path := range []string{"contacts", "customers", "businesses"} {
 			h := newHolder(t, a, call, path)
 			tier, size := h.define("tier", "select", `, "options": ["gold", "silver"]`), h.define("size", "number")
-			v := h.add(tier, `"gold"`, `"sources": [{"url": "https://example.com/a", "title": "A"}, {"url": "http://example.com/b"}]`).OK(t, 201)
+			v := h.add(tier, `"gold"`,
+				`"sources": [{"url": "https://example.com/a", "title": "A"}, {"url": "http://example.com/b"}]`).OK(t,
+				201)
 			v.Same("valueType", "select")
 			v.Same("objectType", h.kind())
 			v.Same("objectId", h.id)
@@ -103,12 +110,15 @@ func TestValues(t *testing.T) {
 					t.Errorf("%s is missing", field)
 				}
 			}
-			for _, field := range []string{"id", "createdAt", "updatedAt", "deletedAt", "organizationId", "valueId", "url", "title"} {
+			for _, field := range []string{"id", "createdAt", "updatedAt", "deletedAt", "organizationId", "valueId",
+				"url",
+				"title"} {
 				if !v.At("sources.1").Has(field) {
 					t.Errorf("the source's %s is missing", field)
 				}
 			}
-			for _, field := range []string{"deletedAt", "valueNumber", "valueBoolean", "valueDate", "valueTextList", "setByUserId", "setByAgentId", "sources.1.title"} {
+			for _, field := range []string{"deletedAt", "valueNumber", "valueBoolean", "valueDate", "valueTextList",
+				"setByUserId", "setByAgentId", "sources.1.title"} {
 				if !v.At(field).Null() && (field != "setByAgentId" || !byAgent(t)) {
 					t.Errorf("%s is not null but %v", field, v.At(field))
 				}
@@ -117,15 +127,18 @@ func TestValues(t *testing.T) {
 				t.Errorf("get differs from create:\n%s\n%s", got, v)
 			}
 
-			// Another confirmed value takes its place; a suggestion does not.
+			// Another confirmed value replaces it; a suggestion does not.
 			h.add(tier, `"silver"`, `"status": "suggested"`).OK(t, 201).Same("status", "suggested")
 			h.get(v.Text("id")).OK(t, 200)
 			w := h.add(tier, `"silver"`).OK(t, 201)
 			h.get(v.Text("id")).Refused(t, 404, "NOT_FOUND")
 			h.add(size, `42`).OK(t, 201).Same("valueNumber", "42")
 
-			for filter, want := range map[string]int{`"limit": 100`: 3, `"status": "confirmed"`: 2, `"status": "suggested"`: 1, `"status": "dismissed"`: 0,
-				`"definitionId": "` + tier + `"`: 2, `"definitionId": "` + tier + `", "status": "confirmed"`: 1, `"definitionId": "` + string(id.New()) + `"`: 0} {
+			for filter, want := range map[string]int{`"limit": 100`: 3, `"status": "confirmed"`: 2,
+				`"status": "suggested"`:          1,
+				`"status": "dismissed"`:          0,
+				`"definitionId": "` + tier + `"`: 2, `"definitionId": "` + tier + `", "status": "confirmed"`: 1,
+				`"definitionId": "` + string(id.New()) + `"`: 0} {
 				list := h.do("list", filter)
 				if n := list.OK(t, 200).Len(); n != want {
 					t.Errorf("%s finds %d, want %d", filter, n, want)
@@ -146,14 +159,15 @@ func TestValues(t *testing.T) {
 	})
 }
 
-// What each value type takes, in which field, and what it refuses.
+// What each value type accepts, in which field, and what it refuses.
 func TestValueTypes(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		h := newHolder(t, a, call, "customers")
 		options := `, "options": ["red", "green", "blue"]`
 		definitions := map[string]string{}
 		for _, valueType := range []string{"text", "number", "boolean", "date", "url", "select", "multi_select"} {
-			definitions[valueType] = h.define(valueType, valueType, map[bool]string{true: options}[strings.HasSuffix(valueType, "select")])
+			definitions[valueType] = h.define(valueType, valueType,
+				map[bool]string{true: options}[strings.HasSuffix(valueType, "select")])
 		}
 		for _, c := range []struct{ valueType, value, field, want string }{
 			{"text", `"hello"`, "valueText", "hello"},
@@ -186,29 +200,37 @@ func TestValueTypes(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ valueType, value, place string }{
-			{"text", `1`, ""}, {"text", `true`, ""}, {"text", `["a"]`, ""}, {"text", `null`, ""}, {"text", `{}`, ""}, {"text", `"a\u0000b"`, ""},
+			{"text", `1`, ""}, {"text", `true`, ""}, {"text", `["a"]`, ""}, {"text", `null`, ""}, {"text", `{}`, ""},
+			{"text", `"a\u0000b"`, ""},
 			{"text", `"` + strings.Repeat("x", 2001) + `"`, ""},
-			{"number", `"NaN"`, ""}, {"number", `"1,5"`, ""}, {"number", `""`, ""}, {"number", `true`, ""}, {"number", `[1]`, ""}, {"number", `1e101`, ""},
+			{"number", `"NaN"`, ""}, {"number", `"1,5"`, ""}, {"number", `""`, ""}, {"number", `true`, ""},
+			{"number", `[1]`, ""}, {"number", `1e101`, ""},
 			{"number", `"` + strings.Repeat("9", 101) + `"`, ""}, {"number", `" 1"`, ""},
 			{"boolean", `"true"`, ""}, {"boolean", `1`, ""}, {"boolean", `[]`, ""},
-			{"date", `"2023-02-29"`, ""}, {"date", `"2024-2-1"`, ""}, {"date", `"2024-02-29T00:00:00Z"`, ""}, {"date", `20240229`, ""},
-			{"url", `"example.com"`, ""}, {"url", `"ftp://example.com"`, ""}, {"url", `"javascript:alert(1)"`, ""}, {"url", `1`, ""},
+			{"date", `"2023-02-29"`, ""}, {"date", `"2024-2-1"`, ""}, {"date", `"2024-02-29T00:00:00Z"`, ""},
+			{"date", `20240229`, ""},
+			{"url", `"example.com"`, ""}, {"url", `"ftp://example.com"`, ""}, {"url", `"javascript:alert(1)"`, ""},
+			{"url", `1`, ""},
 			{"select", `"pink"`, ""}, {"select", `"Red"`, ""}, {"select", `["red"]`, ""}, {"select", `""`, ""},
-			{"multi_select", `"red"`, ""}, {"multi_select", `["red", "pink"]`, ".1"}, {"multi_select", `["red", "red"]`, ".1"}, {"multi_select", `["red", 1]`, ".1"},
+			{"multi_select", `"red"`, ""}, {"multi_select", `["red", "pink"]`, ".1"},
+			{"multi_select", `["red", "red"]`, ".1"},
+			{"multi_select", `["red", 1]`, ".1"},
 			{"multi_select", `[null]`, ".0"}, {"multi_select", `["red", ["blue"]]`, ".1"}, {"multi_select", `{}`, ""},
 			{"multi_select", `[` + strings.Repeat(`"red", `, 100) + `"red"]`, ""},
 		} {
 			h.add(definitions[c.valueType], c.value).Issues(t, "value"+c.place)
 			current := h.do("list", fmt.Sprintf(`"definitionId": %q`, definitions[c.valueType])).OK(t, 200)
 			h.patch(current.Text("0.id"), `"value": `+c.value).Issues(t, "value"+c.place)
-			// What is wrong with the body comes before what is wrong with the move.
+			// Problems with the body are reported before problems with the
+			// move.
 			h.patch(current.Text("0.id"), `"status": "suggested", "value": `+c.value).Issues(t, "value"+c.place)
 		}
 		if n := h.live("confirmed").Len(); n != 7 {
 			t.Errorf("%d confirmed values", n)
 		}
-		// An option that is taken away keeps its values, and takes no new ones.
-		call(t, "property_definitions.update", fmt.Sprintf(`{"id": %q, "options": ["green"]}`, definitions["select"])).OK(t, 200)
+		// A removed option keeps its values and gets no new ones.
+		call(t, "property_definitions.update",
+			fmt.Sprintf(`{"id": %q, "options": ["green"]}`, definitions["select"])).OK(t, 200)
 		red := h.do("list", fmt.Sprintf(`"definitionId": %q`, definitions["select"])).OK(t, 200)
 		red.Same("0.valueText", "red")
 		h.patch(red.Text("0.id"), `"value": "red"`).Issues(t, "value")
@@ -231,7 +253,9 @@ func TestValueRefusals(t *testing.T) {
 			{fmt.Sprintf(`"definitionId": %q`, text), "value"},
 			{fmt.Sprintf(`"definitionId": %q, "value": "x", "status": "dismissed"`, text), "status"},
 			{fmt.Sprintf(`"definitionId": %q, "value": "x", "sources": [{"title": "x"}]`, text), "sources.0.url"},
-			{fmt.Sprintf(`"definitionId": %q, "value": "x", "sources": [{"url": "https://example.com"}, {"url": "nope"}]`, text), "sources.1.url"},
+			{fmt.Sprintf(`"definitionId": %q, "value": "x", "sources": [{"url": "https://example.com"}, {"url": `+
+				`"nope"}]`, text),
+				"sources.1.url"},
 			{fmt.Sprintf(`"definitionId": %q, "value": "x", "setByKind": "user"`, text), ""},
 			{fmt.Sprintf(`"definitionId": %q, "value": "x", "valueText": "x"`, text), ""},
 		} {
@@ -239,16 +263,19 @@ func TestValueRefusals(t *testing.T) {
 		}
 		v := h.add(text, `"x"`).OK(t, 201).Text("id")
 		for _, c := range []struct{ fields, place string }{
-			{``, ""}, {`"status": null`, "status"}, {`"status": "gone"`, "status"}, {`"value": null`, "value"}, {`"value": {"a": 1}`, "value"},
+			{``, ""}, {`"status": null`, "status"}, {`"status": "gone"`, "status"}, {`"value": null`, "value"},
+			{`"value": {"a": 1}`, "value"},
 			{`"status": "dismissed", "sources": []`, ""}, {`"definitionId": "` + text + `"`, ""},
 		} {
 			h.patch(v, c.fields).Issues(t, c.place)
 		}
 		h.get(v).OK(t, 200).Same("valueText", "x")
 
-		// A value is found only below its own object, and an object only among its kind.
+		// A value is found only below its own object, and an object only among
+		// its kind.
 		stranger := newHolder(t, a, call, "customers")
-		for _, wrong := range []holder{stranger, {t, call, "contacts", h.id}, {t, call, "customers", other.id}, {t, call, "customers", string(id.New())}} {
+		for _, wrong := range []holder{stranger, {t, call, "contacts", h.id}, {t, call, "customers", other.id},
+			{t, call, "customers", string(id.New())}} {
 			wrong.get(v).Refused(t, 404, "NOT_FOUND")
 			wrong.patch(v, `"status": "dismissed"`).Refused(t, 404, "NOT_FOUND")
 			wrong.patch(v, `"value": 1`).Refused(t, 404, "NOT_FOUND")
@@ -256,7 +283,7 @@ func TestValueRefusals(t *testing.T) {
 		}
 		h.get(v).OK(t, 200).Same("status", "confirmed")
 
-		// Values go with their definition, and with their object.
+		// Values are deleted with their definition and with their object.
 		call(t, "property_definitions.delete", fmt.Sprintf(`{"id": %q}`, text)).OK(t, 204)
 		h.get(v).Refused(t, 404, "NOT_FOUND")
 		h.patch(v, `"value": "y"`).Refused(t, 404, "NOT_FOUND")
@@ -273,18 +300,22 @@ func TestValueRefusals(t *testing.T) {
 	})
 }
 
-// Who sets a value is told by it, and an agent suggests unless it says otherwise.
+// A value names who set it, and an agent suggests unless it says otherwise.
 func TestSetBy(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		for _, c := range []struct {
 			kind   op.ActorKind
 			door   op.Door
 			status string
-		}{{op.User, op.Console, "confirmed"}, {op.AgentActor, op.Agent, "suggested"}, {op.AutomationActor, op.Automation, "confirmed"}} {
-			caller := &op.Caller{Kind: c.kind, ID: id.New(), Organization: a.Org, Business: a.Business, Permissions: op.Everything()}
+		}{{op.User, op.Console, "confirmed"}, {op.AgentActor, op.Agent, "suggested"},
+			{op.AutomationActor, op.Automation, "confirmed"}} {
+			caller := &op.Caller{Kind: c.kind, ID: id.New(), Organization: a.Org, Business: a.Business,
+				Permissions: op.Everything()}
 			door := action.New(a.Runner, a.Catalog, c.door)
 			call := func(t testing.TB, operation, input string) apptest.Result {
-				answer, err := door.Do(context.Background(), action.Call{Caller: caller, Operation: operation, Input: []byte(input), RequestID: string(id.New())})
+				answer, err := door.Do(context.Background(),
+					action.Call{Caller: caller, Operation: operation, Input: []byte(input),
+						RequestID: string(id.New())})
 				return apptest.ResultOf(t, answer, err)
 			}
 			h := newHolder(t, a, call, "contacts")
@@ -307,7 +338,8 @@ func TestSetBy(t *testing.T) {
 	})
 }
 
-// Values and definitions need the permission properties, whatever they hang under.
+// Values and definitions need the permission properties, whatever they belong
+// to.
 func TestPropertyPermission(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	contact := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
@@ -317,6 +349,8 @@ func TestPropertyPermission(t *testing.T) {
 		e := a.Send(t, without, http.MethodGet, path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		e.Same("details.permission", "properties:read")
 		a.Send(t, with, http.MethodGet, path, "").OK(t, 200)
-		a.Send(t, with, http.MethodPost, path, `{}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "properties:write")
+		a.Send(t, with, http.MethodPost, path, `{}`).Refused(t, 403,
+			"INSUFFICIENT_PERMISSIONS").Same("details.permission",
+			"properties:write")
 	}
 }

@@ -9,16 +9,15 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// TaskActivity is one thing that happened to a task, or that somebody said
-// about it.
+// TaskActivity is something that happened to a task, or a comment on it.
 type TaskActivity struct {
 	op.Record
 	TaskID    id.ID                  `json:"taskId"`
 	Kind      string                 `json:"kind" enum:"created,status_changed,assigned,unassigned,updated,comment"`
 	ActorKind string                 `json:"actorKind" enum:"user,agent,api,automation,system"`
 	ActorID   *id.ID                 `json:"actorId"`
-	Body      *string                `json:"body" max:"10000" doc:"what a comment says"`
-	Changes   *map[string]TaskChange `json:"changes" doc:"the fields that changed; of assigned and unassigned the userId"`
+	Body      *string                `json:"body" max:"10000" doc:"the text of a comment"`
+	Changes   *map[string]TaskChange `json:"changes" doc:"the fields that changed; for assigned and unassigned, userId"`
 }
 
 // TaskChange is what a field was and what it became.
@@ -27,7 +26,7 @@ type TaskChange struct {
 	To   *string `json:"to" max:"10000"`
 }
 
-// What can happen.
+// The kinds of activity.
 const (
 	created       = "created"
 	statusChanged = "status_changed"
@@ -37,14 +36,31 @@ const (
 	comment       = "comment"
 )
 
-var activities = op.Nested[TaskActivity]{Rows: db.NewTable[TaskActivity]("task_activity", "activity"), Parent: "tasks", Noun: "task", Column: "task_id"}
+var activities = op.NewNested[TaskActivity]("task_activity", db.Life{
+	Noun:      "activity",
+	Parent:    db.To("task_id", "tasks", db.EndsAtPurge),
+	Refs:      []db.Ref{db.To("actor_id", "", db.Keeps)},
+	Permanent: true,
+	Erase: db.Blank("body = NULL, changes = NULL").
+		Only("kind IN ('comment', 'updated') AND (body IS NOT NULL OR changes IS NOT NULL)").
+		Find(findActivity),
+})
 
 func activityOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "tasks.activity.list", Route: "GET /v1/tasks/{id}/activity", Summary: "List what happened to a task, newest first.",
-			Example: `{` + exampleID + `}`}, listActivity),
-		op.Write(op.Spec{Name: "tasks.activity.create", Route: "POST /v1/tasks/{id}/activity", Summary: "Comment on a task.",
-			Events: []string{"task.activity.created"}, Example: `{` + exampleID + `, "body": "They want the larger engine."}`}, addComment),
+		op.Read(op.Spec{
+			Name:    "tasks.activity.list",
+			Route:   "GET /v1/tasks/{id}/activity",
+			Summary: "List what happened to a task, newest first.",
+			Example: `{` + exampleID + `}`,
+		}, listActivity),
+		op.Write(op.Spec{
+			Name:    "tasks.activity.create",
+			Route:   "POST /v1/tasks/{id}/activity",
+			Summary: "Comment on a task.",
+			Events:  []string{"task.activity.created"},
+			Example: `{` + exampleID + `, "body": "They want the larger engine."}`,
+		}, addComment),
 	}
 }
 
@@ -73,24 +89,25 @@ func addComment(ctx context.Context, c *op.Call, in commentAdd) (*TaskActivity, 
 	return v, c.Emit("task.activity.created", v.ID, v)
 }
 
-// activity is what note writes down, by the caller.
+// activity is what note records, on behalf of the caller.
 type activity struct {
 	kind    string
 	body    *string
 	changes map[string]TaskChange
 }
 
-// note adds an entry to what happened to a task, which the caller has locked
-// or just made.
+// note adds an entry to a task's activity. The caller has locked the task or
+// just created it.
 func note(ctx context.Context, c *op.Call, task id.ID, a activity) (*TaskActivity, error) {
-	v := &TaskActivity{Record: c.NewRecord(), TaskID: task, Kind: a.kind, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(), Body: a.body}
+	v := &TaskActivity{Record: c.NewRecord(), TaskID: task, Kind: a.kind, ActorKind: string(c.Caller.Kind),
+		ActorID: c.Caller.ActorID(), Body: a.body}
 	if len(a.changes) > 0 {
 		v.Changes = &a.changes
 	}
 	return v, activities.Rows.Insert(ctx, c.Tx, v)
 }
 
-// noteChanges writes what a PATCH did: one entry for the status, and one for
+// noteChanges records what a PATCH did: one entry for the status, and one for
 // all other fields together.
 func noteChanges(ctx context.Context, c *op.Call, before, v *Task) error {
 	if changes := fieldChanges(before, v); len(changes) > 0 {
@@ -101,11 +118,14 @@ func noteChanges(ctx context.Context, c *op.Call, before, v *Task) error {
 	if v.Status == before.Status {
 		return nil
 	}
-	_, err := note(ctx, c, v.ID, activity{kind: statusChanged, changes: map[string]TaskChange{"status": {&before.Status, &v.Status}}})
+	_, err := note(ctx, c, v.ID,
+		activity{kind: statusChanged,
+			changes: map[string]TaskChange{"status": {(*string)(&before.Status), (*string)(&v.Status)}}})
 	return err
 }
 
-// fieldChanges compares all that a caller can change but the status.
+// fieldChanges compares every field that a caller can change, except the
+// status.
 func fieldChanges(before, v *Task) map[string]TaskChange {
 	all := map[string]TaskChange{
 		"title":       {&before.Title, &v.Title},
@@ -117,14 +137,15 @@ func fieldChanges(before, v *Task) map[string]TaskChange {
 		"businessId":  {text(before.BusinessID), text(v.BusinessID)},
 	}
 	for field, change := range all {
-		if change.From == nil && change.To == nil || change.From != nil && change.To != nil && *change.From == *change.To {
+		if change.From == nil && change.To == nil || change.From != nil && change.To != nil &&
+			*change.From == *change.To {
 			delete(all, field)
 		}
 	}
 	return all
 }
 
-// text is a value as callers see it, nil for none.
+// text is a value as callers see it, or nil.
 func text[T any](v *T) *string {
 	if v == nil {
 		return nil

@@ -28,36 +28,43 @@ func TestActivity(t *testing.T) {
 				t.Errorf("%s is not null but %v", field, first.At(field))
 			}
 		}
-		if kind := first.Text("actorKind"); !slices.Contains([]string{"api", "agent", "automation"}, kind) || first.Text("actorId") == "" {
+		if kind := first.Text("actorKind"); !slices.Contains([]string{"api", "agent", "automation"}, kind) ||
+			first.Text("actorId") == "" {
 			t.Errorf("the actor is %s", first)
 		}
 
 		update(`"status": "in_progress"`)
 		moved := list(`, "limit": 1`)
 		moved.OK(t, 200).Same("0.kind", "status_changed")
-		moved.OK(t, 200).Same("0.changes", map[string]any{"status": map[string]any{"from": "open", "to": "in_progress"}})
+		moved.OK(t, 200).Same("0.changes",
+			map[string]any{"status": map[string]any{"from": "open", "to": "in_progress"}})
 		if p := moved.Page(t); !p.At("total").Null() || p.At("hasMore").String() != "true" {
 			t.Errorf("a full page of activity tells %s", p)
 		}
-		update(`"status": "in_progress", "title": "Oil the engine"`) // changes nothing, writes nothing
-		update(fmt.Sprintf(`"title": "Oil it", "description": null, "dueAt": "2026-01-31T12:00:00Z", "contactId": %q, "status": "completed"`, contact))
+		update(`"status": "in_progress", "title": "Oil the engine"`) // changes nothing, so records nothing
+		update(fmt.Sprintf(`"title": "Oil it", "description": null, "dueAt": "2026-01-31T12:00:00Z", "contactId": %q, `+
+			`"status": "completed"`, contact))
 		both := list("").OK(t, 200)
 		both.Same("0.kind", "status_changed")
 		both.Same("1.kind", "updated")
-		both.Same("1.changes", map[string]any{"title": map[string]any{"from": "Oil the engine", "to": "Oil it"}, "description": map[string]any{"from": "Soon", "to": nil},
-			"dueAt": map[string]any{"from": nil, "to": "2026-01-31T12:00:00.000Z"}, "contactId": map[string]any{"from": nil, "to": contact}})
+		both.Same("1.changes", map[string]any{"title": map[string]any{"from": "Oil the engine", "to": "Oil it"},
+			"description": map[string]any{"from": "Soon", "to": nil},
+			"dueAt":       map[string]any{"from": nil, "to": "2026-01-31T12:00:00.000Z"},
+			"contactId":   map[string]any{"from": nil, "to": contact}})
 		if both.Len() != 4 {
 			t.Fatalf("%d entries", both.Len())
 		}
 
-		row := call(t, "tasks.assignees.create", fmt.Sprintf(`{"id": %q, "userId": %q}`, task, a.OwnerID)).OK(t, 201).Text("id")
+		row := call(t, "tasks.assignees.create",
+			fmt.Sprintf(`{"id": %q, "userId": %q}`, task, a.OwnerID)).OK(t, 201).Text("id")
 		list("").OK(t, 200).Same("0.kind", "assigned")
 		list("").OK(t, 200).Same("0.changes.userId.to", a.OwnerID)
 		call(t, "tasks.assignees.delete", fmt.Sprintf(`{"id": %q, "assigneeId": %q}`, task, row)).OK(t, 204)
 		list("").OK(t, 200).Same("0.kind", "unassigned")
 		list("").OK(t, 200).Same("0.changes.userId.from", a.OwnerID)
 
-		said := call(t, "tasks.activity.create", fmt.Sprintf(`{"id": %q, "body": "They want the larger engine."}`, task)).OK(t, 201)
+		said := call(t, "tasks.activity.create",
+			fmt.Sprintf(`{"id": %q, "body": "They want the larger engine."}`, task)).OK(t, 201)
 		said.Same("kind", "comment")
 		said.Same("body", "They want the larger engine.")
 		if !said.At("changes").Null() {
@@ -67,12 +74,14 @@ func TestActivity(t *testing.T) {
 		if got := all.OK(t, 200).At("0"); got.String() != said.String() {
 			t.Errorf("list differs from create:\n%s\n%s", got, said)
 		}
-		all.Page(t).Same("total", 7) // a page that is not full knows
+		all.Page(t).Same("total", 7) // a page that is not full knows the total
 		var kinds []string
 		for i := range 7 {
-			kinds = append(kinds, list(fmt.Sprintf(`, "sortOrder": "asc", "limit": 1, "offset": %d`, i)).OK(t, 200).Text("0.kind"))
+			kinds = append(kinds, list(fmt.Sprintf(`, "sortOrder": "asc", "limit": 1, "offset": %d`,
+				i)).OK(t, 200).Text("0.kind"))
 		}
-		if got := strings.Join(kinds, " "); got != "created status_changed updated status_changed assigned unassigned comment" {
+		if got := strings.Join(kinds,
+			" "); got != "created status_changed updated status_changed assigned unassigned comment" {
 			t.Errorf("in order: %s", got)
 		}
 		if past := list(`, "offset": 7`); past.OK(t, 200).Len() != 0 || !past.Page(t).At("total").Null() {
@@ -80,21 +89,26 @@ func TestActivity(t *testing.T) {
 		}
 
 		for _, c := range []struct{ fields, place string }{
-			{`"body": ""`, "body"}, {`"body": null`, "body"}, {`"body": 1`, "body"}, {fmt.Sprintf(`"body": %q`, strings.Repeat("x", 10_001)), "body"},
+			{`"body": ""`, "body"}, {`"body": null`, "body"}, {`"body": 1`, "body"},
+			{fmt.Sprintf(`"body": %q`, strings.Repeat("x", 10_001)), "body"},
 			{`"body": "x", "kind": "created"`, ""}, {`"body": "x", "actorId": null`, ""},
 		} {
 			call(t, "tasks.activity.create", fmt.Sprintf(`{"id": %q, %s}`, task, c.fields)).Issues(t, c.place)
 		}
 		call(t, "tasks.activity.create", fmt.Sprintf(`{"id": %q}`, task)).Issues(t, "body")
-		call(t, "tasks.activity.create", fmt.Sprintf(`{"id": %q, "body": %q}`, task, strings.Repeat("é", 10_000))).OK(t, 201)
-		want := "task.created task.updated task.updated task.assignee.created task.assignee.deleted task.activity.created task.activity.created"
+		call(t, "tasks.activity.create",
+			fmt.Sprintf(`{"id": %q, "body": %q}`, task, strings.Repeat("é", 10_000))).OK(t, 201)
+		want := "task.created task.updated task.updated task.assignee.created task.assignee.deleted " +
+			"task.activity.created " +
+			"task.activity.created"
 		if events := a.Events(t, "task."); events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}
 	})
 }
 
-// Of many changes at once each is written down, from what it found.
+// When many changes happen at once, each is recorded with the value it
+// replaced.
 func TestActivityRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
@@ -102,7 +116,8 @@ func TestActivityRace(t *testing.T) {
 		apptest.AtOnce(30, func(i int) {
 			call(t, "tasks.update", fmt.Sprintf(`{"id": %q, "title": "%d"}`, task, i+1)).OK(t, 200)
 		})
-		log := call(t, "tasks.activity.list", fmt.Sprintf(`{"id": %q, "sortOrder": "asc", "limit": 100}`, task)).OK(t, 200)
+		log := call(t, "tasks.activity.list",
+			fmt.Sprintf(`{"id": %q, "sortOrder": "asc", "limit": 100}`, task)).OK(t, 200)
 		if log.Len() != 31 {
 			t.Fatalf("%d entries", log.Len())
 		}
@@ -111,7 +126,8 @@ func TestActivityRace(t *testing.T) {
 			e := log.At(fmt.Sprint(i))
 			seen[e.Text("changes.title.from")] = e.Text("changes.title.to")
 		}
-		// From each title leads one change, and the last is what the task says.
+		// Exactly one change starts from each title, and the last one is the
+		// task's title.
 		at, steps := "0", 0
 		for next, ok := seen[at]; ok; next, ok = seen[at] {
 			at, steps = next, steps+1

@@ -10,30 +10,48 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// TaskAssignee is a member of the organization who is to do a task. It stays
-// when the membership ends: who had the work is worth knowing, and somebody
-// must pass it on.
+// TaskAssignee is a member of the organization who is assigned a task. It
+// outlives the membership: who had the work is worth knowing, and somebody must
+// reassign it.
 type TaskAssignee struct {
 	op.Record
 	TaskID id.ID `json:"taskId"`
 	UserID id.ID `json:"userId"`
 }
 
-var assignees = op.Nested[TaskAssignee]{Rows: db.NewTable[TaskAssignee]("task_assignees", "assignee"), Parent: "tasks", Noun: "task", Column: "task_id"}
+var assignees = op.NewNested[TaskAssignee]("task_assignees", db.Life{
+	Noun:   "assignee",
+	Parent: db.To("task_id", "tasks"),
+	Refs:   []db.Ref{db.To("user_id", "users", db.Keeps)},
+})
 
-// AssigneeExists refuses to assign a task twice to one user.
-var AssigneeExists = fault.Define("TASK_ASSIGNEE_EXISTS", 409, "The task is assigned to this user already.")
+// AssigneeExists refuses to assign a task to the same user twice.
+var AssigneeExists = fault.Define("TASK_ASSIGNEE_EXISTS", 409, "The task is already assigned to this user.")
 
 func assigneeOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{Name: "tasks.assignees.list", Route: "GET /v1/tasks/{id}/assignees", Summary: "List whom a task is assigned to, newest first.",
-			Example: `{` + exampleID + `}`}, listAssignees),
-		op.Write(op.Spec{Name: "tasks.assignees.create", Route: "POST /v1/tasks/{id}/assignees", Summary: "Assign a task to a member of the organization.",
-			Errors: []*fault.Kind{AssigneeExists}, Events: []string{"task.assignee.created"},
-			Example: `{` + exampleID + `, "userId": "7d2b9e40-8c1f-4a3d-b5e6-0f9a8c7d6e51"}`}, addAssignee),
-		op.Write(op.Spec{Name: "tasks.assignees.delete", Route: "DELETE /v1/tasks/{id}/assignees/{assigneeId}", Summary: "Take a task from an assignee.",
-			Description: "assigneeId is the id of the assignment, not of the user.", Events: []string{"task.assignee.deleted"},
-			Example: `{` + exampleID + `, "assigneeId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`}, removeAssignee),
+		op.Read(op.Spec{
+			Name:    "tasks.assignees.list",
+			Route:   "GET /v1/tasks/{id}/assignees",
+			Summary: "List a task's assignees, newest first.",
+			Example: `{` + exampleID + `}`,
+		}, listAssignees),
+		op.Write(op.Spec{
+			Name:    "tasks.assignees.create",
+			Route:   "POST /v1/tasks/{id}/assignees",
+			Summary: "Assign a task to a member of the organization.",
+			Errors:  []*fault.Kind{AssigneeExists},
+			Events:  []string{"task.assignee.created"},
+			Example: `{` + exampleID + `, "userId": "7d2b9e40-8c1f-4a3d-b5e6-0f9a8c7d6e51"}`,
+		}, addAssignee),
+		op.Write(op.Spec{
+			Name:        "tasks.assignees.delete",
+			Route:       "DELETE /v1/tasks/{id}/assignees/{assigneeId}",
+			Summary:     "Unassign a task.",
+			Description: "assigneeId is the id of the assignment, not of the user.",
+			Events:      []string{"task.assignee.deleted"},
+			Example:     `{` + exampleID + `, "assigneeId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+		}, removeAssignee),
 	}
 }
 
@@ -68,7 +86,8 @@ func addAssignee(ctx context.Context, c *op.Call, in assigneeAdd) (*TaskAssignee
 	if !free {
 		return nil, AssigneeExists.New()
 	}
-	if _, err := note(ctx, c, in.ID, activity{kind: assigned, changes: map[string]TaskChange{"userId": {To: text(&v.UserID)}}}); err != nil {
+	if _, err := note(ctx, c, in.ID,
+		activity{kind: assigned, changes: map[string]TaskChange{"userId": {To: text(&v.UserID)}}}); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("task.assignee.created", v.ID, v)
@@ -84,7 +103,8 @@ func removeAssignee(ctx context.Context, c *op.Call, in assigneeRef) (op.Nothing
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if _, err := note(ctx, c, in.ID, activity{kind: unassigned, changes: map[string]TaskChange{"userId": {From: text(&v.UserID)}}}); err != nil {
+	if _, err := note(ctx, c, in.ID,
+		activity{kind: unassigned, changes: map[string]TaskChange{"userId": {From: text(&v.UserID)}}}); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("task.assignee.deleted", v.ID, v)

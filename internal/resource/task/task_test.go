@@ -20,7 +20,8 @@ func TestTasks(t *testing.T) {
 		v.Same("status", "open")
 		v.Same("priority", "normal")
 		v.Same("organizationId", a.Org)
-		for _, field := range []string{"deletedAt", "description", "dueAt", "completedAt", "contactId", "customerId", "businessId"} {
+		for _, field := range []string{"deletedAt", "description", "dueAt", "completedAt", "contactId", "customerId",
+			"businessId"} {
 			if !v.Has(field) || !v.At(field).Null() {
 				t.Errorf("%s is not null but %v", field, v.At(field))
 			}
@@ -29,7 +30,9 @@ func TestTasks(t *testing.T) {
 		if got := call(t, "tasks.get", ref).OK(t, 200); got.String() != v.String() {
 			t.Errorf("get differs from create:\n%s\n%s", got, v)
 		}
-		full := call(t, "tasks.create", fmt.Sprintf(`{"title": "Write", "description": "A letter", "status": "completed", "priority": "urgent", "dueAt": "2026-01-31T13:00:00+01:00",
+		full := call(t, "tasks.create",
+			fmt.Sprintf(`{"title": "Write", "description": "A letter", "status": "completed", "priority": "urgent",
+				"dueAt": "2026-01-31T13:00:00+01:00",
 			"contactId": %q, "customerId": %q, "businessId": %q}`, contact, customer, a.Business)).OK(t, 201)
 		full.Same("dueAt", "2026-01-31T12:00:00.000Z")
 		full.Same("customerId", customer)
@@ -38,18 +41,21 @@ func TestTasks(t *testing.T) {
 		update := func(fields string) apptest.Result {
 			return call(t, "tasks.update", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), fields))
 		}
-		up := update(fmt.Sprintf(`"title": "Write to Ada", "contactId": %q, "dueAt": "2026-02-01T00:00:00Z", "description": "x"`, contact)).OK(t, 200)
+		up := update(fmt.Sprintf(`"title": "Write to Ada", "contactId": %q, "customerId": %q,
+			"dueAt": "2026-02-01T00:00:00Z", "description": "x"`, contact, customer)).OK(t, 200)
 		up.Same("title", "Write to Ada")
 		up.Same("contactId", contact)
 		up.Same("priority", "normal")
-		if cleared := update(`"dueAt": null, "description": null`).OK(t, 200); !cleared.At("dueAt").Null() || !cleared.At("description").Null() {
+		if cleared := update(`"dueAt": null, "description": null`).OK(t, 200); !cleared.At("dueAt").Null() ||
+			!cleared.At("description").Null() {
 			t.Error("null does not clear")
 		}
 
 		// completedAt follows the status.
 		done := update(`"status": "completed"`).OK(t, 200)
 		done.Same("completedAt", done.Text("updatedAt"))
-		if still := update(`"status": "completed", "priority": "low"`).OK(t, 200); still.Text("completedAt") != done.Text("completedAt") {
+		if still := update(`"status": "completed", "priority": "low"`).OK(t,
+			200); still.Text("completedAt") != done.Text("completedAt") {
 			t.Errorf("another change moved completedAt: %s", still)
 		}
 		if again := update(`"status": "in_progress"`).OK(t, 200); !again.At("completedAt").Null() {
@@ -59,17 +65,22 @@ func TestTasks(t *testing.T) {
 			t.Errorf("canceled is not completed: %s", canceled)
 		}
 		before := call(t, "tasks.get", ref).OK(t, 200)
-		for _, same := range []apptest.Result{call(t, "tasks.update", ref), update(`"status": "canceled", "dueAt": null`)} {
+		for _, same := range []apptest.Result{call(t, "tasks.update", ref),
+			update(`"status": "canceled", "dueAt": null`)} {
 			if same.OK(t, 200).String() != before.String() {
 				t.Errorf("nothing new changed something: %s", same.Body)
 			}
 		}
 
-		// A reference stays when its target is deleted, but nothing new refers to it.
+		// A reference is cleared when its target is deleted, and nothing new
+		// may refer to it.
 		call(t, "contacts.delete", fmt.Sprintf(`{"id": %q}`, contact)).OK(t, 204)
-		update(fmt.Sprintf(`"contactId": %q, "title": "Still"`, contact)).OK(t, 200).Same("contactId", contact)
+		if gone := update(`"title": "Still"`).OK(t, 200); !gone.At("contactId").Null() || gone.At("customerId").Null() {
+			t.Errorf("the references: %s", gone)
+		}
+		update(fmt.Sprintf(`"contactId": %q`, contact)).Issues(t, "contactId")
 		call(t, "tasks.create", fmt.Sprintf(`{"title": "x", "contactId": %q}`, contact)).Issues(t, "contactId")
-		if gone := update(`"contactId": null`).OK(t, 200); !gone.At("contactId").Null() {
+		if gone := update(`"customerId": null`).OK(t, 200); !gone.At("customerId").Null() {
 			t.Error("null does not clear a reference")
 		}
 
@@ -78,10 +89,12 @@ func TestTasks(t *testing.T) {
 		list.Page(t).Same("total", 2)
 		call(t, "tasks.list", `{"limit": 1, "sortOrder": "asc"}`).OK(t, 200).Same("0.title", "Still")
 		call(t, "tasks.delete", ref).OK(t, 204)
-		for _, again := range []string{"tasks.delete", "tasks.get", "tasks.update", "tasks.assignees.list", "tasks.activity.list"} {
+		for _, again := range []string{"tasks.delete", "tasks.get", "tasks.update", "tasks.assignees.list",
+			"tasks.activity.list"} {
 			call(t, again, ref).Refused(t, 404, "NOT_FOUND")
 		}
-		call(t, "tasks.activity.create", fmt.Sprintf(`{"id": %q, "body": "x"}`, v.Text("id"))).Refused(t, 404, "NOT_FOUND")
+		call(t, "tasks.activity.create",
+			fmt.Sprintf(`{"id": %q, "body": "x"}`, v.Text("id"))).Refused(t, 404, "NOT_FOUND")
 		if n := call(t, "tasks.list", `{"query": "still"}`).OK(t, 200).Len(); n != 0 {
 			t.Error("a deleted task is found")
 		}
@@ -121,11 +134,13 @@ func TestTaskRefusals(t *testing.T) {
 		}
 		call(t, "tasks.create", `{}`).Issues(t, "title")
 		ref := fmt.Sprintf(`{"id": %q}`, v)
-		for _, operation := range []string{"tasks.get", "tasks.update", "tasks.delete", "tasks.assignees.list", "tasks.activity.list"} {
+		for _, operation := range []string{"tasks.get", "tasks.update", "tasks.delete", "tasks.assignees.list",
+			"tasks.activity.list"} {
 			theirs(t, operation, ref).Refused(t, 404, "NOT_FOUND")
 			call(t, operation, fmt.Sprintf(`{"id": %q}`, id.New())).Refused(t, 404, "NOT_FOUND")
 		}
-		theirs(t, "tasks.assignees.create", fmt.Sprintf(`{"id": %q, "userId": %q}`, v, other.OwnerID)).Refused(t, 404, "NOT_FOUND")
+		theirs(t, "tasks.assignees.create",
+			fmt.Sprintf(`{"id": %q, "userId": %q}`, v, other.OwnerID)).Refused(t, 404, "NOT_FOUND")
 		theirs(t, "tasks.activity.create", fmt.Sprintf(`{"id": %q, "body": "x"}`, v)).Refused(t, 404, "NOT_FOUND")
 		if n := theirs(t, "tasks.list", `{}`).OK(t, 200).Len(); n != 0 {
 			t.Errorf("%d foreign tasks", n)
@@ -144,13 +159,17 @@ func TestTaskFilters(t *testing.T) {
 		customer := call(t, "customers.create", `{"name": "Grace"}`).OK(t, 201).Text("id")
 		var made []string
 		for _, c := range []string{
-			`"title": "Call Grace Hopper", "priority": "high", "dueAt": "2026-01-31T12:00:00Z", "contactId": "` + contact + `"`,
-			`"title": "Straße fegen", "status": "completed", "dueAt": "2026-02-28T12:00:00Z", "customerId": "` + customer + `"`,
-			`"title": "Oil the engine", "status": "in_progress", "priority": "low", "description": "Ask HOPPER which oil"`,
+			`"title": "Call Grace Hopper", "priority": "high", "dueAt": "2026-01-31T12:00:00Z", "contactId": "` +
+				contact + `"`,
+			`"title": "Straße fegen", "status": "completed", "dueAt": "2026-02-28T12:00:00Z", "customerId": "` +
+				customer + `"`,
+			`"title": "Oil the engine", "status": "in_progress", "priority": "low", "description": "Ask HOPPER ` +
+				`which oil"`,
 		} {
 			made = append(made, call(t, "tasks.create", "{"+c+"}").OK(t, 201).Text("id"))
 		}
-		row := call(t, "tasks.assignees.create", fmt.Sprintf(`{"id": %q, "userId": %q}`, made[0], a.OwnerID)).OK(t, 201).Text("id")
+		row := call(t, "tasks.assignees.create",
+			fmt.Sprintf(`{"id": %q, "userId": %q}`, made[0], a.OwnerID)).OK(t, 201).Text("id")
 		call(t, "tasks.assignees.create", fmt.Sprintf(`{"id": %q, "userId": %q}`, made[2], a.OwnerID)).OK(t, 201)
 		owner := `"assigneeId": "` + string(a.OwnerID) + `"`
 		finds := func(filter string, want int) {
@@ -160,12 +179,23 @@ func TestTaskFilters(t *testing.T) {
 			}
 		}
 		for filter, want := range map[string]int{
-			`"status": "open"`: 1, `"status": "completed"`: 1, `"status": "canceled"`: 0, `"priority": "high"`: 1, `"priority": "normal"`: 1, `"priority": "urgent"`: 0,
-			owner: 2, owner + `, "status": "open"`: 1, `"assigneeId": "` + row + `"`: 0, `"contactId": "` + contact + `"`: 1, `"contactId": "` + customer + `"`: 0,
-			`"customerId": "` + customer + `"`: 1, `"customerId": "` + customer + `", "contactId": "` + contact + `"`: 0,
-			`"dueBefore": "2026-01-31T12:00:00Z"`: 0, `"dueBefore": "2026-01-31T12:00:00.001Z"`: 1, `"dueBefore": "2027-01-01T00:00:00+02:00"`: 2,
-			`"query": "hopper"`: 2, `"query": "strasse"`: 1, `"query": "oi"`: 1, `"query": "il"`: 0, `"query": "grace h"`: 1, `"query": ""`: 3,
-			`"query": "hopper", ` + owner + `, "priority": "low"`: 1, `"query": "strasse", ` + owner: 0, `"query": "hopper", "dueBefore": "2027-01-01T00:00:00Z"`: 1,
+			`"status": "open"`: 1, `"status": "completed"`: 1, `"status": "canceled"`: 0, `"priority": "high"`: 1,
+			`"priority": "normal"`: 1, `"priority": "urgent"`: 0,
+			owner: 2, owner + `, "status": "open"`: 1, `"assigneeId": "` + row + `"`: 0,
+			`"contactId": "` + contact + `"`:                                   1,
+			`"contactId": "` + customer + `"`:                                  0,
+			`"customerId": "` + customer + `"`:                                 1,
+			`"customerId": "` + customer + `", "contactId": "` + contact + `"`: 0,
+			`"dueBefore": "2026-01-31T12:00:00Z"`:                              0,
+			`"dueBefore": "2026-01-31T12:00:00.001Z"`:                          1,
+			`"dueBefore": "2027-01-01T00:00:00+02:00"`:                         2,
+			`"query": "hopper"`:                                                2, `"query": "strasse"`: 1,
+			`"query": "oi"`:      1,
+			`"query": "il"`:      0,
+			`"query": "grace h"`: 1,
+			`"query": ""`:        3,
+			`"query": "hopper", ` + owner + `, "priority": "low"`: 1, `"query": "strasse", ` + owner: 0,
+			`"query": "hopper", "dueBefore": "2027-01-01T00:00:00Z"`: 1,
 		} {
 			finds(filter, want)
 		}
@@ -178,7 +208,8 @@ func TestTaskFilters(t *testing.T) {
 		finds(`"query": "ada"`, 1)
 	})
 	a := apptest.Start(t, db.SQLite)
-	for _, query := range []string{"status=done", "priority=x", "assigneeId=1", "contactId=", "customerId=x", "dueBefore=tomorrow", "limit=0", "query=" + strings.Repeat("x", 201)} {
+	for _, query := range []string{"status=done", "priority=x", "assigneeId=1", "contactId=", "customerId=x",
+		"dueBefore=tomorrow", "limit=0", "query=" + strings.Repeat("x", 201)} {
 		a.Send(t, a.Key, "GET", "/v1/tasks?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
 	a.Send(t, a.Key, "GET", "/v1/tasks/1", "").Refused(t, 400, "INVALID_INPUT")
@@ -188,11 +219,12 @@ func TestTaskFilters(t *testing.T) {
 	none, _ := a.NewKey(t, a.Tenant, "contacts:read")
 	a.Send(t, none, "GET", "/v1/tasks", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 
-	// The filter by time names every status, for its index.
+	// The filter by time lists every status, so that its index is used.
 	status, _ := reflect.TypeFor[task.Task]().FieldByName("Status")
 	all := strings.Split(status.Tag.Get("enum"), ",")
 	for _, s := range all {
-		a.Send(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": "x", "status": %q, "dueAt": "2026-01-31T12:00:00Z"}`, s)).OK(t, 201)
+		a.Send(t, a.Key, "POST", "/v1/tasks",
+			fmt.Sprintf(`{"title": "x", "status": %q, "dueAt": "2026-01-31T12:00:00Z"}`, s)).OK(t, 201)
 	}
 	if v := a.Send(t, a.Key, "GET", "/v1/tasks?dueBefore=2026-02-01T00:00:00Z", "").OK(t, 200); v.Len() != len(all) {
 		t.Errorf("of %v are due: %s", all, v)

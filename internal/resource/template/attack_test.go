@@ -22,7 +22,9 @@ func clean(t testing.TB, text string) *template.Rendered {
 // A mail of 265 bytes once kept a processor busy for good: the words of a
 // border were tried in every order.
 func TestAttackStyles(t *testing.T) {
-	for _, property := range []string{"border", "border-top", "border-color", "text-decoration", "font-family", "margin", "padding", "border-radius", "color", "display"} {
+	for _, property := range []string{"border", "border-top", "border-color", "text-decoration", "font-family",
+		"margin",
+		"padding", "border-radius", "color", "display"} {
 		for _, words := range []int{8, 60} {
 			text := `<p style="` + property + `: ` + strings.Repeat("inherit ", words) + `x,">hello</p>`
 			cputest.Within(t, len(text), func() {
@@ -34,7 +36,7 @@ func TestAttackStyles(t *testing.T) {
 	}
 }
 
-// Shapes of HTML that make readers slow.
+// Shapes of HTML that make parsers slow.
 var htmlShapes = []cputest.Shape{
 	{Name: "words in a border", Before: `<p style="border: `, Open: "inherit ", After: `x">`},
 	{Name: "words in decorations", Open: `<p style="text-decoration: ` + strings.Repeat("inherit ", 12) + `x">`},
@@ -102,7 +104,7 @@ func TestAttackHTML(t *testing.T) {
 	})
 }
 
-// Shapes of Markdown that make readers slow.
+// Shapes of Markdown that make parsers slow.
 var markdownShapes = []cputest.Shape{
 	{Name: "quotes", Open: "> "},
 	{Name: "quotes in lines", Open: "> > > > > > > > > > x\n"},
@@ -132,7 +134,8 @@ var markdownShapes = []cputest.Shape{
 		Open: "|\n"},
 	{Name: "wide tables", Before: strings.Repeat("|a", 1200) + "\n" + strings.Repeat("|-", 1200) + "\n",
 		Open: "a\n"},
-	{Name: "many wide tables", Open: strings.Repeat("|a", 700) + "\n" + strings.Repeat("|-", 700) + "\n" + strings.Repeat("a\n", 1000) + "\n"},
+	{Name: "many wide tables",
+		Open: strings.Repeat("|a", 700) + "\n" + strings.Repeat("|-", 700) + "\n" + strings.Repeat("a\n", 1000) + "\n"},
 	{Name: "columns", Open: "|a|b|\n|-|-|\n"},
 	{Name: "backslashes", Open: `\`},
 	{Name: "tags", Open: "<a"},
@@ -166,8 +169,8 @@ var markdownShapes = []cputest.Shape{
 	{Name: "long indents", Before: "- a\n", Open: "  "},
 }
 
-// What is taken as a template is rendered within its bound; all else is
-// refused when it is written.
+// An accepted template renders within its bound; everything else is refused
+// when it is written.
 func TestAttackMarkdown(t *testing.T) {
 	cputest.Each(t, markdownShapes, func(t testing.TB, text string) { renderTaken(t, "markdown", text) })
 }
@@ -181,7 +184,8 @@ func renderTaken(t testing.TB, format, text string) {
 	if template.Taken(c) != nil {
 		return
 	}
-	if out, err := c.Render(placeholder.In(map[string]any{"v": strings.Repeat("<b>*x*", 100)})); err == nil && len(out.HTML) > 20<<20 {
+	if out, err := c.Render(placeholder.In(map[string]any{"v": strings.Repeat("<b>*x*", 100)})); err == nil &&
+		len(out.HTML) > 20<<20 {
 		t.Errorf("%d bytes of HTML", len(out.HTML))
 	}
 }
@@ -198,7 +202,7 @@ func TestAttackAttributes(t *testing.T) {
 	}
 }
 
-// What the budget of tags refuses leaves nothing half clean.
+// What the tag budget refuses leaves nothing half clean.
 func TestAttackTags(t *testing.T) {
 	text := strings.Repeat("<i>", 500_001) + "<script>alert(1)</script>"
 	cputest.Within(t, 1<<20, func() {

@@ -8,37 +8,39 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The bounds of what is cleaned. A step is a tag or an attribute; long mail of
+// The bounds of cleaning. A step is a tag or an attribute; long mail from
 // people and their programs has some ten thousand.
 const (
 	maxSteps      = 500_000
-	maxAttributes = 100 // of one tag
+	maxAttributes = 100 // per tag
 )
 
-// ErrIntricate says that a text has so many tags and attributes that cleaning
-// it would keep others waiting. Nothing of it is used.
+// ErrIntricate means that a text has so many tags and attributes that cleaning
+// it would keep others waiting. None of it is used.
 var ErrIntricate = errors.New("template: too many tags and attributes")
 
-// Intricate says it to whoever wrote the text.
+// Intricate is the message for whoever wrote the text.
 const Intricate = "Too intricate: it has more than 500,000 tags and attributes. Use fewer"
 
-// policy is what a mail may hold: text, links, images, tables and their looks.
-// The styles are cleaned before: the policy's own readers of them try words in
-// every order, which a border of twelve takes them forty seconds for.
+// policy is what a mail may contain: text, links, images, tables and their
+// styles. The styles are cleaned beforehand: the policy's own style parsers try
+// words in every order, which takes forty seconds for a border of twelve.
 var policy = func() *bluemonday.Policy {
 	p := bluemonday.UGCPolicy()
 	p.RequireNoFollowOnLinks(false)
-	p.AllowRelativeURLs(false) // relative to what, in a mail
+	p.AllowRelativeURLs(false) // a mail has no base address
 	p.AllowURLSchemes("http", "https", "mailto", "tel")
 	p.AllowElements("center")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
-	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th", "img")
+	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding",
+		"cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th",
+		"img")
 	p.AllowAttrs("style").Matching(styled).Globally()
 	p.SkipElementsContent("title", "textarea", "select")
 	return p
 }()
 
-// sanitize is HTML as a mail may hold it, or ErrIntricate.
+// sanitize reduces HTML to what a mail may contain, or returns ErrIntricate.
 func sanitize(text string) (string, error) {
 	text, err := cleanStyles(text)
 	if err != nil {
@@ -47,8 +49,8 @@ func sanitize(text string) (string, error) {
 	return strings.TrimSpace(policy.Sanitize(text)), nil
 }
 
-// cleanStyles cleans the styles in HTML and counts what it is made of. It
-// leaves all else to the byte, so that the policy sees the same tags.
+// cleanStyles cleans the styles in HTML and counts its tags and attributes. It
+// leaves everything else byte for byte, so that the policy sees the same tags.
 func cleanStyles(text string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -56,7 +58,7 @@ func cleanStyles(text string) (string, error) {
 	for steps := 0; ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			return b.String(), nil // the text's end
+			return b.String(), nil // end of the text
 		case html.StartTagToken, html.SelfClosingTagToken:
 			raw := string(z.Raw())
 			token := z.Token()
@@ -77,8 +79,8 @@ func cleanStyles(text string) (string, error) {
 	}
 }
 
-// restyle cleans the styles of a tag, and drops attributes that are too many.
-// It reports whether the tag differs.
+// restyle cleans the styles of a tag and drops excess attributes. It reports
+// whether the tag changed.
 func restyle(token *html.Token) (differs bool) {
 	if len(token.Attr) > maxAttributes {
 		token.Attr, differs = token.Attr[:maxAttributes], true

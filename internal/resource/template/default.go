@@ -7,12 +7,14 @@ const (
 	PaymentReceipt  = "payment_receipt"
 )
 
-// defaults are the texts for an organization that has no active template of a
-// key. They name no value that an invoice can lack, or have a default for it.
+// defaults are the texts for an organization without an active template for a
+// key. Every value they name always exists on an invoice or has a default.
 var defaults = map[string]Content{
 	Invoice: {BodyFormat: markdown,
 		Subject: "Invoice {{ invoice.number }} from {{ business.name }}",
 		Body: `Hello {{ customer.name | default: "there" }},
+
+{{ message | default: "" }}
 
 here is invoice **{{ invoice.number }}** from {{ business.name }}.
 
@@ -21,25 +23,29 @@ here is invoice **{{ invoice.number }}** from {{ business.name }}.
 | Amount | {{ invoice.total }} |
 | Due | {{ invoice.dueDate | default: "on receipt" }} |
 
-The invoice is attached as a PDF. If anything about it is unclear, just reply to this message.
+It is also attached as a PDF. If anything about it is unclear, just reply to this message.
 
-Thank you,
+Thank you,\
 {{ business.name }}
 `},
 	InvoiceReminder: {BodyFormat: markdown,
 		Subject: "Reminder: invoice {{ invoice.number }} from {{ business.name }}",
 		Body: `Hello {{ customer.name | default: "there" }},
 
-invoice **{{ invoice.number }}** was due {{ invoice.dueDate | default: "on receipt" }}, and we have not seen the whole payment yet.
+{{ message | default: "" }}
+
+this is a reminder of invoice **{{ invoice.number }}**. It is due {{ invoice.dueDate | default: "on receipt" }}, and we
+have not seen the whole payment yet.
 
 | | |
 |---|---|
 | Amount | {{ invoice.total }} |
 | Still open | {{ invoice.amountDue | default: "see the attached invoice" }} |
 
-If you have paid in the meantime, please ignore this message. If something stands in the way, just reply, and we will find a solution.
+If you have paid in the meantime, please ignore this message. If something stands in the way, just reply,
+and we will find a solution.
 
-Thank you,
+Thank you,\
 {{ business.name }}
 `},
 	PaymentReceipt: {BodyFormat: markdown,
@@ -53,12 +59,12 @@ thank you. We received **{{ payment.amount }}** for invoice {{ invoice.number }}
 | Received | {{ payment.paidAt | default: "today" }} |
 | Still open | {{ invoice.amountDue | default: "nothing" }} |
 
-Kind regards,
+Kind regards,\
 {{ business.name }}
 `},
 }
 
-// Default is the built-in text of a key. It panics on a key that there is not.
+// Default is the built-in text of a key. It panics on an unknown key.
 func Default(key string) Content {
 	c, ok := defaults[key]
 	if !ok {

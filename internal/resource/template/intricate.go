@@ -2,23 +2,26 @@ package template
 
 import "strings"
 
-// The reader of Markdown is quick on what people write, and slow on some texts
-// that nobody does: fifty thousand quotes in quotes took it 4 seconds, half as
-// many links that are never closed 6. Such a text is refused when it is
-// written, so that no mail waits for it.
+// The Markdown parser is fast on what people write, and slow on some texts that
+// nobody writes: fifty thousand nested quotes took 4 seconds, half as many
+// unclosed links 6. Such a text is refused when it is written, so that no mail
+// waits for it.
 const (
 	maxParagraph   = 10_000     // bytes without an empty line, unless it is plain text
 	maxOpeners     = 100        // characters that open something, in plain text
-	maxNested      = 24         // quotes and lists that begin on one line
+	maxNested      = 24         // quotes and lists that start on one line
 	maxDefinitions = 300        // of links, like [name]: address
-	maxLinkWork    = 25_000_000 // characters to look through for the ends of links
-	maxExpansion   = 10_000_000 // bytes that uses of definitions come to
-	maxPadding     = 2000       // cells that tables are filled up with
+	maxLinkWork    = 25_000_000 // characters to search for the ends of links
+	maxExpansion   = 10_000_000 // bytes that uses of definitions expand to
+	maxPadding     = 2000       // cells that tables are padded with
 )
 
-const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too many nested quotes or lists, link definitions or uses of them, links in one paragraph or missing cells of tables. Use fewer, or the bodyFormat html"
+const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too " +
+	"many nested quotes or lists, link definitions or uses of them, links in one paragraph or missing cells of " +
+	"tables. " +
+	"Use fewer, or the bodyFormat html"
 
-// isIntricate reports whether Markdown would take too long to read.
+// isIntricate reports whether Markdown would take too long to parse.
 func isIntricate(body string) bool {
 	definitions, work, cells, longest := 0, 0, 0, 0
 	uses := strings.Count(body, "[")
@@ -55,8 +58,8 @@ func isIntricate(body string) bool {
 	return false
 }
 
-// openers counts what may open something that is then looked for to the end of
-// the paragraph.
+// openers counts the characters that may open something, whose end is then
+// searched for to the end of the paragraph.
 func openers(paragraph string) (n int) {
 	for i := range len(paragraph) {
 		if strings.IndexByte("*_[]<>`!|&\\", paragraph[i]) >= 0 {
@@ -66,9 +69,9 @@ func openers(paragraph string) (n int) {
 	return n
 }
 
-// padding counts the cells that a table has and nobody wrote: each of its rows
-// is filled up to the width of its second line, which is all dashes, so that
-// ten thousand bytes could make six million cells.
+// padding counts the cells of a table that nobody wrote: each row is padded to
+// the width of the second line, which is all dashes, so ten thousand bytes
+// could make six million cells.
 func padding(paragraph string) (cells int) {
 	columns := 0
 	for line := range strings.Lines(paragraph) {
@@ -85,21 +88,23 @@ func padding(paragraph string) (cells int) {
 	return cells
 }
 
-// nested counts the quotes and lists that a line begins.
+// nested counts the quotes and lists that start on a line.
 func nested(line string) (n int) {
 	for i := range len(line) {
 		switch c := line[i]; {
 		case c == '>' || c == '-' || c == '+' || c == '*':
 			n++
 		case c == ')' || c == '.':
-			n++ // behind the number of an item
+			n++ // after the number of an item
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c >= '0' && c <= '9':
 		default:
 			return n
 		}
 	}
-	if rule := strings.Trim(line, " \t\r\n"); rule != "" && strings.Trim(rule, rule[:1]+" \t") == "" && rule[0] != '>' && rule[0] != '+' {
-		return 0 // a line across the page, or dots
+	if rule := strings.Trim(line, " \t\r\n"); rule != "" && strings.Trim(rule, rule[:1]+" \t") == "" &&
+		rule[0] != '>' &&
+		rule[0] != '+' {
+		return 0 // a horizontal rule, or dots
 	}
 	return n
 }

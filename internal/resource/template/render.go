@@ -18,31 +18,34 @@ import (
 	"golang.org/x/net/html"
 )
 
-// What a text may grow to with its values.
+// The size limits of a text with its values filled in.
 const (
 	maxRendered = 2_000_000 // bytes of a body
 	maxSubject  = 1000      // bytes of a subject
 )
 
-// VariableMissing refuses to render without a value that the text names.
-var VariableMissing = fault.Define("EMAIL_TEMPLATE_VARIABLE_MISSING", 422, "A variable of the template has no value and no default.")
+// VariableMissing refuses to render when a named variable has no value.
+var VariableMissing = fault.Define("EMAIL_TEMPLATE_VARIABLE_MISSING", 422,
+	"A variable of the template has no value and no default.")
 
-// Content is what a mail is made from.
+// Content is what a mail is rendered from.
 type Content struct{ Subject, Body, BodyFormat string }
 
-// Rendered is a mail's content with its values.
+// Rendered is a mail's content with its values filled in.
 type Rendered struct {
 	Subject string `json:"subject" max:"1000"`
-	HTML    string `json:"html" max:"-1" doc:"sanitized: no scripts, no forms, no frames"`
-	Text    string `json:"text" max:"-1" doc:"the same for readers of plain text"`
+	HTML    string `json:"html" max:"-1" doc:"sanitized: no scripts, forms or frames"`
+	Text    string `json:"text" max:"-1" doc:"the same as plain text"`
+
+	// Own is true for HTML that somebody designed, which no layout surrounds.
+	Own bool `json:"-"`
 }
 
-// Render puts the values in. Nothing that a value says counts as Markdown,
-// HTML or a header: the body is turned into HTML with marks in place of the
-// values, each mark is then replaced inside the text or the attribute that
-// holds it, and what came of it is sanitized. It takes some milliseconds for a
-// long body, so do it outside of transactions. What is wrong with the values
-// is a fault at the field variables.
+// Render fills in the values. Nothing in a value counts as Markdown, HTML or a
+// header: the body is turned into HTML with marks in place of the values, each
+// mark is then replaced inside the text or attribute that holds it, and the
+// result is sanitized. A long body takes some milliseconds, so do it outside
+// transactions. A problem with the values is a fault at the field variables.
 func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	subject, err := placeholder.Parse(t.Subject)
 	if err != nil {
@@ -52,7 +55,7 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("template: body: %w", err)
 	}
-	out := &Rendered{}
+	out := &Rendered{Own: t.BodyFormat != markdown}
 	m := newMarks()
 	marked, err := body.Render(values, m.put, maxRendered)
 	var lacks *placeholder.Missing
@@ -60,9 +63,9 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 		return nil, refuse(err)
 	}
 	if out.Subject, err = subject.Render(values, oneLine, maxSubject); err != nil || lacks != nil {
-		return nil, refuse(join(err, lacks))
+		return nil, refuse(joinMissing(err, lacks))
 	}
-	out.Subject = oneLine(out.Subject) // what the text itself has of line ends as well
+	out.Subject = oneLine(out.Subject) // including line ends in the text itself
 	if t.BodyFormat == markdown {
 		var b strings.Builder
 		if err := markdownToHTML.Convert([]byte(marked), &b); err != nil {
@@ -81,19 +84,19 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	return out, nil
 }
 
-// Clean is HTML that somebody wrote as a mail may hold it, and the same for
-// readers of plain text. It takes some milliseconds for a long text, and gives
-// ErrIntricate for one that would take seconds.
+// Clean is somebody's HTML reduced to what a mail may contain, and the same as
+// plain text. A long text takes some milliseconds; one that would take seconds
+// gives ErrIntricate.
 func Clean(text string) (*Rendered, error) {
 	clean, err := sanitize(text)
 	if err != nil {
 		return nil, err
 	}
-	return &Rendered{HTML: clean, Text: plainText(clean)}, nil
+	return &Rendered{HTML: clean, Text: plainText(clean), Own: true}, nil
 }
 
-// join names what subject and body lack together.
-func join(err error, body *placeholder.Missing) error {
+// joinMissing lists what subject and body lack together.
+func joinMissing(err error, body *placeholder.Missing) error {
 	var subject *placeholder.Missing
 	if err != nil && !errors.As(err, &subject) {
 		return err
@@ -107,7 +110,7 @@ func join(err error, body *placeholder.Missing) error {
 	return all
 }
 
-// refuse says what is wrong with the values in the caller's words.
+// refuse words a problem with the values for the caller.
 func refuse(err error) error {
 	var lacks *placeholder.Missing
 	var unfit *placeholder.Unfit
@@ -128,28 +131,28 @@ func refuse(err error) error {
 		}
 		return fault.At(at, "Must be a text, a number, true or false; name one of its fields in the template instead")
 	case errors.As(err, &long):
-		return fault.Field("variables", fmt.Sprintf("Too long: with these values the text has more than %d bytes", long.Max))
+		return fault.Field("variables",
+			fmt.Sprintf("Too long: with these values the text has more than %d bytes", long.Max))
 	}
 	return err
 }
 
-// oneLine keeps a value from ending the line: a header that follows would be
-// the value's.
+// oneLine keeps a value from ending the line, which would let it add a header.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 	}), " ")
 }
 
-// markdownToHTML lets HTML through, which is sanitized like all of it. Other
-// extensions than tables are left out: a few thousand ~ or @ keep those busy
-// for seconds.
+// markdownToHTML lets HTML through, which is sanitized with the rest.
+// Extensions other than tables are left out: a few thousand ~ or @ keep them
+// busy for seconds.
 var markdownToHTML = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
 
-// marks stand for values while a text becomes HTML. They are letters and
-// digits, which mean nothing to Markdown or HTML, and begin in a way that
-// nobody can know beforehand.
+// marks stand for values while a text becomes HTML. They consist of letters and
+// digits, which mean nothing to Markdown or HTML, and their beginning is
+// unpredictable.
 type marks struct {
 	begin  string
 	values []string
@@ -158,7 +161,7 @@ type marks struct {
 
 func newMarks() *marks { return &marks{begin: "v" + strings.ToLower(rand.Text()) + "n"} }
 
-// end is no digit, so that it ends the number.
+// end is not a digit, so it ends the number.
 const end = "e"
 
 func (m *marks) put(value string) string {
@@ -166,15 +169,15 @@ func (m *marks) put(value string) string {
 	return m.begin + strconv.Itoa(len(m.values)-1) + end
 }
 
-// fill puts the values where the marks are: into texts and the values of
-// attributes. Anywhere else, in the name of a tag for one, there is no place
-// for a value, and what holds it goes.
+// fill puts the values in place of the marks: in texts and attribute values.
+// Anywhere else, such as in a tag name, a value has no place, and whatever
+// holds it is dropped.
 func (m *marks) fill(text string) (string, error) {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(text))
 	for {
 		if z.Next() == html.ErrorToken {
-			return b.String(), nil // the text's end
+			return b.String(), nil // end of the text
 		}
 		token := z.Token()
 		switch token.Type {
@@ -214,7 +217,7 @@ func (m *marks) replace(s string) string {
 		number, rest, _ := strings.Cut(after, end)
 		i, err := strconv.Atoi(number)
 		if err != nil || i >= len(m.values) {
-			return b.String() // cut by somebody who cannot have meant it
+			return b.String() // a mark that was cut off, which nobody can have meant
 		}
 		if m.size += len(m.values[i]); m.size > maxRendered {
 			return ""

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// The bounds of one style attribute. What people's programs write has a few
-// hundred bytes.
+// The bounds of one style attribute. Real programs write a few hundred bytes.
 const (
 	maxStyle        = 4000 // bytes
 	maxDeclarations = 100
 )
 
-// The words that values are made of. Go's regular expressions take a time that
-// grows with the text and no faster, so that no value keeps them busy.
+// The words that values consist of. Go's regular expressions take linear time,
+// so no value keeps them busy.
 const (
 	number = `(?:[0-9]{1,6}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})`
 	length = number + `(?:px|em|rem|ex|ch|pt|pc|in|cm|mm|vh|vw|%)?`
@@ -25,7 +24,7 @@ const (
 	keyword = `inherit|initial|unset`
 )
 
-// styles are the properties that a mail may set, and what to.
+// styles are the properties that a mail may set, and their values.
 var styles = func() map[string]*regexp.Regexp {
 	upTo := func(n, word string) string { return word + `(?: ` + word + `){0,` + n + `}` }
 	out := map[string]*regexp.Regexp{}
@@ -63,9 +62,9 @@ var styles = func() map[string]*regexp.Regexp {
 	return out
 }()
 
-// cleanStyle keeps the declarations of a style attribute that a mail may hold,
-// and none of one that is too long. It cuts at every semicolon, also inside of
-// quotes: neither half is a value then.
+// cleanStyle keeps the declarations of a style attribute that a mail may
+// contain, and none if it is too long. It cuts at every semicolon, even inside
+// quotes: then neither half is a value.
 func cleanStyle(text string) string {
 	if len(text) > maxStyle {
 		return ""
@@ -85,5 +84,6 @@ func cleanStyle(text string) string {
 	return strings.Join(kept, "; ")
 }
 
-// styled is what cleanStyle gives. Whatever else reaches the policy is dropped.
+// styled matches what cleanStyle returns. Anything else that reaches the policy
+// is dropped.
 var styled = regexp.MustCompile(`^(?i:[\p{L}\p{N} #%.,:;'"+_-]|(?:rgb|hsl)a?\([0-9., %]*\))*$`)

@@ -10,14 +10,16 @@ import (
 	"frontdesk/internal/resource/template"
 )
 
-// What mail is styled with stays, and nothing else does.
+// Styles that mail uses stay, and nothing else does.
 func TestStyles(t *testing.T) {
 	for style, want := range map[string]string{
-		"color: red": "color: red", "COLOR:#FF0000;": "color: #FF0000", "color: rgb(1, 2, 3)": "color: rgb(1, 2, 3)", "background-color: rgba(0,0,0,.5)": "background-color: rgba(0,0,0,.5)",
+		"color: red": "color: red", "COLOR:#FF0000;": "color: #FF0000", "color: rgb(1, 2, 3)": "color: rgb(1, 2, 3)",
+		"background-color: rgba(0,0,0,.5)":           "background-color: rgba(0,0,0,.5)",
 		"font-family: 'Segoe UI', Arial, sans-serif": `font-family: &#39;Segoe UI&#39;, Arial, sans-serif`,
 		"font-family: \u5b8b\u4f53, serif":           "font-family: \u5b8b\u4f53, serif",
 		"font-size:12px;line-height:1.5":             "font-size: 12px; line-height: 1.5",
-		"border:1px solid #ccc":                      "border: 1px solid #ccc", "border-top: none": "border-top: none", "border: 0": "border: 0",
+		"border:1px solid #ccc":                      "border: 1px solid #ccc", "border-top: none": "border-top: none",
+		"border: 0":                      "border: 0",
 		"margin:0 auto;padding: 1em  2%": "margin: 0 auto; padding: 1em 2%", "margin-left: -4px": "margin-left: -4px",
 		"text-decoration: underline dotted red": "text-decoration: underline dotted red",
 		"width:100% !important":                 "width: 100%",
@@ -51,7 +53,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// Tags are the same for whoever cleans the styles and for the policy behind it.
+// The style cleaner and the policy behind it see the same tags.
 func TestStylesBetweenTags(t *testing.T) {
 	for text, want := range map[string]string{
 		`<<!-- -->p style="position: fixed">x`:                 `&lt;p style=&#34;position: fixed&#34;&gt;x`,
@@ -70,7 +72,7 @@ func TestStylesBetweenTags(t *testing.T) {
 	}
 }
 
-// names are attributes, each with a name of its own.
+// names are attributes with distinct names.
 func names(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -79,13 +81,17 @@ func names(n int) string {
 	return b.String()
 }
 
-// check is what holds for everything that was cleaned.
+// check asserts what holds for everything that was cleaned.
 func check(t *testing.T, out *template.Rendered) {
 	low := strings.ToLower(out.HTML)
 	for _, tag := range elements(low) {
-		for _, bad := range []string{"<script", "<style", "<form", "<iframe", "<svg", "<textarea", ` onclick="`, ` onerror="`, `="javascript:`, "position: ", "url("} {
-			if strings.HasPrefix(bad, "<") && strings.HasPrefix(tag, bad) || strings.HasPrefix(bad, " on") && strings.Contains(tag, bad) ||
-				strings.Contains(tag, ` style="`) && strings.Contains(tag[strings.Index(tag, ` style="`):], bad) && bad != "position: " {
+		for _, bad := range []string{"<script", "<style", "<form", "<iframe", "<svg", "<textarea", ` onclick="`,
+			` onerror="`,
+			`="javascript:`, "position: ", "url("} {
+			if strings.HasPrefix(bad, "<") && strings.HasPrefix(tag, bad) || strings.HasPrefix(bad, " on") &&
+				strings.Contains(tag, bad) ||
+				strings.Contains(tag, ` style="`) && strings.Contains(tag[strings.Index(tag, ` style="`):], bad) &&
+					bad != "position: " {
 				t.Errorf("%s in %q", bad, out.HTML)
 			}
 		}
@@ -104,7 +110,8 @@ func FuzzClean(f *testing.F) {
 		cputest.Within(t, len(text), func() {
 			if out, err := template.Clean(text); err == nil {
 				check(t, out)
-				if again, err := template.Clean(out.HTML); err == nil && again.HTML != out.HTML && !strings.Contains(text, "\x00") {
+				if again, err := template.Clean(out.HTML); err == nil && again.HTML != out.HTML &&
+					!strings.Contains(text, "\x00") {
 					check(t, again)
 				}
 			}
@@ -113,7 +120,8 @@ func FuzzClean(f *testing.F) {
 }
 
 func FuzzStyle(f *testing.F) {
-	for _, s := range []string{"border: inherit inherit inherit inherit x", "color: red; position: fixed", `font-family: 'a;b', "c"`, "color: r\\65 d", "/*;*/color:red", "margin: 1px 2px 3px 4px", "color: rgb(1,2,3)"} {
+	for _, s := range []string{"border: inherit inherit inherit inherit x", "color: red; position: fixed",
+		`font-family: 'a;b', "c"`, "color: r\\65 d", "/*;*/color:red", "margin: 1px 2px 3px 4px", "color: rgb(1,2,3)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, style string) {

@@ -1,8 +1,8 @@
 // Package template holds the email templates of an organization: texts with
-// placeholders that messages and invoices are written from.
+// placeholders from which messages and invoices are written.
 //
-// Start reading at EmailTemplate; render.go is how a text gets its values,
-// safely, and default.go what is sent when there is no template.
+// Start reading at EmailTemplate; render.go fills values into a text, safely,
+// and default.go is what is sent without a template.
 package template
 
 import (
@@ -19,59 +19,101 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-const (
-	markdown = "markdown"
-	active   = "active"
-)
+// Status says whether a template can be used.
+type Status string
+
+const active Status = "active"
+
+const markdown = "markdown"
 
 // EmailTemplate is a subject and a body with placeholders.
 type EmailTemplate struct {
 	op.Record
-	CreatedBy      *id.ID   `json:"createdBy" doc:"the user, or on whose behalf the key or agent acted; null when nobody is known"`
+	CreatedBy      *id.ID   `json:"createdBy" doc:"the user, also behind a key or agent; null if unknown"`
 	CreatedByAgent bool     `json:"createdByAgent"`
 	Name           string   `json:"name"`
 	Description    *string  `json:"description" max:"10000"`
 	Subject        string   `json:"subject"`
 	Body           string   `json:"body" max:"500000"`
 	BodyFormat     string   `json:"bodyFormat" enum:"markdown,html"`
-	Variables      []string `json:"variables" max:"2000" doc:"what the placeholders of subject and body name, sorted"`
-	Status         string   `json:"status" enum:"active,archived"`
-	TemplateKey    *string  `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt" doc:"for which mail of the service's own it is used while active"`
+	Variables      []string `json:"variables" max:"2000" doc:"names in the placeholders of subject and body, sorted"`
+	Status         Status   `json:"status" enum:"active,archived"`
+	TemplateKey    *string  `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 }
 
-var templates = db.NewTable[EmailTemplate]("email_templates", "email template")
+var templates = db.NewTable[EmailTemplate]("email_templates", db.Life{
+	Noun: "email template",
+	Refs: []db.Ref{db.To("created_by", "", db.Keeps)},
+})
 
-// Archived refuses to send with a template that was put away.
-var Archived = fault.Define("EMAIL_TEMPLATE_ARCHIVED", 409, "An archived email template sends nothing. Make it active first.")
+// Archived refuses to send with an archived template.
+var Archived = fault.Define("EMAIL_TEMPLATE_ARCHIVED", 409,
+	"An archived email template cannot be sent. Make it active first.")
 
-// KeyTaken refuses a second active template of a key.
-var KeyTaken = fault.Define("EMAIL_TEMPLATE_KEY_TAKEN", 409, "Another active email template has the key. Archive it first.")
+// KeyTaken refuses a second active template with the same key.
+var KeyTaken = fault.Define("EMAIL_TEMPLATE_KEY_TAKEN", 409,
+	"Another active email template has this key. Archive it first.")
 
 // Operations lists everything that can be done with email templates.
 func Operations() []*op.Op {
 	const ref = `"id": "4b8e1f02-7c5d-4e9a-8b36-0d2f1a6c9e57"`
-	const placeholders = `Placeholders like {{ customer.name }} and {{ name | default: "there" }} name values, and nothing else: there is no logic. `
+	const placeholders = `Placeholders like {{ customer.name }} and {{ name | default: "there" }} name values, and ` +
+		`nothing else: there is no logic. `
 	return []*op.Op{
-		op.Read(op.Spec{Name: "email_templates.list", Route: "GET /v1/email-templates", Summary: "List email templates, newest first.",
-			Example: `{"status": "active", "limit": 20}`}, listTemplates),
-		op.Write(op.Spec{Name: "email_templates.create", Route: "POST /v1/email-templates", Summary: "Create an email template.",
-			Description: placeholders + "Only one active template may have a templateKey.",
-			Errors:      []*fault.Kind{KeyTaken}, Events: []string{"email_template.created"},
-			Example: `{"name": "Welcome", "subject": "Welcome, {{ customer.name }}", "body": "Hello {{ customer.name | default: \"there\" }},\n\nhow good to have you."}`}, createTemplate),
-		op.Read(op.Spec{Name: "email_templates.get", Route: "GET /v1/email-templates/{id}", Summary: "Get an email template.",
-			Example: `{` + ref + `}`}, getTemplate),
-		op.Write(op.Spec{Name: "email_templates.update", Route: "PATCH /v1/email-templates/{id}", Summary: "Change fields of an email template.",
-			Errors: []*fault.Kind{KeyTaken}, Events: []string{"email_template.updated"},
-			Example: `{` + ref + `, "subject": "A warm welcome, {{ customer.name }}", "description": null}`}, updateTemplate),
-		op.Write(op.Spec{Name: "email_templates.delete", Route: "DELETE /v1/email-templates/{id}", Summary: "Delete an email template.", Events: []string{"email_template.deleted"},
-			Example: `{` + ref + `}`}, deleteTemplate),
-		op.Read(op.Spec{Name: "email_templates.preview", Route: "POST /v1/email-templates/{id}/preview", Summary: "Show what an email template becomes with values.", Status: 200,
-			Description: "Nothing is stored or sent. Values are shown as they are, never read as Markdown or HTML. A variable without a value and without a default is refused.",
-			Errors:      []*fault.Kind{VariableMissing},
-			Example:     `{` + ref + `, "variables": {"customer": {"name": "Ada"}}}`}, previewTemplate),
+		op.Read(op.Spec{
+			Name:    "email_templates.list",
+			Route:   "GET /v1/email-templates",
+			Summary: "List email templates, newest first.",
+			Example: `{"status": ["active"], "limit": 20}`,
+		}, listTemplates),
+		op.Write(op.Spec{
+			Name:    "email_templates.create",
+			Route:   "POST /v1/email-templates",
+			Summary: "Create an email template.",
+			Description: placeholders +
+				"The active template with a templateKey is used for the service's own mail of " +
+				"that kind; there can be only one.",
+			Errors: []*fault.Kind{KeyTaken},
+			Events: []string{"email_template.created"},
+			Example: `{"name": "Welcome", "subject": "Welcome, {{ customer.name }}", "body": "Hello {{ ` +
+				`customer.name | ` +
+				`default: \"there\" }},\n\nhow good to have you."}`,
+		}, createTemplate),
+		op.Read(op.Spec{
+			Name:    "email_templates.get",
+			Route:   "GET /v1/email-templates/{id}",
+			Summary: "Get an email template.",
+			Example: `{` + ref + `}`,
+		}, getTemplate),
+		op.Write(op.Spec{
+			Name:    "email_templates.update",
+			Route:   "PATCH /v1/email-templates/{id}",
+			Summary: "Change fields of an email template.",
+			Errors:  []*fault.Kind{KeyTaken},
+			Events:  []string{"email_template.updated"},
+			Example: `{` + ref + `, "subject": "A warm welcome, {{ customer.name }}", "description": null}`,
+		}, updateTemplate),
+		op.Write(op.Spec{
+			Name:    "email_templates.delete",
+			Route:   "DELETE /v1/email-templates/{id}",
+			Summary: "Delete an email template.",
+			Events:  []string{"email_template.deleted"},
+			Example: `{` + ref + `}`,
+		}, deleteTemplate),
+		op.Restore("email-templates", "email_templates", templates, nil),
+		op.Read(op.Spec{
+			Name:    "email_templates.preview",
+			Route:   "POST /v1/email-templates/{id}/preview",
+			Summary: "Render an email template with values.",
+			Status:  200,
+			Description: "Nothing is stored or sent. Values appear as they are, never as Markdown or HTML. A " +
+				"variable without a value or default is refused.",
+			Errors:  []*fault.Kind{VariableMissing},
+			Example: `{` + ref + `, "variables": {"customer": {"name": "Ada"}}}`,
+		}, previewTemplate),
 	}
 }
 
@@ -80,21 +122,21 @@ type templateRef struct {
 }
 
 type templateList struct {
-	op.Page
-	Status *string `query:"status" enum:"active,archived"`
-	Name   *string `query:"name" min:"1" max:"200" doc:"part of a name, in any case"`
+	op.Browse
+	SortBy string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	Status []Status `query:"status" enum:"active,archived"`
+	Name   *string  `query:"name" min:"1" max:"200" doc:"part of a name, ignoring case"`
 }
 
 func listTemplates(ctx context.Context, c *op.Call, in templateList) (*op.List[EmailTemplate], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "status", in.Status)
+	db.OneOf(w, "status", in.Status)
 	db.Contains(w, in.Name)
-	rows, err := templates.List(ctx, c.Tx, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	return op.Rows(ctx, c, templates, in.Browse, in.SortBy, nil, w)
 }
 
-// variables are what subject and body name. What does not parse is refused at
-// its field, and so is a body that would take too long to render.
+// variables are the names in subject and body. Text that does not parse is
+// refused at its field, and so is a body that would take too long to render.
 func (t Content) variables() ([]string, error) {
 	var tree *fault.Tree
 	var texts []*placeholder.Template
@@ -119,7 +161,7 @@ type templateCreate struct {
 	Subject     string  `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
 	Body        string  `json:"body" min:"1" max:"500000"`
 	BodyFormat  string  `json:"bodyFormat" default:"markdown" enum:"markdown,html"`
-	Status      string  `json:"status" default:"active" enum:"active,archived"`
+	Status      Status  `json:"status" default:"active" enum:"active,archived"`
 	TemplateKey *string `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
 
 	variables []string
@@ -131,11 +173,13 @@ func (in *templateCreate) Prepare(context.Context, *op.Call) (err error) {
 }
 
 func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailTemplate, error) {
-	v := &EmailTemplate{Record: c.NewRecord(), CreatedBy: c.Caller.UserID(), CreatedByAgent: c.Caller.Kind == op.AgentActor, Name: in.Name, Description: in.Description,
-		Subject: in.Subject, Body: in.Body, BodyFormat: in.BodyFormat, Variables: in.variables, Status: in.Status, TemplateKey: in.TemplateKey}
+	v := &EmailTemplate{Record: c.NewRecord(), CreatedBy: c.Caller.UserID(),
+		CreatedByAgent: c.Caller.Kind == op.AgentActor, Name: in.Name, Description: in.Description,
+		Subject: in.Subject, Body: in.Body, BodyFormat: in.BodyFormat, Variables: in.variables, Status: in.Status,
+		TemplateKey: in.TemplateKey}
 	v.Search = v.words()
 	if v.holdsKey() {
-		// Held, because an UPDATE that takes the key cannot ask the index politely.
+		// Locked, because an UPDATE that takes the key has no ON CONFLICT.
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, err
 		}
@@ -151,7 +195,7 @@ func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailT
 	return v, c.Emit("email_template.created", v.ID, v)
 }
 
-// words are what a template is found by.
+// words are the text that a search finds a template by.
 func (v *EmailTemplate) words() string { return db.SearchText(&v.Name) }
 
 // holdsKey reports whether the service would use the template.
@@ -161,7 +205,7 @@ func (v *EmailTemplate) keyTaken() error {
 	return KeyTaken.Say("Another active email template has the key %s. Archive it first.", *v.TemplateKey)
 }
 
-// content is what is rendered.
+// content is the part that is rendered.
 func (v *EmailTemplate) content() Content { return Content{v.Subject, v.Body, v.BodyFormat} }
 
 func getTemplate(ctx context.Context, c *op.Call, in templateRef) (*EmailTemplate, error) {
@@ -175,7 +219,7 @@ type templateUpdate struct {
 	Subject     op.Maybe[string] `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
 	Body        op.Maybe[string] `json:"body" min:"1" max:"500000"`
 	BodyFormat  op.Maybe[string] `json:"bodyFormat" enum:"markdown,html"`
-	Status      op.Maybe[string] `json:"status" enum:"active,archived"`
+	Status      op.Maybe[Status] `json:"status" enum:"active,archived"`
 	TemplateKey op.Opt[string]   `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
 }
 
@@ -195,7 +239,10 @@ func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailT
 		return v, nil
 	}
 	if takes && v.holdsKey() {
-		others, err := db.All[id.ID](ctx, c.Tx, "SELECT id FROM email_templates WHERE organization_id = $1 AND template_key = $2 AND status = 'active' AND deleted_at IS NULL AND id <> $3",
+		others, err := db.All[id.ID](ctx, c.Tx, `
+			SELECT id
+			FROM email_templates
+			WHERE organization_id = $1 AND template_key = $2 AND status = 'active' AND deleted_at IS NULL AND id <> $3`,
 			c.Org, *v.TemplateKey, v.ID)
 		if err != nil {
 			return nil, err
@@ -224,33 +271,32 @@ func deleteTemplate(ctx context.Context, c *op.Call, in templateRef) (op.Nothing
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	db.Index(c.Tx, templates.Name(), v.Seq, "")
 	return op.Nothing{}, c.Emit("email_template.deleted", v.ID, v)
 }
 
 type templatePreview struct {
 	templateRef
-	Variables jsontext.Value `json:"variables,omitempty" kinds:"object" doc:"values by name, objects within objects: {\"customer\": {\"name\": \"Ada\"}}"`
+	Variables jsontext.Value `json:"variables,omitempty" kinds:"object" doc:"like {\"customer\": {\"name\": \"Ada\"}}"`
 
 	shown *Rendered
 }
 
-// Prepare does all the work: it takes milliseconds, which no transaction need
-// wait for.
+// Prepare does all the work: it takes milliseconds, and no transaction needs to
+// wait for that.
 func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
 	values, err := placeholder.JSON(in.Variables)
 	if err != nil {
 		return fault.Field("variables", "Must be an object")
 	}
-	var v Content
+	var v *EmailTemplate
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = Find(ctx, tx, c.Org, in.ID)
+		v, err = templates.Get(ctx, tx, c.Org, in.ID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	in.shown, err = v.Render(values)
+	in.shown, err = v.content().Render(values) // archived or not: nothing is sent
 	return err
 }
 
@@ -258,7 +304,8 @@ func previewTemplate(_ context.Context, _ *op.Call, in templatePreview) (*Render
 	return in.shown, nil
 }
 
-// Find is a template's content, archived or not, or a 404.
+// Find is the content of a template to send, or a 404. An archived one sends
+// nothing.
 func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
 	v, err := templates.Get(ctx, tx, org, ref)
 	if err == nil && v.Status != active {
@@ -267,7 +314,7 @@ func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
 	return v.content(), err
 }
 
-// ForKey is the content of the organization's active template of a key, or the
+// ForKey is the content of the organization's active template for a key, or the
 // built-in one.
 func ForKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (Content, error) {
 	v, err := templates.Find(ctx, tx, db.In(org).And("template_key = ?", key).And("status = 'active'"))

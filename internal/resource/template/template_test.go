@@ -17,11 +17,15 @@ import (
 
 func TestEmailTemplates(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		v := call(t, "email_templates.create", `{"name": "Welcome", "subject": "Hello {{ b.name }}", "body": "{{ a }} {{ b.name | default: \"x\" }}"}`).OK(t, 201)
-		for field, want := range map[string]string{"status": "active", "bodyFormat": "markdown", "variables": "[a b.name]", "createdByAgent": "false"} {
+		v := call(t, "email_templates.create",
+			`{"name": "Welcome", "subject": "Hello {{ b.name }}",
+			 "body": "{{ a }} {{ b.name | default: \"x\" }}"}`).OK(t, 201)
+		for field, want := range map[string]string{"status": "active", "bodyFormat": "markdown",
+			"variables":      "[a b.name]",
+			"createdByAgent": "false"} {
 			if field == "createdByAgent" && strings.Contains(t.Name(), "/agent") {
 				want = "true"
-				v.Same("createdBy", a.OwnerID) // who approved the connection
+				v.Same("createdBy", a.OwnerID) // the user who approved the connection
 			}
 			v.Same(field, want)
 		}
@@ -37,11 +41,14 @@ func TestEmailTemplates(t *testing.T) {
 		update := func(fields string) apptest.Result {
 			return call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), fields))
 		}
-		up := update(`"subject": "{{ z }}", "description": "First mail", "templateKey": "invoice", "bodyFormat": "html"`).OK(t, 200)
+		up := update(`"subject": "{{ z }}", "description": "First mail", "templateKey": "invoice",
+			"bodyFormat": "html"`).OK(t, 200)
 		up.Same("variables", "[a b.name z]")
 		up.Same("templateKey", "invoice")
 		update(`"body": "plain"`).OK(t, 200).Same("variables", "[z]")
-		if cleared := update(`"description": null, "templateKey": null`).OK(t, 200); !cleared.At("description").Null() || !cleared.At("templateKey").Null() {
+		if cleared := update(`"description": null, "templateKey": null`).OK(t,
+			200); !cleared.At("description").Null() ||
+			!cleared.At("templateKey").Null() {
 			t.Error("null does not clear")
 		}
 		before := call(t, "email_templates.get", ref).OK(t, 200)
@@ -60,7 +67,7 @@ func TestEmailTemplates(t *testing.T) {
 	})
 }
 
-// Who created a template: the user, who made the key, or nobody that is known.
+// Who created a template: the user, the maker of the key, or nobody known.
 func TestEmailTemplateCreator(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		const body = `{"name": "x", "subject": "x", "body": "x"}`
@@ -72,7 +79,7 @@ func TestEmailTemplateCreator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"plan": "professional"}`) // forgets what was cached
+		a.Operate(t, "organizations.update", "organization", a.Org, `{"plan": "professional"}`) // clears the cache
 		if v := a.Send(t, a.Key, "POST", "/v1/email-templates", body).OK(t, 201); !v.At("createdBy").Null() {
 			t.Errorf("a key of nobody's acts for %v", v.At("createdBy"))
 		}
@@ -124,32 +131,40 @@ func TestEmailTemplateRefusals(t *testing.T) {
 		for _, field := range []string{"name", "subject", "body"} {
 			call(t, "email_templates.create", `{}`).Issues(t, field)
 		}
-		// Markdown that html would do with is refused when the format changes.
-		h := call(t, "email_templates.create", `{"name": "x", "subject": "x", "bodyFormat": "html", "body": "`+strings.Repeat("> ", 20_000)+`"}`).OK(t, 201).Text("id")
+		// Markdown that is fine as html is checked again when the format
+		// changes.
+		h := call(t, "email_templates.create",
+			`{"name": "x", "subject": "x", "bodyFormat": "html", "body": "`+strings.Repeat("> ", 20_000)+
+				`"}`).OK(t, 201).Text("id")
 		call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, "bodyFormat": "markdown"}`, h)).Issues(t, "body")
 		if n := call(t, "email_templates.list", `{}`).OK(t, 200).Len(); n != 2 {
 			t.Errorf("%d templates", n)
 		}
 	})
 	a := apptest.Start(t, db.SQLite)
-	a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "x", "subject": "x", "body": "`+strings.Repeat("a", 1<<20)+`"}`).Refused(t, 413, "PAYLOAD_TOO_LARGE")
+	a.Send(t, a.Key, "POST", "/v1/email-templates",
+		`{"name": "x", "subject": "x", "body": "`+strings.Repeat("a", 1<<20)+`"}`).Refused(t, 413, "PAYLOAD_TOO_LARGE")
 	for _, query := range []string{"status=draft", "name=", "name=" + strings.Repeat("a", 201), "limit=0"} {
 		a.Send(t, a.Key, "GET", "/v1/email-templates?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
 	reader, _ := a.NewKey(t, a.Tenant, "email_templates:read")
-	v := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "x", "subject": "x", "body": "x"}`).OK(t, 201).Text("id")
+	v := a.Send(t, a.Key, "POST", "/v1/email-templates",
+		`{"name": "x", "subject": "x", "body": "x"}`).OK(t, 201).Text("id")
 	a.Send(t, reader, "GET", "/v1/email-templates/"+v, "").OK(t, 200)
 	a.Send(t, reader, "POST", "/v1/email-templates/"+v+"/preview", `{}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 }
 
 func TestEmailTemplateFilters(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		for _, c := range []string{`"name": "Straßenfest"`, `"name": "ÉCLAIR invoice", "status": "archived"`, `"name": "100% sure", "description": "invoice"`} {
+		for _, c := range []string{`"name": "Straßenfest"`, `"name": "ÉCLAIR invoice", "status": "archived"`,
+			`"name": "100% sure", "description": "invoice"`} {
 			call(t, "email_templates.create", `{"subject": "invoice", "body": "invoice", `+c+`}`).OK(t, 201)
 		}
 		for filter, want := range map[string]int{
-			``: 3, `"status": "active"`: 2, `"status": "archived"`: 1, `"name": "STRASSE"`: 1, `"name": "éclair"`: 1, `"name": "Éclair"`: 1, `"name": "INV"`: 1,
-			`"name": "0%"`: 1, `"name": "00%"`: 1, `"name": "10"`: 1, `"name": "nfest"`: 1, `"name": "invoice", "status": "active"`: 0, `"name": "zzz"`: 0, `"limit": 1`: 1, `"offset": 2`: 1,
+			``: 3, `"status": "active"`: 2, `"status": "archived"`: 1, `"name": "STRASSE"`: 1, `"name": "éclair"`: 1,
+			`"name": "Éclair"`: 1, `"name": "INV"`: 1,
+			`"name": "0%"`: 1, `"name": "00%"`: 1, `"name": "10"`: 1, `"name": "nfest"`: 1,
+			`"name": "invoice", "status": "active"`: 0, `"name": "zzz"`: 0, `"limit": 1`: 1, `"offset": 2`: 1,
 		} {
 			if n := call(t, "email_templates.list", "{"+filter+"}").OK(t, 200).Len(); n != want {
 				t.Errorf("%s finds %d, want %d", filter, n, want)
@@ -183,19 +198,27 @@ func TestEmailTemplateKeys(t *testing.T) {
 		update(second, `"status": "active"`).OK(t, 200)
 		call(t, "email_templates.delete", fmt.Sprintf(`{"id": %q}`, second)).OK(t, 204)
 		update(third, `"templateKey": "invoice"`).OK(t, 200)
-		a.Door("action", a.NewTenant(t, "free"))(t, "email_templates.create", `{"name": "x", "subject": "x", "body": "x", "templateKey": "invoice"}`).OK(t, 201) // another organization's
+		// another organization's
+		a.Door("action", a.NewTenant(t, "free"))(t, "email_templates.create",
+			`{"name": "x", "subject": "x", "body": "x", "templateKey": "invoice"}`).OK(t, 201)
 	})
 }
 
-// Of many who take a key at once, by creating, activating or renaming, one does.
+// Of many who take a key at once, by creating, activating or renaming, one
+// succeeds.
 func TestEmailTemplateKeyRace(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		for range 5 {
 			var archived, other []string
 			for range 8 {
-				archived = append(archived, call(t, "email_templates.create", `{"name": "x", "subject": "x", "body": "x", "status": "archived", "templateKey": "invoice"}`).OK(t, 201).Text("id"))
-				other = append(other, call(t, "email_templates.create", `{"name": "x", "subject": "x", "body": "x"}`).OK(t, 201).Text("id"))
+				archived = append(archived,
+					call(t, "email_templates.create",
+						`{"name": "x", "subject": "x", "body": "x", "status": "archived",
+						 "templateKey": "invoice"}`).OK(t,
+						201).Text("id"))
+				other = append(other, call(t, "email_templates.create",
+					`{"name": "x", "subject": "x", "body": "x"}`).OK(t, 201).Text("id"))
 			}
 			var mu sync.Mutex
 			won := []string{}
@@ -203,11 +226,13 @@ func TestEmailTemplateKeyRace(t *testing.T) {
 				var r apptest.Result
 				switch i % 3 {
 				case 0:
-					r = call(t, "email_templates.create", `{"name": "x", "subject": "x", "body": "x", "templateKey": "invoice"}`)
+					r = call(t, "email_templates.create",
+						`{"name": "x", "subject": "x", "body": "x", "templateKey": "invoice"}`)
 				case 1:
 					r = call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, "status": "active"}`, archived[i/3]))
 				default:
-					r = call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, "templateKey": "invoice"}`, other[i/3]))
+					r = call(t, "email_templates.update",
+						fmt.Sprintf(`{"id": %q, "templateKey": "invoice"}`, other[i/3]))
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -227,7 +252,10 @@ func TestEmailTemplateKeyRace(t *testing.T) {
 
 func TestEmailTemplatePreview(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		v := call(t, "email_templates.create", `{"name": "x", "subject": "For {{ customer.name }}", "body": "Dear **{{ customer.name }}**, {{ note | default: \"no note\" }}: {{ n }}"}`).OK(t, 201).Text("id")
+		v := call(t, "email_templates.create",
+			`{"name": "x", "subject": "For {{ customer.name }}", "body": "Dear **{{ customer.name }}**, {{ note | `+
+				`default: `+
+				`\"no note\" }}: {{ n }}"}`).OK(t, 201).Text("id")
 		preview := func(variables string) apptest.Result {
 			return call(t, "email_templates.preview", fmt.Sprintf(`{"id": %q, "variables": %s}`, v, variables))
 		}
@@ -240,7 +268,8 @@ func TestEmailTemplatePreview(t *testing.T) {
 		if !strings.Contains(e.Text("message"), "customer.name") {
 			t.Errorf("%s", e)
 		}
-		call(t, "email_templates.preview", fmt.Sprintf(`{"id": %q}`, v)).Refused(t, 422, "EMAIL_TEMPLATE_VARIABLE_MISSING").Same("details.variables", "[customer.name n]")
+		call(t, "email_templates.preview", fmt.Sprintf(`{"id": %q}`, v)).Refused(t, 422,
+			"EMAIL_TEMPLATE_VARIABLE_MISSING").Same("details.variables", "[customer.name n]")
 		preview(`{"customer": {"name": null}, "n": 1}`).Refused(t, 422, "EMAIL_TEMPLATE_VARIABLE_MISSING")
 		preview(`{"customer": {"name": ["Ada"]}, "n": 1}`).Issues(t, "variables.customer.name")
 		for _, wrong := range []string{`[]`, `"x"`, `null`, `3`} {
@@ -252,10 +281,11 @@ func TestEmailTemplatePreview(t *testing.T) {
 		}
 	})
 	a := apptest.Start(t, db.SQLite)
-	v := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "x", "subject": "x", "body": "`+strings.Repeat("{{ a }}", 1000)+`"}`).OK(t, 201).Text("id")
+	v := a.Send(t, a.Key, "POST", "/v1/email-templates",
+		`{"name": "x", "subject": "x", "body": "`+strings.Repeat("{{ a }}", 1000)+`"}`).OK(t, 201).Text("id")
 	at := "/v1/email-templates/" + v + "/preview"
 	a.Send(t, a.Key, "POST", at, `{"variables": {"a": "`+strings.Repeat("x", 900_000)+`"}}`).Issues(t, "variables")
-	for _, replay := range []string{"", "true"} { // a key keeps what was shown
+	for _, replay := range []string{"", "true"} { // a key keeps the answer
 		r := a.Send(t, a.Key, "POST", at, `{"variables": {"a": "x"}}`, "Idempotency-Key", "k")
 		if r.OK(t, 200).Text("subject") != "x" || r.Header.Get("Idempotency-Replay") != replay {
 			t.Errorf("%s", r.Body)
@@ -264,7 +294,8 @@ func TestEmailTemplatePreview(t *testing.T) {
 	a.Send(t, a.Key, "POST", at, `{}`, "Idempotency-Key", strings.Repeat("k", 256)).Refused(t, 400, "INVALID_INPUT")
 }
 
-// What the service itself sends: the active template of the key, or its own words.
+// What the service itself sends: the active template for the key, or the
+// built-in text.
 func TestForKey(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		forKey := func(key string) (c template.Content) {
@@ -279,9 +310,14 @@ func TestForKey(t *testing.T) {
 			return c
 		}
 		call := a.Door("action", a.Tenant)
-		call(t, "email_templates.create", `{"name": "x", "subject": "archived", "body": "x", "templateKey": "invoice", "status": "archived"}`).OK(t, 201)
-		a.Door("action", a.NewTenant(t, "free"))(t, "email_templates.create", `{"name": "x", "subject": "theirs", "body": "x", "templateKey": "invoice"}`).OK(t, 201)
-		values := placeholder.In(map[string]any{"business": map[string]any{"name": "Engines"}, "invoice": map[string]any{"number": "INV-000001", "total": "12.00 USD"}, "payment": map[string]any{"amount": "12.00 USD"}})
+		call(t, "email_templates.create",
+			`{"name": "x", "subject": "archived", "body": "x", "templateKey": "invoice", "status": "archived"}`).OK(t,
+			201)
+		a.Door("action", a.NewTenant(t, "free"))(t, "email_templates.create",
+			`{"name": "x", "subject": "theirs", "body": "x", "templateKey": "invoice"}`).OK(t, 201)
+		values := placeholder.In(map[string]any{"business": map[string]any{"name": "Engines"},
+			"invoice": map[string]any{"number": "INV-000001", "total": "12.00 USD"},
+			"payment": map[string]any{"amount": "12.00 USD"}})
 		for _, key := range []string{template.Invoice, template.InvoiceReminder, template.PaymentReceipt} {
 			c := forKey(key)
 			if c != template.Default(key) {
@@ -291,11 +327,13 @@ func TestForKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(out.Subject, "INV-000001") || !strings.Contains(out.Text, "Hello there,") || !strings.Contains(out.Text, "12.00 USD") || !strings.Contains(out.HTML, "<table>") {
+			if !strings.Contains(out.Subject, "INV-000001") || !strings.Contains(out.Text, "Hello there,") ||
+				!strings.Contains(out.Text, "12.00 USD") || !strings.Contains(out.HTML, "<table>") {
 				t.Errorf("%s: %+v", key, out)
 			}
 		}
-		call(t, "email_templates.create", `{"name": "x", "subject": "ours", "body": "x", "templateKey": "invoice"}`).OK(t, 201)
+		call(t, "email_templates.create",
+			`{"name": "x", "subject": "ours", "body": "x", "templateKey": "invoice"}`).OK(t, 201)
 		if c := forKey(template.Invoice); c.Subject != "ours" {
 			t.Errorf("%v", c)
 		}

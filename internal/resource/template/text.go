@@ -7,19 +7,19 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxIndent bounds how deep quotes and lists are indented: a line that begins
-// with a thousand of them is for nobody.
+// maxIndent bounds how deep quotes and lists are indented: nobody reads a line
+// with a thousand of them.
 const maxIndent = 8
 
-// plain writes HTML as people write plain text: paragraphs apart, lists with
-// their marks, and behind a link where it leads.
+// plain writes HTML as people write plain text: separate paragraphs, lists with
+// their marks, and after a link its address.
 type plain struct {
 	b      strings.Builder
 	gap    int      // line ends before the next word
 	space  bool     // a space before the next word
-	indent []string // what each line begins with
-	deeper int      // how many more there would be
-	bullet string   // what the next line begins with instead of its last indent
+	indent []string // what each line starts with
+	deeper int      // levels beyond maxIndent
+	bullet string   // what the next line starts with instead of its last indent
 	lists  []int    // the number of the last item, or -1 without numbers
 	links  []link
 	pre    int
@@ -28,12 +28,11 @@ type plain struct {
 
 type link struct {
 	href string
-	at   int // where its text begins
+	at   int // where its text starts
 }
 
-// says reports whether a text tells where the link leads. It makes no text of
-// its own, since links in links would make as many as there are, of all that
-// is in them.
+// says reports whether a text already shows where the link leads. It allocates
+// no text: nested links would otherwise copy all their content once per level.
 func (l link) says(text string) bool {
 	for _, scheme := range []string{"", "mailto:", "tel:", "http://", "https://"} {
 		if rest, ok := strings.CutPrefix(l.href, scheme); ok && rest == text {
@@ -55,10 +54,10 @@ func plainText(text string) string {
 			p.text(string(z.Text()))
 		case html.StartTagToken, html.SelfClosingTagToken:
 			token := z.Token()
-			p.open(token.Data, token.Attr)
+			p.openTag(token.Data, token.Attr)
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			p.close(string(name))
+			p.closeTag(string(name))
 		default: // sanitized HTML has nothing else
 		}
 	}
@@ -88,7 +87,7 @@ func (p *plain) text(raw string) {
 
 func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n\f", c) >= 0 }
 
-// write puts a word where the last one ended, or on a new line.
+// write puts a word after the last one, or on a new line.
 func (p *plain) write(s string) {
 	switch {
 	case p.b.Len() == 0:
@@ -116,8 +115,8 @@ func (p *plain) begin() {
 	p.bullet = ""
 }
 
-// block begins a new line, or after an empty one; an element within a line
-// begins none.
+// block starts a new line, perhaps after an empty one; an inline element starts
+// none.
 func (p *plain) block(lines int) {
 	if lines > 0 {
 		p.gap, p.space = min(max(p.gap, lines), 2), false
@@ -150,7 +149,7 @@ func attribute(attrs []html.Attribute, name string) string {
 	return ""
 }
 
-func (p *plain) open(name string, attrs []html.Attribute) {
+func (p *plain) openTag(name string, attrs []html.Attribute) {
 	switch name {
 	case "br":
 		p.gap, p.space = min(p.gap+1, 2), false
@@ -202,7 +201,7 @@ func (p *plain) open(name string, attrs []html.Attribute) {
 	}
 }
 
-func (p *plain) close(name string) {
+func (p *plain) closeTag(name string) {
 	switch name {
 	case "a":
 		if n := len(p.links); n > 0 {
@@ -240,7 +239,7 @@ func (p *plain) close(name string) {
 	}
 }
 
-// listGap is one line end inside of a list, and two around the outermost.
+// listGap is one line end inside a list, and two around the outermost.
 func listGap(lists []int) int {
 	if len(lists) > 0 {
 		return 1
@@ -248,6 +247,8 @@ func listGap(lists []int) int {
 	return 2
 }
 
-// around is how many line ends stand around an element.
-var around = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2, "h6": 2, "table": 2, "dl": 2, "figure": 2,
-	"div": 1, "section": 1, "article": 1, "header": 1, "footer": 1, "center": 1, "dt": 1, "dd": 1, "caption": 1, "figcaption": 1, "summary": 1, "details": 1}
+// around is how many line ends surround an element.
+var around = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2, "h6": 2, "table": 2, "dl": 2,
+	"figure": 2,
+	"div":    1, "section": 1, "article": 1, "header": 1, "footer": 1, "center": 1, "dt": 1, "dd": 1, "caption": 1,
+	"figcaption": 1, "summary": 1, "details": 1}

@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/outbound"
 )
 
-// What a caller asks to be sent now, and waits for.
+// Deliveries that a caller asks to be sent now, and waits for.
 
 // post sends a letter for a caller.
 func (s *Service) post(ctx context.Context, l *letter) (*result, error) {
@@ -30,12 +30,13 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	if err != nil {
 		return nil, err
 	}
-	// From here on the key stays with the attempt until there is an answer: one
-	// that is resumed sends the same webhook-id again.
+	// From here on the attempt keeps the key until there is an answer: a
+	// resumed attempt sends the same webhook-id again.
 	if err := c.Save(ctx, struct{}{}); err != nil {
 		return nil, err
 	}
-	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed, Epoch: w.Epoch}
+	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed,
+		Epoch: w.Epoch}
 	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d), c.Now})
 	if err != nil {
 		return nil, err
@@ -45,11 +46,11 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 			return nil, err
 		}
 		v, now := *d, s.clock.Now()
-		if err := v.begin(ctx, c.Tx, w, c.Now); err != nil {
+		if err := v.beginAttempt(ctx, c.Tx, w, c.Now); err != nil {
 			return nil, err
 		}
 		v.CompletedAt = &now
-		if err := v.tell(ctx, c.Tx, r, now); err != nil {
+		if err := v.recordOutcome(ctx, c.Tx, r, now); err != nil {
 			return nil, err
 		}
 		if err := deliveries.Rows.Insert(ctx, c.Tx, &v); err != nil {
@@ -77,7 +78,7 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if m == nil {
 			return fault.NotFound.Say("The event of this delivery was erased.")
 		}
-		if err := d.begin(ctx, tx, w, c.Now); err != nil {
+		if err := d.beginAttempt(ctx, tx, w, c.Now); err != nil {
 			return err
 		}
 		l = &letter{w, d.ID, m, c.Now}
@@ -102,7 +103,8 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if err != nil {
 			return nil, err
 		}
-		// The log outlives the delivery, and what the endpoint says is none of its business.
+		// The log outlives the delivery, and what the endpoint answers does not
+		// belong in it.
 		told := *d
 		told.ResponseBody = nil
 		return d, c.Emit("webhook.delivery.redelivered", d.ID, &told)

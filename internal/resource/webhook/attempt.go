@@ -17,28 +17,28 @@ import (
 	"frontdesk/internal/kernel/outbound"
 )
 
-// letter is one attempt to be made.
+// letter is one attempt to make.
 type letter struct {
 	webhook  *Webhook
 	delivery id.ID
 	message  *message
-	began    clock.Time // when the attempt was counted
+	began    clock.Time // when the attempt was recorded
 }
 
-// result is what came of an attempt.
+// result is the outcome of an attempt.
 type result struct {
 	delivery id.ID
 	url      string
 	began    clock.Time
 	took     time.Duration
-	status   int    // 0 when nothing came back
+	status   int    // 0 without an answer
 	body     string // an excerpt
-	why      string // it failed; empty for success
+	why      string // why it failed; empty on success
 }
 
 func (r *result) ok() bool { return r.why == "" }
 
-// attempt sends a letter. An error is the service's own trouble, and says
+// attempt sends a letter. An error is the service's own trouble and says
 // nothing about the endpoint.
 func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *letter) (*result, error) {
 	body, err := l.message.body()
@@ -61,7 +61,9 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	req.Header.Set("Webhook-Id", string(l.message.ID))
 	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	req.Header.Set("Webhook-Signature", signature)
-	req.Header["Idempotency-Key"] = []string{} // not sent: it lets a kept connection that the endpoint closed be replaced by a new one
+	// not sent, but allows a retry on a new connection when the endpoint closed
+	// a kept one
+	req.Header["Idempotency-Key"] = []string{}
 	answer, err := client.Do(req)
 	r.took = time.Since(at)
 	switch {
@@ -70,7 +72,7 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	case errors.Is(err, outbound.ErrBusy):
 		return nil, err
 	case err != nil:
-		r.why = sentence(err)
+		r.why = explain(err)
 		return r, nil
 	}
 	r.status, r.body = answer.Status, excerpt(answer.Body)
@@ -83,9 +85,9 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	return r, nil
 }
 
-// sentence says why nothing came back, without telling what the service's own
-// network looks like.
-func sentence(err error) string {
+// explain says why nothing came back, without revealing the service's own
+// network.
+func explain(err error) string {
 	var lookup *net.DNSError
 	var timeout net.Error
 	switch {
@@ -99,7 +101,8 @@ func sentence(err error) string {
 		return "The name of the endpoint could not be found."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "The endpoint refused the connection."
-	case strings.Contains(err.Error(), "tls:"), strings.Contains(err.Error(), "x509:"), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+	case strings.Contains(err.Error(), "tls:"), strings.Contains(err.Error(), "x509:"),
+		strings.Contains(err.Error(), "HTTP response to HTTPS client"):
 		return "The endpoint's certificate is not valid, or it does not speak TLS."
 	case strings.Contains(err.Error(), "server response headers exceeded"):
 		return "The endpoint answered with headers that are too large."
@@ -107,7 +110,7 @@ func sentence(err error) string {
 	return "The connection broke before the answer was complete."
 }
 
-// excerpt is the beginning of an answer as text that every database takes.
+// excerpt is the beginning of an answer, as text that every database accepts.
 func excerpt(body []byte) string {
 	body = body[:min(len(body), excerptBytes)]
 	return strings.ToValidUTF8(strings.ReplaceAll(string(body), "\x00", ""), "")

@@ -1,21 +1,20 @@
 package webhook
 
 import (
-	"net/netip"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/peer"
 )
 
-// check refuses an address that nothing would be sent to, and types of events
-// that there are not. Where a name leads is found out at each attempt.
+// check refuses an address that nothing would be sent to, and unknown event
+// types. Where a name leads is resolved at each attempt.
 func (s *Service) check(v *Webhook, address, types bool) error {
 	var tree *fault.Tree
 	if address {
-		if issue := s.wrong(v.URL); issue != "" {
+		if issue := s.addressIssue(v.URL); issue != "" {
 			tree = tree.At([]any{"url"}, issue)
 		}
 	}
@@ -29,15 +28,15 @@ func (s *Service) check(v *Webhook, address, types bool) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// wrong says what is wrong with an address, or nothing.
-func (s *Service) wrong(address string) string {
+// addressIssue says what is wrong with an address, or returns "".
+func (s *Service) addressIssue(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
 		return "Must be an https address"
 	}
 	switch {
-	case u.Scheme == "http" && s.config.Insecure && loopback(u.Hostname()):
-	case u.Scheme == "http" && s.config.Insecure:
+	case u.Scheme == "http" && s.insecure && peer.IsLoopback(u.Hostname()):
+	case u.Scheme == "http" && s.insecure:
 		return "Must be an https address; http is for this machine only"
 	case u.Scheme != "https":
 		return "Must be an https address"
@@ -55,13 +54,4 @@ func (s *Service) wrong(address string) string {
 		return "Must be a public address"
 	}
 	return ""
-}
-
-// loopback reports whether a host is this machine by its look.
-func loopback(host string) bool {
-	if host = strings.ToLower(host); host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }

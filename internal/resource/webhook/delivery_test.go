@@ -18,7 +18,7 @@ import (
 	"frontdesk/internal/resource/webhook"
 )
 
-// Retries are made for three days, and no more.
+// Retries go on for three days, and no longer.
 func TestSchedule(t *testing.T) {
 	total := time.Duration(0)
 	for _, d := range webhook.Schedule() {
@@ -29,8 +29,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// First attempts are in the order in which things happened, while many
-// things happen at once.
+// First attempts follow the order of events, while many things happen at once.
 func TestOrder(t *testing.T) {
 	each(t, func(t *testing.T, a *apptest.App) {
 		e := newEndpoint(t, nil)
@@ -38,7 +37,8 @@ func TestOrder(t *testing.T) {
 		const writers, rounds = 8, 25
 		apptest.AtOnce(writers, func(i int) {
 			call := a.Door("action", a.Tenant)
-			id := call(t, "contacts.create", fmt.Sprintf(`{"firstName": "w%d", "lastName": "0"}`, i)).OK(t, 201).Text("id")
+			id := call(t, "contacts.create",
+				fmt.Sprintf(`{"firstName": "w%d", "lastName": "0"}`, i)).OK(t, 201).Text("id")
 			for n := 1; n < rounds; n++ {
 				call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "lastName": "%d"}`, id, n)).OK(t, 200)
 			}
@@ -56,11 +56,15 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%d arrived", len(got))
 		}
 		if a.DB.Engine() != db.SQLite {
-			return // there, what commits at the same time has no order
+			return // there, simultaneous commits have no order
 		}
 		var log []string
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			log, err = db.All[string](ctx, tx, "SELECT id FROM events WHERE organization_id = $1 AND resource_type = 'contact' ORDER BY seq", a.Org)
+			log, err = db.All[string](ctx, tx, `
+				SELECT id
+				FROM events
+				WHERE organization_id = $1 AND resource_type = 'contact'
+				ORDER BY seq`, a.Org)
 			return err
 		})
 		if err != nil {
@@ -74,8 +78,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// What happened later waits for what is still to be told of, however long that
-// takes: here the fan-out of the first event is held up.
+// Later events wait for earlier ones whose fan-out is still under way, however
+// long it takes: here the first event's fan-out is held up.
 func TestOrderOfSlowFanOuts(t *testing.T) {
 	each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
@@ -94,14 +98,21 @@ func TestOrderOfSlowFanOuts(t *testing.T) {
 		}
 		var seq int64
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			seq, err = db.One[int64](ctx, tx, "SELECT seq FROM events WHERE organization_id = $1 AND type = 'contact.created'", a.Org)
+			seq, err = db.One[int64](ctx, tx, `
+				SELECT seq
+				FROM events
+				WHERE organization_id = $1 AND type = 'contact.created'`,
+				a.Org)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		now := a.Clock.Now()
-		write(`INSERT INTO jobs (organization_id, lane, kind, args, state, run_at, attempt, max_attempts, fence, created_at) VALUES ($1, 'tx', 'event.fan_out', $2, 'ready', $3, 0, 20, 0, $4)`,
+		write(`
+			INSERT INTO jobs (organization_id, lane, kind, args, state, run_at, attempt, max_attempts, fence,
+				created_at)
+			VALUES ($1, 'tx', 'event.fan_out', $2, 'ready', $3, 0, 20, 0, $4)`,
 			a.Org, db.JSON(fmt.Sprintf(`{"organization": %q, "seq": %d}`, a.Org, seq)), now.Add(time.Hour), now)
 		call(t, "contacts.create", `{"firstName": "Second"}`).OK(t, 201)
 		time.Sleep(500 * time.Millisecond)
@@ -117,7 +128,7 @@ func TestOrderOfSlowFanOuts(t *testing.T) {
 	})
 }
 
-// A fan-out that fails is tried again, and nothing overtakes it meanwhile: here
+// A failed fan-out is retried, and nothing overtakes it in the meantime: here
 // somebody holds the webhook's row until the first fan-outs give up waiting.
 // The receiver ends on the last state.
 func TestOrderAfterFailedFanOuts(t *testing.T) {
@@ -158,8 +169,8 @@ func TestOrderAfterFailedFanOuts(t *testing.T) {
 	})
 }
 
-// Whoever sends goes home whenever nothing is left, and what comes at that
-// very moment is sent all the same.
+// A worker stops whenever nothing is left, and whatever arrives at that very
+// moment is still sent.
 func TestNothingIsLeft(t *testing.T) {
 	each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
@@ -180,8 +191,8 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-// A delivery that fails is tried again under the same id, and the next event
-// does not wait for it.
+// A failed delivery is retried under the same id, and the next event does not
+// wait for it.
 func TestRetries(t *testing.T) {
 	webhook.Shorten(t, 2*time.Second, time.Second, 400*time.Millisecond, 100*time.Millisecond, 50*time.Millisecond)
 	each(t, func(t *testing.T, a *apptest.App) {
@@ -208,7 +219,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// What fails to the end disables its endpoint, unless something else came through.
+// A delivery that fails to the end disables its endpoint, unless another
+// succeeded.
 func TestGivingUp(t *testing.T) {
 	webhook.Shorten(t, 2*time.Second, time.Second, 30*time.Millisecond, 30*time.Millisecond)
 	each(t, func(t *testing.T, a *apptest.App) {
@@ -216,7 +228,7 @@ func TestGivingUp(t *testing.T) {
 		witness := newEndpoint(t, nil)
 		subscribe(t, call, witness.server.URL, "webhook.disabled")
 
-		// Grace's events fail, others come through.
+		// Grace's events fail, others succeed.
 		mixed := newEndpoint(t, nil)
 		var dead atomic.Bool
 		mixed.answer = func(w http.ResponseWriter, _ *http.Request) {
@@ -244,14 +256,14 @@ func TestGivingUp(t *testing.T) {
 		if told.event.ResourceID != hook || told.event.Data["disabledReason"] != "failing" {
 			t.Errorf("told %s", told.body)
 		}
-		// A person sends it again; one that succeeds is no longer failed.
+		// A person sends it again; once it succeeds, it is no longer failed.
 		dead.Store(false)
 		one := fmt.Sprintf(`{"id": %q, "deliveryId": %q}`, hook, settled(t, call, hook, "failed", 2).Text("0.id"))
 		call(t, "webhooks.deliveries.redeliver", one).OK(t, 200).Same("status", "succeeded")
 		v = call(t, "webhooks.update", fmt.Sprintf(`{"id": %q, "status": "active"}`, hook)).OK(t, 200)
 		v.Same("disabledReason", nil)
 
-		// 410 says: never again.
+		// 410 means: never again.
 		mixed.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
 		call(t, "contacts.create", `{"firstName": "Hedy"}`).OK(t, 201)
 		witness.wait(2)
@@ -265,7 +277,8 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// Disabling and deleting cancel what is waiting, however much it is.
+// Disabling and deleting cancel everything that is waiting, however much there
+// is.
 func TestCanceled(t *testing.T) {
 	webhook.Shorten(t, 2*time.Second, time.Second, time.Hour)
 	each(t, func(t *testing.T, a *apptest.App) {
@@ -289,8 +302,8 @@ func TestCanceled(t *testing.T) {
 	})
 }
 
-// Endpoints that are dead or slow do not delay others, even when there are
-// more of them than places.
+// Dead or slow endpoints do not delay others, even when they outnumber the
+// places.
 func TestOthersDoNotWait(t *testing.T) {
 	webhook.Shorten(t, 2*time.Second, 300*time.Millisecond, time.Minute)
 	each(t, func(t *testing.T, a *apptest.App) {
@@ -318,7 +331,9 @@ func TestOthersDoNotWait(t *testing.T) {
 			lags = append(lags, got[i+1].at.Sub(began))
 		}
 		slices.Sort(lags)
-		t.Logf("a healthy endpoint beside 91 that never answer, one that refuses and one that takes 500 ms: lag median %v, worst %v",
+		t.Logf("a healthy endpoint beside 91 that never answer, one that refuses and one that takes 500 ms: lag "+
+			"median "+
+			"%v, worst %v",
 			lags[len(lags)/2].Round(time.Millisecond), lags[len(lags)-1].Round(time.Millisecond))
 		if lags[len(lags)-1] > 1500*time.Millisecond {
 			t.Errorf("a healthy endpoint waited %v", lags[len(lags)-1])
@@ -332,11 +347,15 @@ func TestOthersDoNotWait(t *testing.T) {
 // A test whose answer could not be kept is the same test when it is sent again.
 func TestTestUnderAKey(t *testing.T) {
 	refuse := map[db.Engine][]string{
-		db.SQLite: {"CREATE TRIGGER full BEFORE INSERT ON webhook_deliveries BEGIN SELECT RAISE(ABORT, 'no room'); END"},
-		db.Postgres: {"CREATE FUNCTION full_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100''; END'",
+		db.SQLite: {"CREATE TRIGGER full BEFORE INSERT ON webhook_deliveries BEGIN SELECT RAISE(ABORT, 'no room'); " +
+			"END"},
+		db.Postgres: {"CREATE FUNCTION full_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING " +
+			"ERRCODE " +
+			"= ''53100''; END'",
 			"CREATE TRIGGER full_up BEFORE INSERT ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION full_up()"},
 	}
-	accept := map[db.Engine][]string{db.SQLite: {"DROP TRIGGER full"}, db.Postgres: {"DROP TRIGGER full_up ON webhook_deliveries"}}
+	accept := map[db.Engine][]string{db.SQLite: {"DROP TRIGGER full"},
+		db.Postgres: {"DROP TRIGGER full_up ON webhook_deliveries"}}
 	each(t, func(t *testing.T, a *apptest.App) {
 		change := func(statements []string) {
 			err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
@@ -352,7 +371,8 @@ func TestTestUnderAKey(t *testing.T) {
 			}
 		}
 		e := newEndpoint(t, nil)
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, e.server.URL)).OK(t, 201).Text("id")
+		hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+			fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, e.server.URL)).OK(t, 201).Text("id")
 		send := func() apptest.Result {
 			return a.Send(t, a.Key, "POST", "/v1/webhooks/"+hook+"/test", "", "Idempotency-Key", "k")
 		}

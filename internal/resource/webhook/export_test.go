@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Shorten makes a test's services impatient: those that start after it.
+// Shorten shortens the times of services that start after it, for one test.
 func Shorten(t testing.TB, attempt, slow time.Duration, waits ...time.Duration) {
 	was := []time.Duration{attemptTime, slowTime}
 	schedule := backoff
@@ -16,5 +16,5 @@ func Shorten(t testing.TB, attempt, slow time.Duration, waits ...time.Duration) 
 	t.Cleanup(func() { attemptTime, slowTime, backoff = was[0], was[1], schedule })
 }
 
-// Schedule is how long is waited after each failure.
+// Schedule is how long to wait after each failure.
 func Schedule() []time.Duration { return backoff }

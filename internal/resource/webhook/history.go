@@ -7,13 +7,13 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// Attempt is one time that a delivery was sent, and what came of it. The last
-// one is in the delivery's own row, those before it in webhook_attempts, so
-// that a delivery that succeeds at once costs no second row.
+// Attempt is one try to send a delivery, and its outcome. The last one is in
+// the delivery's own row and earlier ones are in webhook_attempts, so that a
+// delivery that succeeds at once costs no second row.
 type Attempt struct {
 	AttemptedAt    clock.Time `json:"attemptedAt" doc:"when it began"`
 	URL            *string    `json:"url" max:"2048"`
-	DurationMs     *int64     `json:"durationMs" doc:"null while it is under way, and when the service stopped during it"`
+	DurationMs     *int64     `json:"durationMs" doc:"null while under way, and when the service stopped during it"`
 	ResponseStatus *int64     `json:"responseStatus"`
 	ResponseBody   *string    `json:"responseBody" max:"2048"`
 	ErrorMessage   *string    `json:"errorMessage" max:"1000"`
@@ -21,11 +21,11 @@ type Attempt struct {
 
 const attemptColumns = "attempted_at, url, duration_ms, response_status, response_body, error_message"
 
-// begin counts an attempt before it is made. What came of the one before it
-// goes to the history.
-func (d *Delivery) begin(ctx context.Context, tx *db.Tx, w *Webhook, now clock.Time) error {
+// beginAttempt records an attempt before it is made. The outcome of the
+// previous one moves to the history.
+func (d *Delivery) beginAttempt(ctx context.Context, tx *db.Tx, w *Webhook, now clock.Time) error {
 	if d.AttemptedAt != nil {
-		if err := d.remember(ctx, tx); err != nil {
+		if err := d.archiveAttempt(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -35,34 +35,43 @@ func (d *Delivery) begin(ctx context.Context, tx *db.Tx, w *Webhook, now clock.T
 	return nil
 }
 
-// remember adds the last attempt to the history. It has as many as the
-// schedule of retries; redeliveries beyond that push out the oldest.
-func (d *Delivery) remember(ctx context.Context, tx *db.Tx) error {
-	_, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, "+attemptColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+// archiveAttempt adds the last attempt to the history. The history holds as
+// many as the retry schedule; further redeliveries push out the oldest.
+func (d *Delivery) archiveAttempt(ctx context.Context, tx *db.Tx) error {
+	_, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, "+attemptColumns+
+		") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		d.OrganizationID, d.ID, d.AttemptedAt, d.URL, d.DurationMs, d.ResponseStatus, d.ResponseBody, d.ErrorMessage)
 	if err != nil || d.Attempts <= int64(len(backoff)) {
 		return err
 	}
-	_, err = db.Exec(ctx, tx, `DELETE FROM webhook_attempts WHERE organization_id = $1 AND delivery_id = $2 AND seq <=
-		(SELECT seq FROM webhook_attempts WHERE organization_id = $1 AND delivery_id = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3)`, d.OrganizationID, d.ID, len(backoff))
+	_, err = db.Exec(ctx, tx, `
+		DELETE FROM webhook_attempts WHERE organization_id = $1 AND delivery_id = $2 AND seq <=
+			(SELECT seq FROM webhook_attempts WHERE organization_id = $1
+			AND delivery_id = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3)`, d.OrganizationID, d.ID, len(backoff))
 	return err
 }
 
-// outrun writes what came of an attempt after the next one had begun: somebody
-// asked for a redelivery meanwhile.
-func (d *Delivery) outrun(ctx context.Context, tx *db.Tx, r *result) error {
+// recordLate writes the outcome of an attempt after the next one began, because
+// somebody asked for a redelivery in the meantime.
+func (d *Delivery) recordLate(ctx context.Context, tx *db.Tx, r *result) error {
 	late := *d
-	late.report(r)
-	_, err := db.Exec(ctx, tx, `UPDATE webhook_attempts SET duration_ms = $4, response_status = $5, response_body = $6, error_message = $7
-		WHERE organization_id = $1 AND delivery_id = $2 AND attempted_at = $3`, d.OrganizationID, d.ID, r.began, late.DurationMs, late.ResponseStatus, late.ResponseBody, late.ErrorMessage)
+	late.setOutcome(r)
+	_, err := db.Exec(ctx, tx, `
+		UPDATE webhook_attempts
+		SET duration_ms = $4, response_status = $5, response_body = $6, error_message = $7
+		WHERE organization_id = $1 AND delivery_id = $2 AND attempted_at = $3`, d.OrganizationID, d.ID, r.began,
+		late.DurationMs, late.ResponseStatus, late.ResponseBody, late.ErrorMessage)
 	return err
 }
 
-// history is every attempt that is known, the first one first.
+// history lists every known attempt, oldest first.
 func (d *Delivery) history(ctx context.Context, tx *db.Tx) ([]Attempt, error) {
-	rows, err := db.All[Attempt](ctx, tx, "SELECT "+attemptColumns+" FROM webhook_attempts WHERE organization_id = $1 AND delivery_id = $2 ORDER BY seq", d.OrganizationID, d.ID)
+	rows, err := db.All[Attempt](ctx, tx, "SELECT "+attemptColumns+` FROM webhook_attempts
+		WHERE organization_id = $1 AND delivery_id = $2
+		ORDER BY seq`, d.OrganizationID, d.ID)
 	if d.AttemptedAt != nil {
-		rows = append(rows, Attempt{*d.AttemptedAt, d.URL, d.DurationMs, d.ResponseStatus, d.ResponseBody, d.ErrorMessage})
+		rows = append(rows,
+			Attempt{*d.AttemptedAt, d.URL, d.DurationMs, d.ResponseStatus, d.ResponseBody, d.ErrorMessage})
 	}
 	return rows, err
 }

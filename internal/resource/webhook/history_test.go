@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/resource/webhook"
 )
 
-// Every attempt is kept with its own answer, also those that somebody asked
-// for, up to as many as the schedule has.
+// Every attempt keeps its own answer, including redeliveries, up to the length
+// of the schedule.
 func TestHistory(t *testing.T) {
 	webhook.Shorten(t, 2*time.Second, time.Second, 30*time.Millisecond, 30*time.Millisecond)
 	each(t, func(t *testing.T, a *apptest.App) {

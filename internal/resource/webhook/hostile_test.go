@@ -12,7 +12,7 @@ import (
 	"frontdesk/internal/resource/webhook"
 )
 
-// What an endpoint may do to harm, and that it does not.
+// What a hostile endpoint may try does no harm.
 func TestHostileEndpoints(t *testing.T) {
 	webhook.Shorten(t, time.Second, 500*time.Millisecond)
 	each(t, func(t *testing.T, a *apptest.App) {
@@ -23,7 +23,7 @@ func TestHostileEndpoints(t *testing.T) {
 			switch r.URL.Path {
 			case "/away":
 				http.Redirect(w, r, private.server.URL, http.StatusTemporaryRedirect)
-			case "/huge": // a gigabyte, as long as somebody reads
+			case "/huge": // a gigabyte, for as long as somebody reads
 				block := []byte(strings.Repeat("x", 64<<10))
 				for range 16 << 10 {
 					n, err := w.Write(block)
@@ -65,11 +65,14 @@ func TestHostileEndpoints(t *testing.T) {
 			}
 		}
 		hook, _ := subscribe(t, call, strings.Replace(e.server.URL, "http:", "https:", 1), "contact.created")
-		call(t, "webhooks.test", fmt.Sprintf(`{"id": %q}`, hook)).OK(t, 200).Same("errorMessage", "The endpoint's certificate is not valid, or it does not speak TLS.")
+		call(t, "webhooks.test", fmt.Sprintf(`{"id": %q}`, hook)).OK(t, 200).Same("errorMessage",
+			"The endpoint's certificate is not valid, or it does not speak TLS.")
 		hook, _ = subscribe(t, call, "https://nowhere.invalid/", "contact.created")
-		call(t, "webhooks.test", fmt.Sprintf(`{"id": %q}`, hook)).OK(t, 200).Same("errorMessage", "The name of the endpoint could not be found.")
+		call(t, "webhooks.test", fmt.Sprintf(`{"id": %q}`, hook)).OK(t, 200).Same("errorMessage",
+			"The name of the endpoint could not be found.")
 		hook, _ = subscribe(t, call, refusing(t), "contact.created")
-		call(t, "webhooks.test", fmt.Sprintf(`{"id": %q}`, hook)).OK(t, 200).Same("errorMessage", "The endpoint refused the connection.")
+		call(t, "webhooks.test", fmt.Sprintf(`{"id": %q}`, hook)).OK(t, 200).Same("errorMessage",
+			"The endpoint refused the connection.")
 
 		if n := len(private.all()); n != 0 {
 			t.Errorf("%d requests followed a redirect", n)

@@ -10,22 +10,23 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// A webhook is told for whoever last set its URL or enabled it. When they
-// leave the organization it stops, or is told for whoever takes it over; while
-// they are disabled it is told nothing.
+// A webhook belongs to whoever last set its URL or enabled it. When they leave
+// the organization it is disabled, or belongs to whoever takes it over. While
+// they are disabled it gets nothing.
 
 var _ account.Keeper = (*Service)(nil)
 
-// MadeBy lists the active webhooks that are told for a user.
+// MadeBy lists the active webhooks that belong to a user.
 func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]account.Holding, error) {
-	return db.All[account.Holding](ctx, tx, `SELECT id, 'webhook' AS kind, url AS name, status FROM webhooks
+	return db.All[account.Holding](ctx, tx, `
+		SELECT id, 'webhook' AS kind, url AS name, status FROM webhooks
 		WHERE organization_id = $1 AND maker_user_id = $2 AND status = 'active' AND deleted_at IS NULL
 		ORDER BY created_at, seq`, org, user)
 }
 
-// TakeOver has a webhook told for the caller.
+// TakeOver makes the caller the webhook's maker.
 func (s *Service) TakeOver(ctx context.Context, c *op.Call, webhook id.ID) error {
-	return s.rekeep(ctx, c, webhook, func(v *Webhook) error {
+	return s.modify(ctx, c, webhook, func(v *Webhook) error {
 		v.MakerUserID = c.Caller.UserID()
 		return nil
 	})
@@ -33,17 +34,17 @@ func (s *Service) TakeOver(ctx context.Context, c *op.Call, webhook id.ID) error
 
 // Stop disables a webhook whose maker leaves.
 func (s *Service) Stop(ctx context.Context, c *op.Call, webhook id.ID) error {
-	return s.rekeep(ctx, c, webhook, func(v *Webhook) error {
+	return s.modify(ctx, c, webhook, func(v *Webhook) error {
 		why := makerLeft
 		v.Status, v.DisabledReason = disabled, &why
-		if err := s.retire(ctx, c.Tx, v); err != nil {
+		if err := s.cancelWaiting(ctx, c.Tx, v); err != nil {
 			return err
 		}
 		return v.listen(ctx, c.Tx)
 	})
 }
 
-func (s *Service) rekeep(ctx context.Context, c *op.Call, webhook id.ID, change func(*Webhook) error) error {
+func (s *Service) modify(ctx context.Context, c *op.Call, webhook id.ID, change func(*Webhook) error) error {
 	v, err := webhooks.Lock(ctx, c.Tx, c.Org, webhook)
 	if err != nil {
 		return err
@@ -58,8 +59,8 @@ func (s *Service) rekeep(ctx context.Context, c *op.Call, webhook id.ID, change 
 	return c.Emit("webhook.updated", v.ID, v)
 }
 
-// suspendedTime is how long to wait before looking again whether the maker of
-// a webhook may be told.
+// suspendedTime is how long to wait before checking again whether a webhook's
+// maker is enabled.
 const suspendedTime = time.Minute
 
 // suspended reports whether the maker of a webhook is disabled or gone.

@@ -13,12 +13,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// message is what is sent: the three fields that Standard Webhooks asks for,
-// and the event as /v1/events shows it.
+// message is the body that is sent: the three fields that Standard Webhooks
+// asks for, and the event as /v1/events shows it.
 type message struct {
 	Type           string     `json:"type"`
 	Timestamp      clock.Time `json:"timestamp"`
 	Data           db.JSON    `json:"data"`
+	Previous       db.JSON    `json:"previous"`
 	ID             id.ID      `json:"id"`
 	OrganizationID id.ID      `json:"organizationId"`
 	ResourceType   string     `json:"resourceType"`
@@ -31,11 +32,12 @@ type message struct {
 
 func (m *message) body() ([]byte, error) { return json.Marshal(m) }
 
-// TestType is the type of the event that webhooks.test sends. It is in no log.
+// TestType is the type of the event that webhooks.test sends. No log contains
+// it.
 const TestType = "webhook.test"
 
-// messageOf makes a delivery's message of its event, or nil when that is past
-// its retention or was erased.
+// messageOf builds a delivery's message from its event. It returns nil when the
+// event was erased or is past its retention.
 func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 	if d.EventSeq == nil {
 		return testMessage(d), nil
@@ -44,12 +46,16 @@ func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 	if errors.Is(err, db.ErrNone) || err == nil && e.Data == nil {
 		return nil, nil
 	}
-	return &message{Type: e.Type, Timestamp: e.At, Data: e.Data, ID: e.ID, OrganizationID: e.Organization, ResourceType: event.ResourceType(e.Type), ResourceID: e.ResourceID,
+	return &message{Type: e.Type, Timestamp: e.At, Data: e.Data, Previous: e.Previous, ID: e.ID,
+		OrganizationID: e.Organization,
+		ResourceType:   event.ResourceType(e.Type), ResourceID: e.ResourceID,
 		ActorKind: e.ActorKind, ActorID: e.ActorID, Door: e.Door, RequestID: e.RequestID}, err
 }
 
 func testMessage(d *Delivery) *message {
 	e := event.Event{}.BySystem()
-	return &message{Type: TestType, Timestamp: d.CreatedAt, Data: db.JSON(fmt.Sprintf(`{"webhookId":%q}`, d.WebhookID)), ID: d.EventID, OrganizationID: d.OrganizationID,
-		ResourceType: event.ResourceType(TestType), ResourceID: d.WebhookID, ActorKind: e.ActorKind, Door: e.Door, RequestID: string(d.EventID)}
+	return &message{Type: TestType, Timestamp: d.CreatedAt, Data: db.JSON(fmt.Sprintf(`{"webhookId":%q}`, d.WebhookID)),
+		ID: d.EventID, OrganizationID: d.OrganizationID,
+		ResourceType: event.ResourceType(TestType), ResourceID: d.WebhookID, ActorKind: e.ActorKind, Door: e.Door,
+		RequestID: string(d.EventID)}
 }

@@ -19,7 +19,7 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// each runs fn on a working service per engine: one whose jobs run.
+// each runs fn on a service per engine whose jobs run.
 func each(t *testing.T, fn func(t *testing.T, a *apptest.App)) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
@@ -57,7 +57,7 @@ type apptestEvent struct {
 	Data       map[string]any
 }
 
-// endpoint is a receiver on this machine. answer may be nil for 204.
+// endpoint is a receiver on this machine. A nil answer means 204.
 type endpoint struct {
 	t      testing.TB
 	server *httptest.Server
@@ -97,10 +97,11 @@ func (e *endpoint) all() []arrival {
 	return append([]arrival(nil), e.arrivals...)
 }
 
-// wait returns what arrived once there are n of it.
+// wait returns the arrivals once there are n of them.
 func (e *endpoint) wait(n int) []arrival {
 	e.t.Helper()
-	until(e.t, 30*time.Second, func() bool { return len(e.all()) >= n }, func() string { return fmt.Sprintf("%d of %d arrived", len(e.all()), n) })
+	until(e.t, 30*time.Second, func() bool { return len(e.all()) >= n },
+		func() string { return fmt.Sprintf("%d of %d arrived", len(e.all()), n) })
 	return e.all()
 }
 
@@ -123,7 +124,7 @@ func (a *arrival) verify(t testing.TB, secret string) error {
 	return wh.Verify(a.body, a.header)
 }
 
-// subscribe makes a webhook and returns its id and secret.
+// subscribe creates a webhook and returns its id and secret.
 func subscribe(t testing.TB, call apptest.Door, url string, events ...string) (id, secret string) {
 	t.Helper()
 	list, _ := json.Marshal(events)
@@ -131,18 +132,19 @@ func subscribe(t testing.TB, call apptest.Door, url string, events ...string) (i
 	return v.Text("id"), v.Text("secret")
 }
 
-// deliveries waits until all of a webhook's deliveries have this status.
+// settled waits until all of a webhook's deliveries have this status.
 func settled(t testing.TB, call apptest.Door, webhook, status string, n int) apptest.Value {
 	t.Helper()
 	var v apptest.Value
 	until(t, 30*time.Second, func() bool {
-		v = call(t, "webhooks.deliveries.list", fmt.Sprintf(`{"id": %q, "status": %q, "limit": 100}`, webhook, status)).OK(t, 200)
+		v = call(t, "webhooks.deliveries.list",
+			fmt.Sprintf(`{"id": %q, "status": %q, "limit": 100}`, webhook, status)).OK(t, 200)
 		return v.Len() == n
 	}, func() string { return fmt.Sprintf("%d deliveries are %s, want %d: %s", v.Len(), status, n, v) })
 	return v
 }
 
-// blackhole takes connections and never answers.
+// blackhole accepts connections and never answers.
 func blackhole(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

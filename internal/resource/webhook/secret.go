@@ -13,14 +13,14 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// What Standard Webhooks prescribes.
+// Prescribed by Standard Webhooks.
 const (
 	secretPrefix  = "whsec_"
 	secretBytes   = 32
 	secretVersion = "v1"
 )
 
-// overlap is how long the previous secret signs beside the new one.
+// overlap is how long the previous secret signs alongside the new one.
 const overlap = 24 * time.Hour
 
 func newSecret() string {
@@ -29,13 +29,13 @@ func newSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(raw)
 }
 
-// The places that sealed secrets are bound to, as internal/app/rotate.go
-// writes them in SQL.
+// The places that sealed secrets are bound to. The table's Life repeats them in
+// SQL.
 func place(webhook id.ID) string         { return "webhooks/" + string(webhook) }
 func previousPlace(webhook id.ID) string { return "webhooks/" + string(webhook) + "/previous" }
 
-// signature is the header for a message: one signature, and during an overlap
-// one of the previous secret after it.
+// signature is the header for a message: one signature, followed by one of the
+// previous secret during an overlap.
 func (s *Service) signature(w *Webhook, now clock.Time, message id.ID, at time.Time, body []byte) (string, error) {
 	sealed := []struct {
 		text  []byte

@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// report writes into the delivery what its last attempt came to.
-func (d *Delivery) report(r *result) {
+// setOutcome copies the result of the last attempt into the delivery.
+func (d *Delivery) setOutcome(r *result) {
 	ms := r.took.Milliseconds()
 	d.URL, d.DurationMs = &r.url, &ms
 	d.ResponseStatus, d.ResponseBody, d.ErrorMessage = nil, nil, nil
@@ -28,23 +28,24 @@ func (d *Delivery) report(r *result) {
 	}
 }
 
-// tell writes into the delivery what an attempt came to.
-func (d *Delivery) tell(ctx context.Context, tx *db.Tx, r *result, now clock.Time) error {
+// recordOutcome writes the result of an attempt into the delivery, or into its
+// history if a later attempt has begun.
+func (d *Delivery) recordOutcome(ctx context.Context, tx *db.Tx, r *result, now clock.Time) error {
 	d.UpdatedAt = now
 	if r.ok() {
 		d.Status, d.NextAttemptAt, d.CompletedAt = succeeded, nil, &now
 	}
 	if d.AttemptedAt != nil && *d.AttemptedAt != r.began {
-		return d.outrun(ctx, tx, r)
+		return d.recordLate(ctx, tx, r)
 	}
-	d.report(r)
+	d.setOutcome(r)
 	return nil
 }
 
-// settle writes what came of an attempt. The caller has locked the webhook,
-// which every writer of its deliveries does. due says that the attempt was one
-// of those that come by themselves; one that somebody asked for changes
-// nothing about them unless it succeeds.
+// settle records the outcome of an attempt. The caller has locked the webhook,
+// as every writer of its deliveries does. due means that the attempt was
+// scheduled; one that somebody asked for leaves the schedule alone unless it
+// succeeds.
 func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, due bool) error {
 	d, err := deliveries.Rows.Get(ctx, tx, w.OrganizationID, r.delivery)
 	if fault.Has(err, fault.NotFound) {
@@ -54,7 +55,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 		return err
 	}
 	now := s.clock.Now()
-	if err := d.tell(ctx, tx, r, now); err != nil {
+	if err := d.recordOutcome(ctx, tx, r, now); err != nil {
 		return err
 	}
 	retry, exhausted := false, false
@@ -73,7 +74,8 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 	}
 	if slow := r.took >= slowTime; slow != w.Slow {
 		w.Slow = slow
-		if _, err := db.Exec(ctx, tx, "UPDATE webhooks SET slow = $3 WHERE organization_id = $1 AND id = $2", w.OrganizationID, w.ID, slow); err != nil {
+		if _, err := db.Exec(ctx, tx, "UPDATE webhooks SET slow = $3 WHERE organization_id = $1 AND id = $2",
+			w.OrganizationID, w.ID, slow); err != nil {
 			return err
 		}
 	}
@@ -83,27 +85,30 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 	case r.status == http.StatusGone:
 		return s.disable(ctx, tx, w, gone, now)
 	case exhausted:
-		through, err := db.One[bool](ctx, tx, `SELECT EXISTS (SELECT 1 FROM webhook_deliveries
-			WHERE organization_id = $1 AND webhook_id = $2 AND status = 'succeeded' AND completed_at >= $3)`, w.OrganizationID, w.ID, d.CreatedAt)
+		through, err := db.One[bool](ctx, tx, `
+			SELECT EXISTS (SELECT 1 FROM webhook_deliveries
+			WHERE organization_id = $1 AND webhook_id = $2 AND status = 'succeeded' AND completed_at >= $3)`,
+			w.OrganizationID, w.ID, d.CreatedAt)
 		if err != nil || through {
 			return err
 		}
 		return s.disable(ctx, tx, w, failing, now)
 	case retry:
-		return s.wake(ctx, tx, w, again, *d.NextAttemptAt)
+		return s.ensureWorker(ctx, tx, w, retries, *d.NextAttemptAt)
 	}
 	return nil
 }
 
-// jittered spreads the retries of what failed together, by a tenth either way.
+// jittered spreads the retries of deliveries that failed together, by a tenth
+// either way.
 func jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + rand.Float64()/5))
 }
 
-// disable is the service's own decision, so there is an event to tell of it.
+// disable is the service's own decision, so an event reports it.
 func (s *Service) disable(ctx context.Context, tx *db.Tx, w *Webhook, reason string, now clock.Time) error {
 	w.Status, w.DisabledReason, w.UpdatedAt = disabled, &reason, now
-	if err := s.retire(ctx, tx, w); err != nil {
+	if err := s.cancelWaiting(ctx, tx, w); err != nil {
 		return err
 	}
 	if err := w.listen(ctx, tx); err != nil {
@@ -116,5 +121,7 @@ func (s *Service) disable(ctx context.Context, tx *db.Tx, w *Webhook, reason str
 	if err != nil {
 		return err
 	}
-	return s.events.Append(ctx, tx, event.Event{Organization: w.OrganizationID, At: now, Type: "webhook.disabled", ResourceID: w.ID, Data: data}.BySystem())
+	return s.events.Append(ctx, tx,
+		event.Event{Organization: w.OrganizationID, At: now, Type: "webhook.disabled", ResourceID: w.ID,
+			Data: data}.BySystem())
 }

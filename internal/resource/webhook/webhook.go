@@ -1,14 +1,14 @@
-// Package webhook tells others of events over HTTP, as Standard Webhooks asks
+// Package webhook sends events to others over HTTP, following Standard Webhooks
 // (https://www.standardwebhooks.com): signed, at least once, first attempts in
 // the order of the log, and retries for three days that delay nothing.
 //
 // A webhook is an endpoint (webhook.go); a delivery is one event for one
 // endpoint (delivery.go). The fan-out of the event log writes deliveries
-// (hear.go); jobs work them off, one at a time for each endpoint (shift.go).
-// Deliveries themselves make no events, so nothing goes in circles.
+// (enqueue.go); jobs work them off, one at a time for each endpoint (queue.go).
+// Deliveries themselves emit no events, so there are no loops.
 //
-// The network is never called from inside a transaction, and only through
-// kernel/outbound. Start reading at Service, then step in shift.go.
+// The network is never called inside a transaction, and only through
+// kernel/outbound. Start reading at Service, then step in queue.go.
 package webhook
 
 import (
@@ -22,16 +22,16 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Webhook is an endpoint that is told of events.
+// Webhook is an endpoint that receives events.
 type Webhook struct {
 	op.Record
 	URL                 string      `json:"url" max:"2048"`
-	Events              []string    `json:"events" doc:"the types of events it is told of; * is every type"`
+	Events              []string    `json:"events" doc:"the event types it receives; * is every type"`
 	Description         *string     `json:"description" max:"1000"`
-	Status              string      `json:"status" enum:"active,disabled" doc:"a disabled endpoint is told of nothing, not even later"`
-	DisabledReason      *string     `json:"disabledReason" enum:"gone,failing,maker_left" doc:"why the service disabled it: it answered 410, nothing came through for three days, or the member who last set its URL left the organization. Null when a caller did"`
-	PreviousSecretUntil *clock.Time `json:"previousSecretUntil" doc:"until when the secret before the last rotation signs as well"`
-	Secret              *string     `json:"secret" db:"-" doc:"signs what is sent; shown once, in the answer that creates or rotates it"`
+	Status              Status      `json:"status" enum:"active,disabled" doc:"while disabled, it gets no events"`
+	DisabledReason      *string     `json:"disabledReason" enum:"gone,failing,maker_left" doc:"null when a caller did"`
+	PreviousSecretUntil *clock.Time `json:"previousSecretUntil" doc:"until then the previous secret also signs"`
+	Secret              *string     `json:"secret" db:"-" doc:"signs deliveries; shown once, on creation or rotation"`
 
 	Sealed   []byte `json:"-" db:"secret"`
 	Previous []byte `json:"-" db:"previous_secret"`
@@ -43,26 +43,39 @@ type Webhook struct {
 	RetryTurn int64       `json:"-" db:"retry_turn"`
 	RetryAt   *clock.Time `json:"-" db:"retry_at"`
 
-	// MakerUserID is for whom it is told: who last said where to, or enabled it.
+	// MakerUserID is the webhook's maker: who last set its URL or enabled it.
 	MakerUserID *id.ID `json:"-" db:"maker_user_id"`
 }
 
-const (
-	active   = "active"
-	disabled = "disabled"
+// Status says whether an endpoint receives events.
+type Status string
 
+const (
+	active   Status = "active"
+	disabled Status = "disabled"
+
+	// Why the service disabled a webhook.
 	gone      = "gone"
 	failing   = "failing"
 	makerLeft = "maker_left"
 )
 
-var webhooks = db.NewTable[Webhook]("webhooks", "webhook")
+var webhooks = db.NewTable[Webhook]("webhooks", db.Life{
+	Noun: "webhook",
+	Refs: []db.Ref{db.To("maker_user_id", "users", db.Keeps)},
+	Sealed: []db.Sealed{
+		{Column: "secret", Place: "'webhooks/' || id"},
+		{Column: "previous_secret", Place: "'webhooks/' || id || '/previous'"},
+	},
+	Unexported: []string{"epoch", "slow", "send_turn", "send_at", "retry_turn", "retry_at"},
+})
 
 // maxWebhooks bounds what one event costs its organization.
 const maxWebhooks = 100
 
-// ErrTooMany refuses one webhook more.
-var ErrTooMany = fault.Define("WEBHOOK_LIMIT_REACHED", 409, "An organization has at most 100 webhooks. Delete one first.")
+// LimitReached refuses another webhook.
+var LimitReached = fault.Define("WEBHOOK_LIMIT_REACHED", 409,
+	"An organization has at most 100 webhooks. Delete one first.")
 
 const webhookRefExample = `"id": "3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"`
 
@@ -70,26 +83,79 @@ const webhookRefExample = `"id": "3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"`
 func (s *Service) Operations() []*op.Op {
 	const ref = webhookRefExample
 	return append([]*op.Op{
-		op.Read(op.Spec{Name: "webhooks.list", Route: "GET /v1/webhooks", Summary: "List webhooks, newest first.",
-			Example: `{"status": "active", "limit": 20}`}, listWebhooks),
-		op.Write(op.Spec{Name: "webhooks.create", Outward: true, Route: "POST /v1/webhooks", Summary: "Create a webhook.",
-			Description: "The secret is shown only in this answer. What is sent is signed with it as Standard Webhooks says: headers webhook-id, webhook-timestamp and webhook-signature.",
-			Errors:      []*fault.Kind{ErrTooMany}, Events: []string{"webhook.created"}, Secret: true,
-			Example: `{"url": "https://hooks.example.com/frontdesk", "events": ["contact.created", "contact.updated"], "description": "The CRM"}`}, s.createWebhook),
-		op.Read(op.Spec{Name: "webhooks.get", Route: "GET /v1/webhooks/{id}", Summary: "Get a webhook.",
-			Example: `{` + ref + `}`}, getWebhook),
-		op.Write(op.Spec{Name: "webhooks.update", Route: "PATCH /v1/webhooks/{id}", Summary: "Change fields of a webhook.",
-			Description: "Disabling it cancels what is waiting to be sent.", Events: []string{"webhook.updated"},
-			Example: `{` + ref + `, "events": ["*"], "description": null}`}, s.updateWebhook),
-		op.Write(op.Spec{Name: "webhooks.delete", Route: "DELETE /v1/webhooks/{id}", Summary: "Delete a webhook.",
-			Description: "What is waiting to be sent is canceled.", Events: []string{"webhook.deleted"},
-			Example: `{` + ref + `}`}, s.deleteWebhook),
-		op.Write(op.Spec{Name: "webhooks.rotate_secret", Route: "POST /v1/webhooks/{id}/rotate-secret", Status: 200, Summary: "Give a webhook a new secret.",
-			Description: "The secret is shown only in this answer. For 24 hours both the new and the previous secret sign, so that the receiver can change in its own time. A rotation in that time ends the older one at once.",
-			Events:      []string{"webhook.secret_rotated"}, Secret: true, Example: `{` + ref + `}`}, s.rotateSecret),
-		op.Flow(op.Spec{Name: "webhooks.test", Outward: true, Route: "POST /v1/webhooks/{id}/test", Status: 200, Summary: "Send a test event to a webhook now.",
-			Description: "Sends a signed event of the type webhook.test and answers with what came back. It is not retried. Works for a disabled webhook too.",
-			Events:      []string{"webhook.tested"}, Example: `{` + ref + `}`}, s.testWebhook),
+		op.Read(op.Spec{
+			Name:    "webhooks.list",
+			Route:   "GET /v1/webhooks",
+			Summary: "List webhooks, newest first.",
+			Example: `{"status": ["active"], "limit": 20}`,
+		}, listWebhooks),
+		op.Write(op.Spec{
+			Name:    "webhooks.create",
+			Outward: true,
+			Route:   "POST /v1/webhooks",
+			Summary: "Create a webhook.",
+			Description: "The secret is shown only in this answer. Deliveries are signed with it as Standard " +
+				"Webhooks says: " +
+				"headers webhook-id, webhook-timestamp and webhook-signature.",
+			Errors: []*fault.Kind{LimitReached},
+			Events: []string{"webhook.created"},
+			Secret: true,
+			Example: `{"url": "https://hooks.example.com/frontdesk", "events": ["contact.created", ` +
+				`"contact.updated"], ` +
+				`"description": "The CRM"}`,
+		}, s.createWebhook),
+		op.Read(op.Spec{
+			Name:    "webhooks.get",
+			Route:   "GET /v1/webhooks/{id}",
+			Summary: "Get a webhook.",
+			Description: "disabledReason says why the service disabled it: gone, the endpoint answered 410; " +
+				"failing, nothing " +
+				"came through for three days; maker_left, the member who last set its URL left the organization.",
+			Example: `{` + ref + `}`,
+		}, getWebhook),
+		op.Write(op.Spec{
+			Name:    "webhooks.update",
+			Route:   "PATCH /v1/webhooks/{id}",
+			Summary: "Change fields of a webhook.",
+			Description: "Disabling it cancels the deliveries that are waiting. Events of that time are not sent " +
+				"later.",
+			Events:  []string{"webhook.updated"},
+			Example: `{` + ref + `, "events": ["*"], "description": null}`,
+		}, s.updateWebhook),
+		op.Write(op.Spec{
+			Name:        "webhooks.delete",
+			Route:       "DELETE /v1/webhooks/{id}",
+			Summary:     "Delete a webhook.",
+			Description: "Waiting deliveries are canceled.",
+			Events:      []string{"webhook.deleted"},
+			Example:     `{` + ref + `}`,
+		}, s.deleteWebhook),
+		op.Restore("webhooks", "webhooks", webhooks, restoreDisabled),
+		op.Write(op.Spec{
+			Name:    "webhooks.rotate_secret",
+			Route:   "POST /v1/webhooks/{id}/rotate-secret",
+			Status:  200,
+			Summary: "Give a webhook a new secret.",
+			Description: "The secret is shown only in this answer. For 24 hours both the new and the previous " +
+				"secret sign, " +
+				"so that the receiver can switch at its own pace. Another rotation in that time ends the oldest at " +
+				"once.",
+			Events:  []string{"webhook.secret_rotated"},
+			Secret:  true,
+			Example: `{` + ref + `}`,
+		}, s.rotateSecret),
+		op.Flow(op.Spec{
+			Name:    "webhooks.test",
+			Outward: true,
+			Route:   "POST /v1/webhooks/{id}/test",
+			Status:  200,
+			Summary: "Send a test event to a webhook now.",
+			Description: "Sends a signed event of the type webhook.test and answers with what came back. It is not " +
+				"retried. " +
+				"Works for a disabled webhook too.",
+			Events:  []string{"webhook.tested"},
+			Example: `{` + ref + `}`,
+		}, s.testWebhook),
 	}, s.deliveryOperations()...)
 }
 
@@ -98,28 +164,29 @@ type webhookRef struct {
 }
 
 type webhookList struct {
-	op.Page
-	Status *string `query:"status" enum:"active,disabled"`
+	op.Browse
+	SortBy string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
+	Status []Status `query:"status" enum:"active,disabled"`
 }
 
 func listWebhooks(ctx context.Context, c *op.Call, in webhookList) (*op.List[Webhook], error) {
 	w := db.In(c.Org)
-	db.Equal(w, "status", in.Status)
-	rows, err := webhooks.List(ctx, c.Tx, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	db.OneOf(w, "status", in.Status)
+	return op.Rows(ctx, c, webhooks, in.Browse, in.SortBy, nil, w)
 }
 
 type webhookCreate struct {
 	URL         string   `json:"url" min:"1" max:"2048" doc:"https"`
-	Events      []string `json:"events" min:"1" max:"100" doc:"types of events, for example contact.created; * is every type"`
+	Events      []string `json:"events" min:"1" max:"100" doc:"event types like contact.created; * is every type"`
 	Description *string  `json:"description" max:"1000"`
-	Status      string   `json:"status" default:"active" enum:"active,disabled"`
+	Status      Status   `json:"status" default:"active" enum:"active,disabled"`
 }
 
 func (s *Service) createWebhook(ctx context.Context, c *op.Call, in webhookCreate) (*Webhook, error) {
-	// An endpoint is taken for slow until it has answered: one that never does
-	// never takes a place from those that do.
-	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status, Slow: true,
+	// A new endpoint counts as slow until it answers: one that never does never
+	// takes a place from those that do.
+	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status,
+		Slow:        true,
 		MakerUserID: c.Caller.UserID()}
 	if err := s.check(&v, true, true); err != nil {
 		return nil, err
@@ -132,7 +199,7 @@ func (s *Service) createWebhook(ctx context.Context, c *op.Call, in webhookCreat
 		return nil, err
 	}
 	if n >= maxWebhooks {
-		return nil, ErrTooMany.New()
+		return nil, LimitReached.New()
 	}
 	secret := newSecret()
 	if v.Sealed, err = s.seal.Seal([]byte(secret), place(v.ID)); err != nil {
@@ -146,10 +213,10 @@ func (s *Service) createWebhook(ctx context.Context, c *op.Call, in webhookCreat
 	}
 	shown := v
 	shown.Secret = &secret
-	return &shown, c.Emit("webhook.created", v.ID, &v) // without the secret: the log keeps none
+	return &shown, c.Emit("webhook.created", v.ID, &v) // without the secret, which the log must not keep
 }
 
-// listen follows the webhook's status and types in the event log.
+// listen updates the event log's listener to the webhook's status and types.
 func (v *Webhook) listen(ctx context.Context, tx *db.Tx) error {
 	var types []string
 	if v.Status == active {
@@ -167,7 +234,7 @@ type webhookUpdate struct {
 	URL         op.Maybe[string]   `json:"url" min:"1" max:"2048"`
 	Events      op.Maybe[[]string] `json:"events" min:"1" max:"100"`
 	Description op.Opt[string]     `json:"description" max:"1000"`
-	Status      op.Maybe[string]   `json:"status" enum:"active,disabled"`
+	Status      op.Maybe[Status]   `json:"status" enum:"active,disabled"`
 }
 
 func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdate) (*Webhook, error) {
@@ -191,7 +258,7 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 		v.DisabledReason = nil
 	}
 	if v.Status == disabled && before == active {
-		if err := s.retire(ctx, c.Tx, v); err != nil {
+		if err := s.cancelWaiting(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 	}
@@ -212,7 +279,7 @@ func (s *Service) deleteWebhook(ctx context.Context, c *op.Call, in webhookRef) 
 	if err := event.Listen(ctx, c.Tx, c.Org, listenerKind, v.ID, nil); err != nil {
 		return op.Nothing{}, err
 	}
-	if err := s.retire(ctx, c.Tx, v); err != nil {
+	if err := s.cancelWaiting(ctx, c.Tx, v); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("webhook.deleted", v.ID, v)
@@ -242,4 +309,14 @@ func (s *Service) rotateSecret(ctx context.Context, c *op.Call, in webhookRef) (
 	shown := *v
 	shown.Secret = &secret
 	return &shown, c.Emit("webhook.secret_rotated", v.ID, v)
+}
+
+// restoreDisabled brings an endpoint back without its deliveries, until somebody
+// who may enables it.
+func restoreDisabled(ctx context.Context, c *op.Call, v *Webhook, was bool) error {
+	if !was {
+		return nil
+	}
+	v.Status = disabled
+	return webhooks.Save(ctx, c.Tx, v)
 }

@@ -23,7 +23,8 @@ func Bucket(t testing.TB) s3.Config {
 	if endpoint == "" {
 		t.Skip("not tested on S3: FRONTDESK_TEST_S3 is not set (`make check` sets it)")
 	}
-	c := s3.Config{Bucket: "test-" + string(id.New()), Endpoint: endpoint, Region: "us-east-1", AccessKey: "test", SecretKey: "testsecret"}
+	c := s3.Config{Bucket: "test-" + string(id.New()), Endpoint: endpoint, Region: "us-east-1", AccessKey: "test",
+		SecretKey: "testsecret"}
 	if _, err := client(c).CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: &c.Bucket}); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func client(c s3.Config) *sdk.Client {
 // Parts counts the uploads in parts that have begun under a key and not ended.
 func Parts(t testing.TB, c s3.Config, key string) int {
 	t.Helper()
-	out, err := client(c).ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &c.Bucket, Prefix: &key})
+	out, err := client(c).ListMultipartUploads(t.Context(),
+		&sdk.ListMultipartUploadsInput{Bucket: &c.Bucket, Prefix: &key})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func (f *Fake) open(r *http.Request, key string) string {
 		}
 	}
 	name := fmt.Sprintf("cs_test_%d", len(f.sessions)+1)
-	f.sessions[name] = &session{customer: r.Form.Get("customer"), reference: r.Form.Get("client_reference_id"), key: key,
+	f.sessions[name] = &session{customer: r.Form.Get("customer"), reference: r.Form.Get("client_reference_id"),
+		key:     key,
 		success: r.Form.Get("success_url"), cancel: r.Form.Get("cancel_url"), status: "open"}
 	return "200 " + f.sessionText(name, f.sessions[name], false)
 }
@@ -61,16 +62,21 @@ func (f *Fake) sessionText(name string, s *session, expanded bool) string {
 		if expanded {
 			card = f.methods[s.method].text(s.method)
 		}
-		intent = fmt.Sprintf(`{"id": "seti_%s", "object": "setup_intent", "status": "succeeded", "customer": %q, "payment_method": %s}`, name, s.customer, card)
+		intent = fmt.Sprintf(`{"id": "seti_%s", "object": "setup_intent", "status": "succeeded", "customer": %q, `+
+			`"payment_method": %s}`, name, s.customer, card)
 	}
-	return fmt.Sprintf(`{"id": %q, "object": "checkout.session", "mode": "setup", "status": %q, "customer": %q, "client_reference_id": %q, "metadata": {"frontdesk_key": %q},
+	return fmt.Sprintf(`{"id": %q, "object": "checkout.session", "mode": "setup", "status": %q, "customer": %q,
+		"client_reference_id": %q, "metadata": {"frontdesk_key": %q},
 		"setup_intent": %s, "url": %s}`, name, s.status, s.customer, s.reference, s.key, intent, address)
 }
 
 func (f *Fake) detach(w http.ResponseWriter, name string) {
 	m := f.methods[name]
 	if m == nil || m.customer == "" {
-		say(w, http.StatusBadRequest, `{"error": {"type": "invalid_request_error", "message": "The payment method you provided is not attached to a customer so detachment is impossible."}}`)
+		say(w, http.StatusBadRequest,
+			`{"error": {"type": "invalid_request_error", "message": "The payment method you provided is not `+
+				`attached to a `+
+				`customer so detachment is impossible."}}`)
 		return
 	}
 	m.customer = ""
@@ -121,15 +127,18 @@ func (f *Fake) Save(page string) (to string) {
 func (f *Fake) save(name string, s *session) string {
 	if s.status == "open" {
 		s.status, s.method = "complete", "pm_"+name
-		f.methods[s.method] = &method{customer: s.customer, body: `"type": "card", "card": {"brand": "mastercard", "last4": "4444", "exp_month": 7, "exp_year": 2031}`}
+		f.methods[s.method] = &method{customer: s.customer,
+			body: `"type": "card", "card": {"brand": "mastercard", "last4": "4444", "exp_month": 7, "exp_year": 2031}`}
 	}
 	return strings.ReplaceAll(s.success, "{CHECKOUT_SESSION_ID}", name)
 }
 
 var page = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Not Stripe</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport"
+	content="width=device-width, initial-scale=1"><title>Not Stripe</title></head>
 <body><main><h1>This is not Stripe</h1><p>It is a fake for tests. It saves a card that does not exist.</p>
-<form method="post"><button id="save" name="do" value="save">Save card</button> <button id="cancel" name="do" value="cancel">Cancel</button></form>
+<form method="post"><button id="save" name="do" value="save">Save card</button> <button id="cancel" name="do"
+	value="cancel">Cancel</button></form>
 </main></body></html>`))
 
 // checkout is the page on which a card is saved.

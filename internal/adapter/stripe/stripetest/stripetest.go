@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stripe/stripe-go/v85"
+	"frontdesk/internal/adapter/stripe"
 )
 
 // SecretKey is the one that the fake takes.
@@ -45,9 +45,11 @@ type answer struct {
 
 // New makes a fake that knows one customer, cus_1, with the card pm_1.
 func New(url string, report func(format string, args ...any)) *Fake {
-	return &Fake{URL: url, Report: report, refunds: map[string]string{}, answers: map[string]answer{}, customers: map[string]bool{"cus_1": true},
-		sessions: map[string]*session{}, methods: map[string]*method{
-			"pm_1":    {customer: "cus_1", body: `"type": "card", "card": {"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}`},
+	return &Fake{URL: url, Report: report, refunds: map[string]string{}, answers: map[string]answer{},
+		customers: map[string]bool{"cus_1": true},
+		sessions:  map[string]*session{}, methods: map[string]*method{
+			"pm_1": {customer: "cus_1",
+				body: `"type": "card", "card": {"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}`},
 			"pm_bank": {customer: "cus_1", body: `"type": "sepa_debit"`}}}
 }
 
@@ -87,7 +89,8 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.Down:
 		say(w, http.StatusServiceUnavailable, `{"error": {"type": "api_error", "message": "Stripe is down."}}`)
 	case r.Header.Get("Authorization") != "Bearer "+SecretKey:
-		say(w, http.StatusUnauthorized, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided"}}`)
+		say(w, http.StatusUnauthorized,
+			`{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided"}}`)
 	case r.Method == http.MethodPost:
 		f.post(w, r)
 	default:
@@ -106,12 +109,14 @@ func say(w http.ResponseWriter, status int, body string) {
 
 // missing is Stripe's answer about what it does not know.
 func missing(noun, param string) string {
-	return fmt.Sprintf(`{"error": {"type": "invalid_request_error", "code": "resource_missing", "param": %q, "message": "No such %s"}}`, param, noun)
+	return fmt.Sprintf(`{"error": {"type": "invalid_request_error", "code": "resource_missing", "param": %q, `+
+		`"message": "No such %s"}}`, param, noun)
 }
 
 func (f *Fake) get(w http.ResponseWriter, r *http.Request) {
 	list := func(rows []string) {
-		say(w, http.StatusOK, fmt.Sprintf(`{"object": "list", "has_more": false, "url": %q, "data": [%s]}`, r.URL.Path, strings.Join(rows, ",")))
+		say(w, http.StatusOK, fmt.Sprintf(`{"object": "list", "has_more": false, "url": %q, "data": [%s]}`, r.URL.Path,
+			strings.Join(rows, ",")))
 	}
 	noun, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
 	switch {
@@ -161,7 +166,10 @@ func (f *Fake) post(w http.ResponseWriter, r *http.Request) {
 	a, ok := f.answers[key]
 	switch {
 	case ok && a.asked != asked:
-		say(w, http.StatusBadRequest, `{"error": {"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters they were first used with."}}`)
+		say(w, http.StatusBadRequest,
+			`{"error": {"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with `+
+				`the same `+
+				`parameters they were first used with."}}`)
 		return
 	case !ok:
 		a = f.do(r, key)

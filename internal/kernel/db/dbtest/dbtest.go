@@ -36,6 +36,15 @@ func Each(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
 	}
 }
 
+// EachParallel is Each with the engines at the same time, for tests that mostly
+// wait. It is the last statement of its test, and the engines share nothing.
+func EachParallel(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
+	Each(t, func(t *testing.T, e db.Engine) {
+		t.Parallel()
+		fn(t, e)
+	})
+}
+
 // Open returns a fresh database, closed when the test ends.
 func Open(t testing.TB, e db.Engine, migrations ...fs.FS) *db.DB {
 	t.Helper()
@@ -48,13 +57,14 @@ func Open(t testing.TB, e db.Engine, migrations ...fs.FS) *db.DB {
 	return d
 }
 
-// Options say where a fresh database is, for a test that opens it itself or
-// hands it to a process of its own.
+// Options says where a fresh database is, for a test that opens it itself or
+// passes it to another process.
 func Options(t testing.TB, e db.Engine, migrations ...fs.FS) db.Options {
 	t.Helper()
 	o := db.Options{Migrations: migrations}
 	if e == db.SQLite {
 		o.Path = filepath.Join(t.TempDir(), "frontdesk.db")
+		Migrated(t, o.Path, migrations...)
 		return o
 	}
 	o.URL = fresh(t, server(t), migrations)
@@ -68,6 +78,37 @@ func server(t testing.TB) string {
 		t.Skip("not tested on PostgreSQL: FRONTDESK_TEST_POSTGRES is not set (`make check` sets it)")
 	}
 	return s
+}
+
+// Migrated writes a migrated SQLite database: a copy of a template that is made
+// once per process and set of migrations.
+func Migrated(t testing.TB, path string, migrations ...fs.FS) {
+	t.Helper()
+	templates.Lock()
+	defer templates.Unlock()
+	sum := sumOf(migrations)
+	if templates.files[sum] == nil {
+		made := filepath.Join(t.TempDir(), "template.db")
+		d, err := db.Open(context.Background(), db.Options{Path: made, Migrations: migrations})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if templates.files == nil {
+			templates.files = map[string][]byte{}
+		}
+		if templates.files[sum], err = os.ReadFile(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, templates.files[sum], 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // fresh copies a migrated template database, which is made once per process
@@ -94,19 +135,20 @@ func fresh(t testing.TB, server string, migrations []fs.FS) string {
 			return
 		}
 		defer c.Close(ctx)
-		c.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") //nolint:errcheck // the whole server goes after the run
+		//nolint:errcheck // the whole server goes after the run
+		c.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 	})
 	return named(server, name)
 }
 
 var templates struct {
 	sync.Mutex
-	names map[string]string
+	names map[string]string // PostgreSQL databases
+	files map[string][]byte // SQLite files
 }
 
-func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations []fs.FS) (string, error) {
-	templates.Lock()
-	defer templates.Unlock()
+// sumOf tells sets of migrations apart.
+func sumOf(migrations []fs.FS) string {
 	h := sha256.New()
 	for _, f := range migrations {
 		files, _ := fs.Glob(f, "*.sql")
@@ -115,7 +157,13 @@ func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations
 			fmt.Fprintf(h, "%s %d\n%s", n, len(b), b)
 		}
 	}
-	sum := hex.EncodeToString(h.Sum(nil)[:8])
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations []fs.FS) (string, error) {
+	templates.Lock()
+	defer templates.Unlock()
+	sum := sumOf(migrations)
 	if n := templates.names[sum]; n != "" {
 		return n, nil
 	}

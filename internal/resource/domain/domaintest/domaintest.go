@@ -9,14 +9,15 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// Cards are what a payment provider is tried with.
+// Cards are what a payment provider is tested with.
 type Cards struct{ Good, Declined, Customer string }
 
 // Payments is the suite of payment providers.
 func Payments(t *testing.T, p domain.Payments, c Cards) {
 	t.Helper()
 	ctx := t.Context()
-	good := domain.Charge{Card: c.Good, Customer: c.Customer, AmountCents: 1200, Currency: "usd", Description: "Registration of example.com"}
+	good := domain.Charge{Card: c.Good, Customer: c.Customer, AmountCents: 1200, Currency: "usd",
+		Description: "Registration of example.com"}
 	if _, err := p.Charged(ctx, "never", good); !errors.Is(err, domain.ErrNothing) {
 		t.Errorf("asked about what never was: %v", err)
 	}
@@ -65,14 +66,16 @@ func Payments(t *testing.T, p domain.Payments, c Cards) {
 	}
 }
 
-// Names are what a registrar is tried with.
+// Names are what a registrar is tested with.
 type Names struct{ Free, Taken, Unoffered string }
 
-// Registrant is a person that every registrar takes.
+// Registrant is a person that every registrar accepts.
 func Registrant() domain.Registrant {
 	company, title := "Analytical Engines", "Director"
-	return domain.Registrant{FirstName: "Ada", LastName: "Lovelace", OrganizationName: &company, JobTitle: &title, Address1: "12 St James's Square", City: "London",
-		StateProvince: "London", PostalCode: "SW1Y 4JH", Country: "GB", Email: "ada@example.com", Phone: "+442079460018"}
+	return domain.Registrant{FirstName: "Ada", LastName: "Lovelace", OrganizationName: &company, JobTitle: &title,
+		Address1: "12 St James's Square", City: "London",
+		StateProvince: "London", PostalCode: "SW1Y 4JH", Country: "GB",
+		Email: "ada@example.com", Phone: "+442079460018"}
 }
 
 // Registrar is the suite of registrars.
@@ -83,7 +86,8 @@ func Registrar(t *testing.T, r domain.Registrar, n Names) {
 		t.Error("it has no name or no endings")
 	}
 	offer, err := r.Check(ctx, n.Free)
-	if err != nil || offer == nil || !offer.Available || offer.Premium || offer.FirstYear <= 0 || offer.RenewalPrice <= 0 {
+	if err != nil || offer == nil || !offer.Available || offer.Premium || offer.FirstYear <= 0 ||
+		offer.RenewalPrice <= 0 {
 		t.Fatalf("a free name: %+v, %v", offer, err)
 	}
 	if offer, err := r.Check(ctx, n.Taken); err != nil || offer == nil || offer.Available {
@@ -116,7 +120,8 @@ func Registrar(t *testing.T, r domain.Registrar, n Names) {
 	if err != nil || longer.ExpiresAt.Std() != held.ExpiresAt.Std().AddDate(3, 0, 0) {
 		t.Fatalf("renew: %+v, %v", longer, err)
 	}
-	if again, err := r.Renew(ctx, "more", n.Free, 3, held.ExpiresAt); err != nil || again.ExpiresAt != longer.ExpiresAt {
+	if again, err := r.Renew(ctx, "more", n.Free, 3, held.ExpiresAt); err != nil ||
+		again.ExpiresAt != longer.ExpiresAt {
 		t.Errorf("renewed again: %+v, %v", again, err)
 	}
 	if again, err := r.Renewed(ctx, "more", n.Free, held.ExpiresAt); err != nil || again.ExpiresAt != longer.ExpiresAt {

@@ -1,5 +1,5 @@
-// Package filetest is what every store of bytes must do: the conformance suite
-// of file.Blobs.
+// Package filetest is the conformance suite of file.Blobs: what every store of
+// bytes must do.
 package filetest
 
 import (
@@ -15,11 +15,11 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// large is more than any store takes in one piece.
+// large exceeds what any store takes in one part.
 const large = 24 << 20
 
-// Exercise runs the suite on a store. left counts what the store holds under
-// a key beside the blob itself: what an interrupted Put left.
+// Exercise runs the suite on a store. left counts what the store holds under a
+// key besides the blob itself: the remains of an interrupted Put.
 func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string) int) {
 	ctx := t.Context()
 	key := func() string {
@@ -66,7 +66,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 					t.Errorf("from %d: %d bytes", at, len(got))
 				}
 			}
-			for range 2 { // the second finds nothing, which is well
+			for range 2 { // the second finds nothing, which is fine
 				if err := blobs.Delete(ctx, k); err != nil {
 					t.Fatal(err)
 				}
@@ -83,7 +83,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		}
 	})
 	t.Run("a reader that fails", func(t *testing.T) {
-		for _, size := range []int{10, large} { // before and after its first part is gone
+		for _, size := range []int{10, large} { // before and after the first part was sent
 			k, broken := key(), errors.New("broken off")
 			err := blobs.Put(ctx, k, io.MultiReader(bytes.NewReader(make([]byte, size)), &failing{broken}))
 			if err == nil {
@@ -98,7 +98,8 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 	t.Run("a caller that goes away", func(t *testing.T) {
 		k := key()
 		ctx, cancel := context.WithCancel(ctx)
-		err := blobs.Put(ctx, k, io.MultiReader(bytes.NewReader(make([]byte, 100)), &calling{cancel}, bytes.NewReader(make([]byte, 100))))
+		err := blobs.Put(ctx, k,
+			io.MultiReader(bytes.NewReader(make([]byte, 100)), &calling{cancel}, bytes.NewReader(make([]byte, 100))))
 		if err == nil {
 			t.Fatal("it was stored")
 		}
@@ -129,7 +130,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		}
 	})
 	t.Run("a writer that died", func(t *testing.T) {
-		// A Put that never ends is, to whoever deletes, like one that died.
+		// To a Delete, a Put that never ends looks like one that died.
 		k := key()
 		in, out := io.Pipe()
 		done := make(chan error, 1)

@@ -10,27 +10,29 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
-// cutNote ends a body that is longer than what is kept.
+// cutNote ends a body that was cut.
 const cutNote = "[The rest was cut. The whole message is attached as " + OriginalName + ".]"
 
-// OriginalName is what the original is attached as.
+// OriginalName is the name that the original is attached under.
 const OriginalName = "original.eml"
 
-// body gathers the texts and the attachments of the parts.
+// body collects the texts and attachments of the parts.
 type body struct {
 	letter     *Letter
 	text, html strings.Builder
 	cut        bool
 }
 
-// walk visits a part and what it holds. Of alternatives the first text and the
-// first HTML count; the parser's tree is no deeper than maxMultiparts.
+// walk visits a part and its children. Of alternatives, the first text and the
+// first HTML count. The parser's tree is no deeper than maxMultiparts.
 func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
 	if strings.HasPrefix(p.ContentType, "multipart/") && (p.FirstChild != nil || p.Content == nil) {
 		inner := p.ContentType == "multipart/alternative"
 		text, html := b.text.Len(), b.html.Len()
 		for child := p.FirstChild; child != nil; child = child.NextSibling {
-			if inner && (child.ContentType == "text/plain" && b.text.Len() > text || child.ContentType == "text/html" && b.html.Len() > html) {
+			second := child.ContentType == "text/plain" && b.text.Len() > text ||
+				child.ContentType == "text/html" && b.html.Len() > html
+			if inner && second {
 				continue
 			}
 			b.walk(child, depth+1, inner)
@@ -55,7 +57,7 @@ func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
 	}
 }
 
-// add puts a text behind those before it, as far as any of it can be kept.
+// add appends a text to those before it, as far as it can be kept.
 func (b *body) add(to *strings.Builder, between string, content []byte) {
 	if len(content) == 0 {
 		return
@@ -90,9 +92,17 @@ func (b *body) attach(p *enmime.Part) {
 	l.Attachments = append(l.Attachments, Attachment{name, p.Content})
 }
 
-// unnamed is what parts are called that have no name.
-var unnamed = map[string]string{"message/rfc822": "message.eml", "text/calendar": "invite.ics", "text/html": "attachment.html", "text/plain": "attachment.txt",
-	"image/png": "image.png", "image/jpeg": "image.jpg", "image/gif": "image.gif", "application/pdf": "attachment.pdf"}
+// unnamed is the name of parts that have none.
+var unnamed = map[string]string{
+	"message/rfc822":  "message.eml",
+	"text/calendar":   "invite.ics",
+	"text/html":       "attachment.html",
+	"text/plain":      "attachment.txt",
+	"image/png":       "image.png",
+	"image/jpeg":      "image.jpg",
+	"image/gif":       "image.gif",
+	"application/pdf": "attachment.pdf",
+}
 
 func (b *body) note(why string) {
 	if b.letter.Unread == "" {
@@ -100,7 +110,7 @@ func (b *body) note(why string) {
 	}
 }
 
-// finish cleans the texts. raw is shown when there are none.
+// finish cleans the texts. raw is shown if there are none.
 func (b *body) finish(raw string) {
 	l := b.letter
 	if b.text.Len()+b.html.Len()+len(l.Attachments) == 0 && strings.TrimSpace(raw) != "" && l.Report == nil {
@@ -122,8 +132,8 @@ func (b *body) finish(raw string) {
 	}
 }
 
-// clean keeps the HTML as a mail may hold it. What would take too long to clean
-// is shown as the text that it is.
+// clean reduces the HTML to what a mail may contain. HTML that would take too
+// long to clean is shown as text.
 func (b *body) clean(html string) {
 	l := b.letter
 	made, err := template.Clean(html)
@@ -137,7 +147,7 @@ func (b *body) clean(html string) {
 	}
 }
 
-// shorten cuts a text that is too long, outside of any tag, and says so.
+// shorten cuts a text that is too long, outside any tag, and says so.
 func shorten(s, note string) string {
 	if len(s) <= MaxText || utf8.RuneCountInString(s) <= MaxText {
 		return s

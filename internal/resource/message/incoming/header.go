@@ -12,10 +12,10 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
-// fields are the headers of a mail, by their lower-case names, as they stand.
+// fields are the headers of a mail by lower-case name, unchanged.
 type fields map[string][]string
 
-// parseFields reads header lines, and passes over what is none.
+// parseFields reads header lines and skips anything else.
 func parseFields(text string) fields {
 	out := fields{}
 	name := ""
@@ -40,8 +40,7 @@ func parseFields(text string) fields {
 	return out
 }
 
-// first is a header's first value, of which no more is looked at than is worth
-// the time.
+// first is a header's first value, cut to a length that is worth parsing.
 func (f fields) first(name string) string {
 	if v := f[name]; len(v) > 0 {
 		return v[0][:min(len(v[0]), maxHeader)]
@@ -49,13 +48,14 @@ func (f fields) first(name string) string {
 	return ""
 }
 
-// headers reads what the letter's head says.
+// headers reads the letter's headers.
 func (l *Letter) headers(text string) {
 	f := parseFields(text)
 	if ids := messageIDs(f.first("message-id")); len(ids) > 0 {
 		l.MessageID = ids[0]
 	}
-	// The nearest first: what it answers, then what that answered (RFC 5322 §3.6.4).
+	// The nearest first: the mail it answers, then the one that mail answered
+	// (RFC 5322 §3.6.4).
 	l.References = messageIDs(f.first("in-reply-to"))
 	older := messageIDs(f.first("references"))
 	for i := len(older) - 1; i >= 0 && len(l.References) < maxReferences; i-- {
@@ -77,9 +77,23 @@ func (l *Letter) headers(text string) {
 	}
 }
 
-// automatic reports whether the head says that a machine wrote the mail, or a
-// person to many: what nobody should answer by machine (RFC 3834 §2). Beside
-// the header for it there are those that older programs and lists use.
+// Author is the address that people see as the mail's author, or empty if the
+// headers do not name exactly one: then nobody is vouched for.
+func Author(header string) string {
+	from := parseFields(header)["from"]
+	if len(from) != 1 {
+		return ""
+	}
+	if list := addresses(from[0]); len(list) == 1 {
+		return list[0].Address
+	}
+	return ""
+}
+
+// automatic reports whether the headers say that a machine wrote the mail, or a
+// person wrote it to many: mail that no machine should answer (RFC 3834 §2).
+// Besides the standard header there are those that older programs and lists
+// use.
 func (f fields) automatic(from *mail.Address) bool {
 	word := func(name string) string {
 		s, _, _ := strings.Cut(strings.ToLower(f.first(name)), ";")
@@ -93,7 +107,8 @@ func (f fields) automatic(from *mail.Address) bool {
 	case "bulk", "list", "junk", "auto_reply":
 		return true
 	}
-	for _, name := range []string{"list-id", "list-unsubscribe", "x-autoreply", "x-autorespond", "x-auto-response-suppress"} {
+	for _, name := range []string{"list-id", "list-unsubscribe", "x-autoreply", "x-autorespond",
+		"x-auto-response-suppress"} {
 		if f.first(name) != "" {
 			return true
 		}
@@ -103,8 +118,8 @@ func (f fields) automatic(from *mail.Address) bool {
 
 var bracketed = regexp.MustCompile(`<[^<>\s]{1,995}>`)
 
-// messageIDs are the identifiers in a header, without their brackets. One
-// without brackets is taken too, as some programs write it.
+// messageIDs are the identifiers in a header, without their brackets. Some
+// programs omit the brackets, which is accepted too.
 func messageIDs(s string) (out []string) {
 	for _, m := range bracketed.FindAllString(s, maxReferences) {
 		if len(m) <= maxID {
@@ -128,8 +143,8 @@ func only(list []*mail.Address) *mail.Address {
 
 var addressLike = regexp.MustCompile(`[^\s<>,;:"()\[\]]{1,64}@[^\s<>,;:"()\[\]@]{1,189}`)
 
-// addresses reads a list of addresses; where it is no list, whatever in it
-// looks like one.
+// addresses parses a list of addresses; if that fails, it takes whatever looks
+// like one.
 func addresses(s string) (out []*mail.Address) {
 	s = s[:min(len(s), maxHeader)]
 	if strings.TrimSpace(s) == "" {
@@ -146,7 +161,9 @@ func addresses(s string) (out []*mail.Address) {
 	for _, a := range list {
 		a.Address = printable(a.Address)
 		a.Name = Line(a.Name, maxName)
-		if key := strings.ToLower(a.Address); a.Address != "" && len(a.Address) <= maxAddress && strings.Contains(a.Address, "@") && !seen[key] && len(out) < MaxAddresses {
+		key := strings.ToLower(a.Address)
+		sound := strings.Contains(a.Address, "@") && len(a.Address) <= maxAddress
+		if sound && !seen[key] && len(out) < MaxAddresses {
 			seen[key] = true
 			out = append(out, a)
 		}
@@ -154,7 +171,7 @@ func addresses(s string) (out []*mail.Address) {
 	return out
 }
 
-// printable drops what cannot be seen.
+// printable drops invisible characters.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
@@ -171,16 +188,16 @@ func oneLine(s string) string {
 	}), " ")
 }
 
-// Line is what somebody outside says, as one line of at most n characters that
-// a database takes.
+// Line is what an outsider says, as one line of at most n characters that a
+// database accepts.
 func Line(s string, n int) string { return clip(oneLine(s), n) }
 
-// readable is valid text that a database takes.
+// readable is valid text that a database accepts.
 func readable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// clip is a valid text's first n characters.
+// clip is the first n characters of a valid text.
 func clip(s string, n int) string {
 	s = readable(s)
 	if len(s) <= n {

@@ -40,10 +40,14 @@ func TestRead(t *testing.T) {
 		`Content-Type: multipart/mixed; boundary="outer"`,
 		``, `for nobody`, ``,
 		`--outer`, `Content-Type: multipart/alternative; boundary=inner`, ``,
-		`--inner`, `Content-Type: text/plain; charset=iso-8859-1`, `Content-Transfer-Encoding: quoted-printable`, ``, `Caf=E9?`, ``,
-		`--inner`, `Content-Type: text/html; charset=utf-8`, ``, `<p onclick="x()">Café?<script>alert(1)</script></p>`, ``,
+		`--inner`, `Content-Type: text/plain; charset=iso-8859-1`, `Content-Transfer-Encoding: quoted-printable`,
+		``, `Caf=E9?`, ``,
+		`--inner`, `Content-Type: text/html; charset=utf-8`, ``, `<p onclick="x()">Café?<script>alert(1)</script></p>`,
+		``,
 		`--inner`, `Content-Type: text/calendar`, ``, `BEGIN:VCALENDAR`, `--inner--`,
-		`--outer`, `Content-Type: application/pdf; name="menu.pdf"`, `Content-Disposition: attachment; filename="../menu.pdf"`, `Content-Transfer-Encoding: base64`, ``,
+		`--outer`, `Content-Type: application/pdf; name="menu.pdf"`,
+		`Content-Disposition: attachment; filename="../menu.pdf"`,
+		`Content-Transfer-Encoding: base64`, ``,
 		base64.StdEncoding.EncodeToString([]byte("%PDF-1.4 menu")), ``,
 		`--outer--`))
 	for _, c := range []struct{ what, got, want string }{
@@ -68,26 +72,31 @@ func TestRead(t *testing.T) {
 	}
 }
 
-const bounce = "From: MAILER-DAEMON@relay.example\r\nTo: no-reply@mail.example\r\nSubject: Undelivered\r\nAuto-Submitted: auto-replied\r\n" +
+const bounce = "From: MAILER-DAEMON@relay.example\r\nTo: no-reply@mail.example\r\nSubject: Undelivered\r\n" +
+	"Auto-Submitted: auto-replied\r\n" +
 	"Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n" +
 	"--b\r\nContent-Type: text/plain\r\n\r\nSorry.\r\n" +
 	"--b\r\nContent-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; relay.example\r\n\r\n" +
-	"Final-Recipient: rfc822; gone@example.com\r\nAction: failed\r\nStatus: 5.1.1\r\nDiagnostic-Code: smtp; 550 5.1.1 No such\r\n user\r\n\r\n" +
+	"Final-Recipient: rfc822; gone@example.com\r\nAction: failed\r\nStatus: 5.1.1\r\n" +
+	"Diagnostic-Code: smtp; 550 5.1.1 No such\r\n user\r\n\r\n" +
 	"Final-Recipient: rfc822; slow@example.com\r\nAction: delayed\r\nStatus: 4.4.1\r\n" +
 	"--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: <ours@mail.example>\r\nSubject: Hello\r\n--b--\r\n"
 
 func TestReport(t *testing.T) {
 	l := read(t, bounce)
 	r := l.Report
-	if r == nil || r.MessageID != "ours@mail.example" || len(r.Failed) != 1 || r.Failed[0].String() != "gone@example.com: 550 5.1.1 No such user" || len(l.Attachments) != 0 {
+	if r == nil || r.MessageID != "ours@mail.example" || len(r.Failed) != 1 ||
+		r.Failed[0].String() != "gone@example.com: 550 5.1.1 No such user" || len(l.Attachments) != 0 {
 		t.Errorf("%+v of %+v", r, l)
 	}
-	if r := read(t, "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n--b--\r\n").Report; r != nil {
+	loose := "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n" +
+		"Content-Type: message/delivery-status\r\n\r\nAction: failed\r\n--b--\r\n"
+	if r := read(t, loose).Report; r != nil {
 		t.Errorf("a report that somebody forwards: %+v", r)
 	}
 }
 
-// Whatever comes is read as far as it can be, and says when that is not all.
+// Every mail is read as far as possible, and says when that is not all of it.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct {
 		name, mail string
@@ -102,20 +111,29 @@ func TestMalformed(t *testing.T) {
 		{"8-bit garbage", "Subject: \xff\xfe\r\n\r\nhe\xffllo \xc3\r\n", "he\u00ffllo", false},
 		{"unknown charset", "Content-Type: text/plain; charset=x-klingon\r\n\r\nhello\r\n", "hello", false},
 		{"unknown encoding", "Content-Transfer-Encoding: x-uuencode\r\n\r\nhello\r\n", "hello", false},
-		{"broken base64", "Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=====!!!!\r\n", "hello", false},
+		{"broken base64", "Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=====!!!!\r\n",
+			"hello", false},
 		{"no boundary", "Content-Type: multipart/mixed\r\n\r\nhello\r\n", "hello", true},
 		{"boundary never used", "Content-Type: multipart/mixed; boundary=b\r\n\r\nhello\r\n", "hello", true},
 		{"never closed", "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhello\r\n", "hello", false},
 		{"broken type", "Content-Type: /;;=\"\r\n\r\nhello\r\n", "", false},
 		{"long type", "Content-Type: text/plain" + strings.Repeat(";a=b", 50_000) + "\r\n\r\nhello\r\n", "", true},
-		{"long boundary", "Content-Type: multipart/mixed; boundary=" + strings.Repeat("b", 1000) + "\r\n\r\nhello\r\n", "", true},
-		{"line feeds only", "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhello\n--b--\n", "hello", false},
+		{"long boundary", "Content-Type: multipart/mixed; boundary=" + strings.Repeat("b", 1000) + "\r\n\r\nhello\r\n",
+			"",
+			true},
+		{"line feeds only", "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhello\n--b--\n", "hello",
+			false},
 		{"a line of a megabyte", "Subject: x\r\n\r\nhello" + strings.Repeat("x", 1<<20), "hello", true},
 		{"too many lines", "Subject: x\r\n\r\nhello\r\n" + strings.Repeat("\r\n", 600_000), "hello", true},
-		{"too many parts", "Content-Type: multipart/mixed; boundary=b\r\n\r\nhello\r\n" + strings.Repeat("--b\r\n\r\n", 100_000), "hello", true},
-		{"long headers", "Subject: x\r\n" + strings.Repeat("X: "+strings.Repeat("y", 70)+"\r\n", 50_000) + "\r\nhello\r\n", "hello", true},
-		{"many text parts", "Content-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\nContent-Type: text/plain\r\n\r\nhello\r\n", 5000) + "--b--\r\n", "hello", false},
-		{"many attachments", "Content-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\nContent-Type: image/png\r\n\r\nhello\r\n", 5000) + "--b--\r\n", "", true},
+		{"too many parts", "Content-Type: multipart/mixed; boundary=b\r\n\r\nhello\r\n" +
+			strings.Repeat("--b\r\n\r\n", 100_000), "hello", true},
+		{"long headers", "Subject: x\r\n" + strings.Repeat("X: "+strings.Repeat("y", 70)+"\r\n", 50_000) +
+			"\r\nhello\r\n",
+			"hello", true},
+		{"many text parts", "Content-Type: multipart/mixed; boundary=b\r\n\r\n" +
+			strings.Repeat("--b\r\nContent-Type: text/plain\r\n\r\nhello\r\n", 5000) + "--b--\r\n", "hello", false},
+		{"many attachments", "Content-Type: multipart/mixed; boundary=b\r\n\r\n" +
+			strings.Repeat("--b\r\nContent-Type: image/png\r\n\r\nhello\r\n", 5000) + "--b--\r\n", "", true},
 		{"long text", "Subject: x\r\n\r\nhello " + strings.Repeat("é äü\r\n", 200_000), "The rest was cut", true},
 		{"long HTML", "Content-Type: text/html\r\n\r\nhello " + strings.Repeat("<b>x</b>\r\n", 200_000), "x x x", true},
 	} {
@@ -133,7 +151,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// check is what holds for every letter.
+// check asserts what holds for every letter.
 func check(t testing.TB, l *incoming.Letter) {
 	t.Helper()
 	for _, s := range []string{l.Text, l.HTML, l.Subject, l.MessageID} {
@@ -144,7 +162,8 @@ func check(t testing.TB, l *incoming.Letter) {
 			t.Errorf("%d characters", utf8.RuneCountInString(s))
 		}
 	}
-	if strings.ContainsAny(l.Subject, "\r\n") || len(l.Attachments) > incoming.MaxAttachments || len(l.To) > incoming.MaxAddresses {
+	if strings.ContainsAny(l.Subject, "\r\n") || len(l.Attachments) > incoming.MaxAttachments ||
+		len(l.To) > incoming.MaxAddresses {
 		t.Errorf("subject %q, %d attachments, %d addresses", l.Subject, len(l.Attachments), len(l.To))
 	}
 	if strings.Contains(strings.ToLower(l.HTML), "<script") {
@@ -157,7 +176,7 @@ func check(t testing.TB, l *incoming.Letter) {
 	}
 }
 
-// Parts in parts in parts: what is too deep stays one part.
+// Deeply nested parts: what is too deep stays one part.
 func TestNested(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("Content-Type: multipart/mixed; boundary=b0\r\n\r\n")
@@ -177,9 +196,13 @@ func TestNested(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(bounce))
-	f.Add([]byte("Subject: =?utf-8?b?4pyT?=\r\nTo: a@b.c, <d@e.f>\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>x<script>y</script>\r\n--b--\r\n"))
-	f.Add([]byte("Content-Type: multipart/mixed; boundary=\"a\"\r\n\r\n--a\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n\r\nx\r\n--a--"))
-	f.Add([]byte("From: ((((\r\nContent-Transfer-Encoding: base64\r\nContent-Type: text/plain; charset=utf-7\r\n\r\n+AGE-"))
+	f.Add([]byte("Subject: =?utf-8?b?4pyT?=\r\nTo: a@b.c, <d@e.f>\r\n" +
+		"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: " +
+		"text/html\r\n\r\n<p>x<script>y</script>\r\n--b--\r\n"))
+	f.Add([]byte("Content-Type: multipart/mixed; boundary=\"a\"\r\n\r\n--a\r\n" +
+		"Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n\r\nx\r\n--a--"))
+	f.Add([]byte("From: ((((\r\nContent-Transfer-Encoding: base64\r\nContent-Type: text/plain; " +
+		"charset=utf-7\r\n\r\n+AGE-"))
 	for _, s := range mailShapes {
 		f.Add([]byte(s.Text(300)))
 	}
@@ -194,8 +217,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What a machine wrote is known by its head, in the words of RFC 3834 and of
-// what was there before it.
+// Mail by a machine is recognized by its headers, those of RFC 3834 and older
+// ones.
 func TestAutomatic(t *testing.T) {
 	for head, want := range map[string]bool{
 		"Subject: x":                    false,

@@ -12,25 +12,32 @@ import (
 )
 
 const (
-	maxMultiparts = 10   // parts that hold parts; people's mails have about three
-	maxMediaType  = 2000 // bytes of a Content-Type; the parser takes the square of them
+	maxMultiparts = 10   // nested parts; real mail has about three
+	maxMediaType  = 2000 // bytes of a Content-Type; the parser takes quadratic time
 	maxBoundary   = 200  // bytes; RFC 2046 §5.1.1 allows 70
 	parseTime     = 20 * time.Second
 )
 
-// parts takes a mail apart. What cannot be taken apart is nil; why is told in
-// words. An error is the reader's.
+// parts takes a mail apart. It returns nil if that fails; unread says why. An
+// error is the reader's.
 func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
-	in := &bounded{r: r, until: time.Now().Add(parseTime)} //nolint:forbidigo // how long reading may take, not when
+	in := &bounded{r: r, until: time.Now().Add(parseTime)} //nolint:forbidigo // a duration, not a time
 	defer func() {
 		if p := recover(); p != nil {
 			root, unread, err = nil, fmt.Sprintf("it cannot be parsed: %v", p), nil
 		}
 	}()
 	seen := &counter{}
-	root, err = enmime.NewParser(enmime.SkipMalformedParts(true), enmime.MultipartWOBoundaryAsSinglePart(true), enmime.MaxStoredPartErrors(4),
-		enmime.DisableTextConversion(true), enmime.DisableCharacterDetection(true), enmime.SetCustomParseMediaType(seen.mediaType),
-		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy)).ReadParts(in)
+	parser := enmime.NewParser(
+		enmime.SkipMalformedParts(true),
+		enmime.MultipartWOBoundaryAsSinglePart(true),
+		enmime.MaxStoredPartErrors(4),
+		enmime.DisableTextConversion(true),
+		enmime.DisableCharacterDetection(true),
+		enmime.SetCustomParseMediaType(seen.mediaType),
+		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy),
+	)
+	root, err = parser.ReadParts(in)
 	switch {
 	case in.err != nil:
 		return nil, "", in.err
@@ -44,8 +51,8 @@ func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
 	return root, unread, nil
 }
 
-// counter bounds how deep the parser goes: a part without a boundary holds no
-// parts.
+// counter bounds how deep the parser goes: a part without a boundary has no
+// children.
 type counter struct {
 	boundaries map[string]bool
 	cut        bool
@@ -88,7 +95,7 @@ func severe(root *enmime.Part) bool {
 	return false
 }
 
-// every visits a part and all that it holds.
+// every visits a part and everything in it.
 func every(root *enmime.Part) func(func(*enmime.Part) bool) {
 	return func(yield func(*enmime.Part) bool) {
 		waiting := []*enmime.Part{root}
@@ -105,8 +112,8 @@ func every(root *enmime.Part) func(func(*enmime.Part) bool) {
 	}
 }
 
-// bounded ends a mail that takes too long, and remembers what the reader
-// failed with, which the parser would take for a broken mail.
+// bounded stops a mail that takes too long. It keeps the reader's error, which
+// the parser would mistake for a broken mail.
 type bounded struct {
 	r     io.Reader
 	until time.Time

@@ -6,15 +6,15 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
-// Report is what a mail server says about a mail that it had of us (RFC 3464).
+// Report is what a mail server says about a mail that we sent it (RFC 3464).
 type Report struct {
-	MessageID string    // of that mail, without brackets; empty when it is not told
-	Failed    []Failure // the addresses that it cannot be delivered to
+	MessageID string    // of that mail, without brackets; empty if not given
+	Failed    []Failure // the addresses it cannot be delivered to
 }
 
-// Failure is one address that a mail did not reach.
+// Failure is an address that a mail did not reach.
 type Failure struct {
-	Address string // empty when it is not told
+	Address string // empty if not given
 	Reason  string // the server's words
 }
 
@@ -25,7 +25,7 @@ func (f Failure) String() string {
 	return f.Address + ": " + f.Reason
 }
 
-// report reads a delivery report; nil when the mail is none.
+// report parses a delivery report; nil if the mail is not one.
 func report(root *enmime.Part) *Report {
 	if root.ContentType != "multipart/report" {
 		return nil
@@ -47,7 +47,8 @@ func report(root *enmime.Part) *Report {
 	for p := range every(root) {
 		switch p.ContentType {
 		case "message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers":
-			head, _, _ := strings.Cut(strings.ReplaceAll(string(p.Content[:min(len(p.Content), maxHeader)]), "\r\n", "\n"), "\n\n")
+			begin := string(p.Content[:min(len(p.Content), maxHeader)])
+			head, _, _ := strings.Cut(strings.ReplaceAll(begin, "\r\n", "\n"), "\n\n")
 			if ids := messageIDs(parseFields(head).first("message-id")); len(ids) > 0 && r.MessageID == "" {
 				r.MessageID = ids[0]
 			}
@@ -57,12 +58,13 @@ func report(root *enmime.Part) *Report {
 	return r
 }
 
-// status reads the groups of fields: the first is about the mail, and each
-// that follows about one address.
+// status reads the groups of fields: the first is about the mail, and each that
+// follows is about one address.
 func (r *Report) status(text string) {
 	for _, group := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
 		f := parseFields(group)
-		// The other actions are delayed, delivered, relayed and expanded: it may still arrive.
+		// The other actions are delayed, delivered, relayed and expanded: it
+		// may still arrive.
 		if strings.EqualFold(f.first("action"), "failed") && len(r.Failed) < MaxAddresses {
 			r.Failed = append(r.Failed, failure(f))
 		}
@@ -71,7 +73,7 @@ func (r *Report) status(text string) {
 
 // failure is what a server said about an address.
 func failure(f fields) Failure {
-	said := func(name string) string { // without the type: "smtp; 550 …", "rfc822; ada@…"
+	said := func(name string) string { // without its type: "smtp; 550 …", "rfc822; ada@…"
 		v := f.first(name)
 		if _, after, ok := strings.Cut(v, ";"); ok {
 			v = after

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The parser keeps every part and every header line in memory, and is slow on
-// parts in parts. What no person sends is noticed before it is given to it.
+// The parser keeps every part and header line in memory, and is slow on nested
+// parts. Mail that no person sends is noticed before it reaches the parser.
 const (
 	maxLines     = 500_000 // of the whole mail
 	maxDashes    = 10_000  // lines that may separate parts
@@ -17,10 +17,10 @@ const (
 	maxBeginning = 64 << 10
 )
 
-// overview is what one quick look at a mail tells.
+// overview is what one quick pass over a mail shows.
 type overview struct {
 	header    string // the mail's own headers
-	beginning string // of what follows them
+	beginning string // of what follows the headers
 	intricate string // why it must not be parsed, or empty
 }
 
@@ -32,7 +32,7 @@ func (o *overview) raw() string {
 	return clip(o.beginning, maxBeginning)
 }
 
-// survey looks at a mail line by line.
+// survey scans a mail line by line.
 func survey(r io.Reader) (*overview, error) {
 	var header, beginning strings.Builder
 	in := bufio.NewReaderSize(r, 64<<10)

@@ -1,5 +1,5 @@
 // Package messagetest holds what tests of mail need: a relay that speaks real
-// SMTP and remembers what it took, and the suite that every Mailer passes.
+// SMTP and remembers what it accepted, and the suite that every Mailer passes.
 package messagetest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Got is a mail that a relay took.
+// Got is a mail that a relay accepted.
 type Got struct {
 	At      time.Time
 	From    string
@@ -26,7 +26,7 @@ type Got struct {
 	Content []byte
 }
 
-// Header is one of its headers as it travelled.
+// Header is one of its headers as transmitted.
 func (g *Got) Header(t testing.TB, name string) string {
 	t.Helper()
 	m, err := mail.ReadMessage(bytes.NewReader(g.Content))
@@ -36,22 +36,22 @@ func (g *Got) Header(t testing.TB, name string) string {
 	return m.Header.Get(name)
 }
 
-// Relay is an SMTP server of the test's own.
+// Relay is an SMTP server for a test.
 type Relay struct {
 	Host string
 	Port int
-	// Answer refuses: at MAIL, RCPT or DATA, by the address, or at DATA the
-	// content. It may take its time. Nil takes everything.
+	// Answer refuses: at MAIL or RCPT by the address, or at DATA by the
+	// content. It may take its time. Nil accepts everything.
 	Answer func(step, what string) error
-	// User and Password must be given when they are set.
+	// User and Password are required when they are set.
 	User, Password string
 
 	mu  sync.Mutex
 	got []Got
 }
 
-// NewRelay runs a relay until the test ends, with STARTTLS when a certificate
-// is given.
+// NewRelay runs a relay until the test ends, with STARTTLS if a certificate is
+// given.
 func NewRelay(t testing.TB, certificate *tls.Config) *Relay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,7 +61,7 @@ func NewRelay(t testing.TB, certificate *tls.Config) *Relay {
 	return serve(t, l, certificate)
 }
 
-// NewTLSRelay is one that speaks TLS from the first byte.
+// NewTLSRelay is a relay that speaks TLS from the first byte.
 func NewTLSRelay(t testing.TB, certificate *tls.Config) *Relay {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", certificate)
@@ -84,19 +84,19 @@ func serve(t testing.TB, l net.Listener, certificate *tls.Config) *Relay {
 	return r
 }
 
-// Refuse is an answer of a relay.
+// Refuse is a refusal by a relay.
 func Refuse(code int, text string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.NoEnhancedCode, Message: text}
 }
 
-// Got is all that was taken so far.
+// Got lists everything that was accepted so far.
 func (r *Relay) Got() []Got {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Got(nil), r.got...)
 }
 
-// NewSession begins a connection.
+// NewSession starts a connection.
 func (r *Relay) NewSession(*smtp.Conn) (smtp.Session, error) {
 	return &session{relay: r, known: r.User == ""}, nil
 }
@@ -158,7 +158,8 @@ func (s *session) Data(r io.Reader) error {
 	if err := s.answer("DATA", string(content)); err != nil {
 		return err
 	}
-	s.mail.At, s.mail.Content = time.Now(), content //nolint:forbidigo // compared with the times of kills, which are the machine's
+	s.mail.At = time.Now() //nolint:forbidigo // compared with the times of kills, which are the machine's
+	s.mail.Content = content
 	s.relay.mu.Lock()
 	defer s.relay.mu.Unlock()
 	s.relay.got = append(s.relay.got, s.mail)

@@ -11,21 +11,29 @@ import (
 	"frontdesk/internal/resource/message"
 )
 
-// Mailers is what every adapter must do. open gives one, for an organization,
-// and a look at what it carried on.
+// Mailers is the suite that every adapter passes. open returns one, for an
+// organization, and a function that lists what it delivered.
 func Mailers(t *testing.T, open func(t *testing.T) (m message.Mailer, org id.ID, got func(t *testing.T) []Got)) {
 	m, org, got := open(t)
 	if err := m.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	letter := func(n int, body string, to ...string) *message.Mail {
-		text := fmt.Sprintf("From: no-reply@frontdesk.example\r\nTo: ada@example.com\r\nSubject: =?UTF-8?q?=C5=BB=C3=B3=C5=82w?=\r\nMessage-ID: <n%d@frontdesk.example>\r\n\r\n%s", n, body)
-		return &message.Mail{Key: fmt.Sprintf("key-%d", n), Organization: org, Message: id.New(), From: "no-reply@frontdesk.example", To: to, Content: []byte(text)}
+		text := fmt.Sprintf("From: no-reply@frontdesk.example\r\nTo: ada@example.com\r\n"+
+			"Subject: =?UTF-8?q?=C5=BB=C3=B3=C5=82w?=\r\nMessage-ID: <n%d@frontdesk.example>\r\n\r\n%s", n, body)
+		return &message.Mail{
+			Key:          fmt.Sprintf("key-%d", n),
+			Organization: org,
+			Message:      id.New(),
+			From:         "no-reply@frontdesk.example",
+			To:           to,
+			Content:      []byte(text),
+		}
 	}
 	bodies := []string{
 		"Hello\r\n",
-		".\r\n..\r\n.hidden\r\n",          // dots are stuffed on the way
-		"From here\r\nQUIT\r\nRSET\r\n",   // no command
+		".\r\n..\r\n.hidden\r\n",          // dots are stuffed in transit
+		"From here\r\nQUIT\r\nRSET\r\n",   // not commands
 		strings.Repeat("x", 900) + "\r\n", // a long line
 		strings.Repeat(strings.Repeat("long ", 15)+"\r\n", 10_000),
 	}
@@ -39,7 +47,8 @@ func Mailers(t *testing.T, open func(t *testing.T) (m message.Mailer, org id.ID,
 			t.Fatalf("%d mails after %d", len(all), i+1)
 		}
 		if g := all[i]; g.From != l.From || !slices.Equal(g.To, l.To) || !bytes.Equal(g.Content, l.Content) {
-			t.Errorf("mail %d arrived from %s to %v with %d bytes of %d", i, g.From, g.To, len(g.Content), len(l.Content))
+			t.Errorf("mail %d arrived from %s to %v with %d bytes of %d", i, g.From, g.To, len(g.Content),
+				len(l.Content))
 		}
 	}
 }

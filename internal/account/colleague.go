@@ -1,0 +1,75 @@
+package account
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Colleague is a member as those see one who hand out work: whom a task can be
+// assigned to.
+type Colleague struct {
+	ID    id.ID  `json:"id" doc:"the user"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	Role  string `json:"role" enum:"owner,admin,member"`
+}
+
+func colleagueOperations() []*op.Op {
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:        "members.list",
+			Route:       "GET /v1/members",
+			Summary:     "List the members of the organization, to find whom to assign a task to.",
+			Description: "The newest come first. Disabled users are left out, as they cannot be assigned.",
+			Resource:    "tasks",
+			Example:     `{"query": "ada"}`,
+		}, listColleagues),
+	}
+}
+
+type colleagueList struct {
+	op.Page
+	Query *string `query:"query" max:"200" doc:"parts of a name or an email, in any order"`
+}
+
+// maxColleagues bounds how many members one call looks through.
+const maxColleagues = 10_000
+
+// listColleagues looks through all members: there are few, and no index could
+// fold their names.
+func listColleagues(ctx context.Context, c *op.Call, in colleagueList) (*op.List[Colleague], error) {
+	rows, err := db.All[Colleague](ctx, c.Tx, `
+		SELECT u.id, u.name, u.email, m.role
+		FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.organization_id = $1 AND m.deleted_at IS NULL AND u.status = 'active'
+		ORDER BY m.created_at DESC, m.seq DESC
+		LIMIT $2`, c.Org, maxColleagues)
+	if err != nil {
+		return nil, err
+	}
+	if in.Query != nil {
+		rows = slices.DeleteFunc(rows, func(v Colleague) bool { return !v.matches(*in.Query) })
+	}
+	if in.SortOrder == "asc" {
+		slices.Reverse(rows)
+	}
+	total := len(rows)
+	rows = rows[min(in.Offset, total):]
+	return op.ListUnder(in.Page, rows[:min(in.Limit, len(rows))], total), nil
+}
+
+// matches reports whether every word is part of the name or the email.
+func (v *Colleague) matches(query string) bool {
+	text := db.SearchText(&v.Name, &v.Email)
+	for _, word := range strings.Fields(db.SearchText(&query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}

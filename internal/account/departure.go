@@ -1,0 +1,200 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// A member who leaves an organization keeps no access to it. Their API keys,
+// connected clients and pending invitations end for good; a new invitation does
+// not bring them back. Their webhooks and automations, which act by themselves,
+// are shown beforehand and stop, unless an owner takes them over.
+
+// Holding is something that acts by itself for whoever made it.
+type Holding struct {
+	ID     id.ID  `json:"id"`
+	Kind   string `json:"kind" enum:"webhook,automation"`
+	Name   string `json:"name" doc:"for a webhook, its URL"`
+	Status string `json:"status"`
+}
+
+// Keeper manages the holdings of one kind, in the transaction of the call.
+type Keeper interface {
+	// MadeBy lists the holdings that act for a user.
+	MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]Holding, error)
+	// TakeOver makes a holding act for the caller.
+	TakeOver(ctx context.Context, c *op.Call, holding id.ID) error
+	// Stop stops a holding.
+	Stop(ctx context.Context, c *op.Call, holding id.ID) error
+}
+
+// Departures removes members, and stops or hands over what acts for them. It is
+// separate from Accounts because the keepers need Accounts.
+type Departures struct {
+	accounts *Accounts
+	keepers  []Keeper
+}
+
+// DeparturesConfig is what departures need. All of it is required.
+type DeparturesConfig struct {
+	Accounts *Accounts
+	Keepers  []Keeper
+}
+
+// NewDepartures panics when a required field is missing.
+func NewDepartures(c DeparturesConfig) *Departures {
+	config.Require(c, "Accounts", "Keepers")
+	return &Departures{accounts: c.Accounts, keepers: c.Keepers}
+}
+
+// Operations lists the operations on departing members.
+func (d *Departures) Operations() []*op.Op {
+	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:     "users.holdings",
+			Summary:  "List the webhooks and automations that act for a member and stop when the member is removed.",
+			Resource: op.Account,
+			Doors:    doors,
+			Example:  one,
+		}, d.listHoldings),
+		op.Write(op.Spec{
+			Name: "users.remove",
+			Summary: "Remove a member from the organization. Their API keys, connected clients and invitations end " +
+				"for good. Their webhooks and automations stop, except those that the caller, an owner, takes over.",
+			Resource: op.Account,
+			Doors:    doors,
+			Status:   204,
+			Events: []string{"user.removed", "api_key.revoked", "invite.revoked", "webhook.updated",
+				"automation.updated"},
+			Errors:  []*fault.Kind{OwnerLast},
+			Example: one,
+		}, d.removeMember),
+	}
+}
+
+func (d *Departures) listHoldings(ctx context.Context, c *op.Call, in byID) ([]Holding, error) {
+	if _, err := member(ctx, c.Tx, c.Org, in.ID); err != nil {
+		return nil, err
+	}
+	return d.holdings(ctx, c.Tx, c.Org, in.ID)
+}
+
+func (d *Departures) holdings(ctx context.Context, tx *db.Tx, org, user id.ID) ([]Holding, error) {
+	out := []Holding{}
+	for _, k := range d.keepers {
+		rows, err := k.MadeBy(ctx, tx, org, user)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+type memberRemove struct {
+	ID       id.ID    `json:"id"`
+	TakeOver *[]id.ID `json:"takeOver" max:"300" doc:"webhooks and automations that keep running, for the caller"`
+}
+
+func (d *Departures) removeMember(ctx context.Context, c *op.Call, in memberRemove) (op.Nothing, error) {
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	var kept []id.ID
+	if in.TakeOver != nil {
+		kept = *in.TakeOver
+	}
+	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == m.ID) {
+		return op.Nothing{}, fault.Forbidden.Say("Only another owner can take over what a member made.")
+	}
+	for _, statement := range []string{
+		`
+			UPDATE memberships SET deleted_at = $3, updated_at = $3
+			WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
+		// A later invitation must not restore the sessions.
+		"DELETE FROM sessions WHERE organization_id = $1 AND user_id = $2 AND created_at <= $3",
+	} {
+		if _, err := db.Exec(ctx, c.Tx, statement, c.Org, m.ID, c.Now); err != nil {
+			return op.Nothing{}, err
+		}
+	}
+	if err := requireOwner(ctx, c); err != nil {
+		return op.Nothing{}, err
+	}
+	if err := d.endAccess(ctx, c, m.ID, kept); err != nil {
+		return op.Nothing{}, err
+	}
+	d.accounts.Changed(c)
+	return op.Nothing{}, c.Emit("user.removed", m.ID, m)
+}
+
+// endAccess ends whatever acts for a user in the organization, except for the
+// kept holdings, which the caller takes over.
+func (d *Departures) endAccess(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
+	if err := d.accounts.revokeKeysOf(ctx, c, user); err != nil {
+		return err
+	}
+	if err := revokeInvitesOf(ctx, c, user); err != nil {
+		return err
+	}
+	for _, k := range d.keepers {
+		rows, err := k.MadeBy(ctx, c.Tx, c.Org, user)
+		if err != nil {
+			return err
+		}
+		for _, h := range rows {
+			end := k.Stop
+			if slices.Contains(kept, h.ID) {
+				end = k.TakeOver
+			}
+			if err := end(ctx, c, h.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return d.accounts.connections.EndUser(ctx, c, user, false, MemberLeft)
+}
+
+// revokeKeysOf ends the API keys that a user made in the organization.
+func (a *Accounts) revokeKeysOf(ctx context.Context, c *op.Call, user id.ID) error {
+	rows, err := db.All[id.ID](ctx, c.Tx, `
+		SELECT id FROM api_keys
+		WHERE organization_id = $1 AND created_by_user_id = $2 AND revoked_at IS NULL AND deleted_at IS NULL
+		ORDER BY seq`, c.Org, user)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, err := a.revokeKey(ctx, c, byID{row}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stillManager locks the membership of a caller who manages the organization.
+// A caller who was removed since the request began is refused, so that nothing
+// outlives their membership.
+func stillManager(ctx context.Context, c *op.Call) error {
+	if c.Caller.Kind != op.User {
+		return nil
+	}
+	text := `SELECT role FROM memberships WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`
+	if c.Tx.Engine() == db.Postgres {
+		text += " FOR NO KEY UPDATE"
+	}
+	role, err := db.One[string](ctx, c.Tx, text, c.Org, c.Caller.ID)
+	if errors.Is(err, db.ErrNone) || err == nil && role != "owner" && role != "admin" {
+		return fault.Forbidden.New()
+	}
+	return err
+}

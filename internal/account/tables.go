@@ -1,0 +1,42 @@
+package account
+
+import (
+	"time"
+
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+)
+
+// The lives of the tables that have no row type of their own. Organizations,
+// users and their memberships stay, because everything else refers to them.
+var (
+	_ = db.Declare("organizations", db.Life{
+		Noun:      "organization",
+		Permanent: true,
+		Belongs:   "id = $1",
+	})
+	_ = db.Declare("users", db.Life{
+		Noun:       "user",
+		Refs:       []db.Ref{db.To("confined_to", "organizations", db.Keeps)},
+		Permanent:  true,
+		Unexported: []string{"password_hash"},
+		Belongs:    "id IN (SELECT user_id FROM memberships WHERE organization_id = $1)",
+	})
+	_ = db.Declare("memberships", db.Life{
+		Noun:      "member",
+		Refs:      []db.Ref{db.To("user_id", "users", db.Keeps)},
+		Permanent: true,
+	})
+	_ = db.Declare("sessions", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("setup_links", db.Life{})
+	_ = db.Declare("password_links", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("known_browsers", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("payment_customers", db.Life{})
+	_ = db.Declare("card_setups", db.Life{
+		Refs: []db.Ref{
+			db.To("user_id", "users", db.Keeps),
+			db.To("payment_method_id", "payment_methods", db.Keeps),
+		},
+		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
+	})
+)

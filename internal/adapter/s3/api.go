@@ -1,0 +1,254 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+)
+
+// client makes requests to one bucket.
+type client struct {
+	base        string // of the bucket
+	region      string
+	credentials aws.CredentialsProvider
+	signer      *v4.Signer
+	http        *http.Client
+}
+
+func newClient(c Config) (*client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 10
+	transport.ResponseHeaderTimeout = time.Minute
+	transport.DisableCompression = true // bytes come back as they were stored
+	out := &client{
+		base:   bucketURL(c),
+		region: c.Region,
+		// S3 signs a path as it is sent.
+		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
+		http: &http.Client{
+			Transport: transport,
+			// A signature is for one address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	if _, err := url.Parse(out.base); err != nil {
+		return nil, fmt.Errorf("s3: %w", err)
+	}
+	out.credentials = aws.NewCredentialsCache(findCredentials(c))
+	return out, nil
+}
+
+// bucketURL is where the bucket is. Its name stands before that of the store
+// only where it can: not before one that somebody else named, nor with dots in
+// it, for which no certificate is valid.
+func bucketURL(c Config) string {
+	host := "s3." + c.Region + ".amazonaws.com"
+	if strings.HasPrefix(c.Region, "cn-") {
+		host += ".cn"
+	}
+	switch {
+	case c.Endpoint != "":
+		return strings.TrimSuffix(c.Endpoint, "/") + "/" + c.Bucket
+	case strings.Contains(c.Bucket, "."):
+		return "https://" + host + "/" + c.Bucket
+	}
+	return "https://" + c.Bucket + "." + host
+}
+
+func (c *client) put(ctx context.Context, key string, content []byte) error {
+	_, err := c.call(ctx, http.MethodPut, key, nil, content, nil)
+	return err
+}
+
+func (c *client) get(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	header := http.Header{}
+	if offset > 0 {
+		header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
+	}
+	res, err := c.send(ctx, http.MethodGet, key, nil, header, nil)
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
+}
+
+func (c *client) delete(ctx context.Context, key string) error {
+	_, err := c.call(ctx, http.MethodDelete, key, nil, nil, nil)
+	return err
+}
+
+func (c *client) createUpload(ctx context.Context, key string) (id string, err error) {
+	var out struct {
+		UploadID string `xml:"UploadId"`
+	}
+	_, err = c.call(ctx, http.MethodPost, key, url.Values{"uploads": {""}}, nil, &out)
+	return out.UploadID, err
+}
+
+func (c *client) putPart(ctx context.Context, key, upload, number string, content []byte) (etag string, err error) {
+	query := url.Values{"partNumber": {number}, "uploadId": {upload}}
+	header, err := c.call(ctx, http.MethodPut, key, query, content, nil)
+	return header.Get("ETag"), err
+}
+
+func (c *client) completeUpload(ctx context.Context, key, upload string, etags []string) error {
+	type part struct {
+		PartNumber int
+		ETag       string
+	}
+	in := struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
+		Part    []part
+	}{}
+	for i, etag := range etags {
+		in.Part = append(in.Part, part{i + 1, etag})
+	}
+	text, err := xml.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("s3: %w", err)
+	}
+	// S3 may begin its answer with 200 before it knows, and then refuse.
+	var out struct {
+		XMLName xml.Name
+		apiError
+	}
+	_, err = c.call(ctx, http.MethodPost, key, url.Values{"uploadId": {upload}}, text, &out)
+	if err == nil && out.XMLName.Local == "Error" {
+		out.Status = http.StatusInternalServerError
+		return &out.apiError
+	}
+	return err
+}
+
+func (c *client) abortUpload(ctx context.Context, key, upload string) error {
+	_, err := c.call(ctx, http.MethodDelete, key, url.Values{"uploadId": {upload}}, nil, nil)
+	return err
+}
+
+type upload struct {
+	Key      string
+	UploadID string `xml:"UploadId"`
+}
+
+// listUploads finds the uploads in parts of a key that have not ended.
+func (c *client) listUploads(ctx context.Context, key string) ([]upload, error) {
+	var out struct {
+		Upload []upload
+	}
+	_, err := c.call(ctx, http.MethodGet, "", url.Values{"uploads": {""}, "prefix": {key}}, nil, &out)
+	return out.Upload, err
+}
+
+// apiError is a refusal of the store.
+type apiError struct {
+	Status  int `xml:"-"`
+	Code    string
+	Message string
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("s3: %d %s: %s", e.Status, e.Code, e.Message) }
+
+func hasCode(err error, code string) bool {
+	var e *apiError
+	return errors.As(err, &e) && e.Code == code
+}
+
+// maxAnswer bounds how much of an answer is read, except for blobs.
+const maxAnswer = 4 << 20
+
+// call sends a request and reads the answer, which may be nothing, into out.
+func (c *client) call(
+	ctx context.Context, method, key string, query url.Values, content []byte, out any,
+) (http.Header, error) {
+	res, err := c.send(ctx, method, key, query, http.Header{}, content)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err == nil && out != nil {
+		err = xml.Unmarshal(text, out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("s3: %s: %w", method, err)
+	}
+	return res.Header, nil
+}
+
+// attempts is how often a request is sent whose answer is that it may be sent
+// again, or that does not come.
+const attempts = 3
+
+// send sends a request until the answer is final. An error status is an
+// *apiError.
+func (c *client) send(
+	ctx context.Context, method, key string, query url.Values, header http.Header, content []byte,
+) (*http.Response, error) {
+	for attempt := 1; ; attempt++ {
+		res, err := c.sendOnce(ctx, method, key, query, header, content)
+		var refused *apiError
+		final := errors.As(err, &refused) && refused.Status < 500 &&
+			refused.Status != http.StatusTooManyRequests && refused.Code != "RequestTimeout"
+		if err == nil || final || attempt == attempts || ctx.Err() != nil {
+			return res, err
+		}
+		select {
+		case <-time.After(time.Duration(attempt) * 300 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+func (c *client) sendOnce(
+	ctx context.Context, method, key string, query url.Values, header http.Header, content []byte,
+) (*http.Response, error) {
+	address := c.base + "/" + key
+	if query != nil {
+		address += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("s3: %w", err)
+	}
+	req.Header = header.Clone()
+	if content != nil {
+		req.Header.Set("Content-Type", "application/octet-stream")
+	}
+	keys, err := c.credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("s3: no keys: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	hash := hex.EncodeToString(sum[:])
+	req.Header.Set("X-Amz-Content-Sha256", hash)
+	if err := c.signer.SignHTTP(ctx, keys, req, hash, "s3", c.region, time.Now()); err != nil {
+		return nil, fmt.Errorf("s3: %w", err)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("s3: %w", err)
+	}
+	if res.StatusCode < 300 {
+		return res, nil
+	}
+	defer res.Body.Close()
+	refused := &apiError{Status: res.StatusCode}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil || xml.Unmarshal(text, refused) != nil || refused.Code == "" {
+		refused.Code = http.StatusText(res.StatusCode)
+	}
+	return nil, refused
+}

@@ -1,0 +1,183 @@
+package docs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+func (c *components) responses(o *op.Op) object {
+	out := object{strconv.Itoa(o.Status): c.success(o)}
+	if o.MayCreate {
+		created := *o
+		created.Status = http.StatusCreated
+		out[strconv.Itoa(created.Status)] = c.success(&created)
+	}
+	if o.AnswersBytes() {
+		out["206"] = object{
+			"description": "The part that Range asked for.",
+			"headers":     headersOf(o, http.StatusPartialContent),
+			"content":     bytesOf(o.Media),
+		}
+		out["304"] = object{
+			"description": "The content still matches If-None-Match.",
+			"headers":     headersOf(o, http.StatusNotModified),
+		}
+	}
+	if o.Versioned() && o.Method == http.MethodGet {
+		out["304"] = c.share("responses", "NotModified", object{
+			"description": "It is still the version that If-None-Match names.",
+			"headers":     headersOf(o, o.Status),
+		})
+	}
+	faults := o.Faults()
+	for _, status := range slices.Sorted(maps.Keys(faults)) {
+		out[strconv.Itoa(status)] = c.refusal(o, status, faults[status])
+	}
+	return out
+}
+
+func headersOf(o *op.Op, status int) object {
+	names := []string{"X-Request-ID"}
+	if !o.Public && (status == o.Status || status == http.StatusTooManyRequests) {
+		names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+	}
+	switch {
+	case status == http.StatusTooManyRequests:
+		names = append(names, "Retry-After")
+	case status == o.Status && o.TakesKey():
+		names = append(names, "Idempotency-Replay")
+	}
+	if status == o.Status && o.Versioned() {
+		names = append(names, "ETag")
+	}
+	out := object{}
+	for _, name := range names {
+		out[name] = ref("headers", name)
+	}
+	return out
+}
+
+// success is the answer of a successful operation.
+func (c *components) success(o *op.Op) any {
+	v := object{"description": http.StatusText(o.Status), "headers": headersOf(o, o.Status)}
+	data, list := o.OutputSchema(c.fromTypes)
+	switch {
+	case o.AnswersBytes():
+		v["content"] = bytesOf(o.Media)
+		return v
+	case data == nil:
+		return c.share("responses", "NoContent", v)
+	}
+	v["content"] = object{"application/json": object{"schema": envelope(data, list)}}
+	if data.Ref == "" {
+		return v
+	}
+	return c.share("responses", answerName(o, data.Ref[strings.LastIndexByte(data.Ref, '/')+1:]), v)
+}
+
+// answerName names an answer after its data and what distinguishes it from
+// others with the same data: ContactAnswer, ContactList, ContactCreated.
+func answerName(o *op.Op, data string) string {
+	switch {
+	case o.Lists():
+		return data + "List"
+	case o.Status != http.StatusOK:
+		return data + pascal(http.StatusText(o.Status))
+	case o.TakesKey():
+		return data + "ActionAnswer"
+	}
+	return data + "Answer"
+}
+
+func bytesOf(media string) object {
+	return object{cmp.Or(media, "*/*"): object{"schema": object{"type": "string", "format": "binary"}}}
+}
+
+func envelope(data *jsonschema.Schema, list bool) object {
+	if !list {
+		return object{
+			"type": "object", "required": []string{"data"}, "additionalProperties": false,
+			"properties": object{"data": data},
+		}
+	}
+	return object{
+		"type": "object", "required": []string{"data", "meta"}, "additionalProperties": false,
+		"properties": object{"data": object{"type": "array", "items": data}, "meta": ref("schemas", "PageMeta")},
+	}
+}
+
+// refusal is the shared error with the codes that it has under this status.
+func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
+	var codes, lines []string
+	for _, k := range kinds {
+		c.codes[k.Code] = true
+		codes = append(codes, k.Code)
+		lines = append(lines, fmt.Sprintf("`%s`: %s", k.Code, k.Message))
+	}
+	// Client generators use the reference; validators also check the codes.
+	schema := ref("schemas", "ApiError")
+	schema["properties"] = object{"error": object{
+		"properties":           object{"code": object{"enum": codes}},
+		"additionalProperties": true,
+	}}
+	v := object{
+		"description": strings.Join(lines, "\n\n"),
+		"headers":     headersOf(o, status),
+		"content":     object{"application/json": object{"schema": schema, "example": refusalExample(kinds[0])}},
+	}
+	name := refusalName(kinds)
+	if name == "" || o.Public { // a public operation has its own headers
+		return v
+	}
+	if shared, ok := c.share("responses", name, v).(object); ok && shared["$ref"] != nil {
+		return shared
+	}
+	return c.share("responses", name+strconv.Itoa(status), v) // a code that comes with several statuses
+}
+
+// refusalName names a refusal after its codes, or is empty when they are too
+// many for a name.
+func refusalName(kinds []*fault.Kind) string {
+	var parts []string
+	for len(kinds) > 0 {
+		part, n := pascal(kinds[0].Code), 1
+		for name, group := range usualRefusals {
+			if len(kinds) >= len(group) && slices.Equal(kinds[:len(group)], group) {
+				part, n = name, len(group)
+			}
+		}
+		parts, kinds = append(parts, part), kinds[n:]
+	}
+	if len(parts) > 3 {
+		return ""
+	}
+	return strings.Join(parts, "Or")
+}
+
+// usualRefusals have one name together, because nearly every operation has
+// them.
+var usualRefusals = map[string][]*fault.Kind{
+	"Forbidden":   {fault.AccountDisabled, fault.AgreementNeeded, fault.Forbidden},
+	"Unavailable": {fault.Unavailable, fault.OutcomeUnknown},
+}
+
+func refusalExample(k *fault.Kind) object {
+	e := object{"code": k.Code, "message": k.Message}
+	if k == fault.Invalid {
+		const issue = "Invalid input: expected string, received number"
+		e["message"] = "firstName: " + issue
+		field := object{"errors": []string{issue}}
+		e["details"] = object{"errors": []string{}, "properties": object{"firstName": field}}
+	}
+	return object{"error": e}
+}

@@ -1,0 +1,17 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Require panics when one of the named fields of a service's Config is zero, so
+// that a missing part is noticed at start.
+func Require(c any, fields ...string) {
+	v := reflect.ValueOf(c)
+	for _, name := range fields {
+		if v.FieldByName(name).IsZero() {
+			panic(fmt.Sprintf("%T: %s is required", c, name))
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"frontdesk/internal/kernel/id"
+)
+
+// A transaction remembers the rows that it locked to change them, as they were:
+// whoever tells of a change can say what was before.
+type former struct {
+	row   id.ID
+	value any // a pointer to a copy
+}
+
+// remember keeps a copy of a row that is about to change.
+func (t *Table[T]) remember(tx *Tx, row *T) {
+	if !tx.writable {
+		return
+	}
+	key := id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String())
+	if tx.Before(key) == nil {
+		was := *row
+		tx.former = append(tx.former, former{key, &was})
+	}
+}
+
+// Before is a pointer to a row as it was when this transaction locked it, or nil.
+func (tx *Tx) Before(row id.ID) any {
+	for _, f := range tx.former {
+		if f.row == row {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// guard is a check that a write must pass once it holds a row.
+type guard struct {
+	row   id.ID
+	check func(context.Context) error
+}
+
+// Guard has check run as soon as the transaction has locked a row, before anything
+// is changed.
+func (tx *Tx) Guard(row id.ID, check func(context.Context) error) { tx.guard = &guard{row, check} }
+
+// Guarded reports whether a guard has not been asked yet.
+func (tx *Tx) Guarded() bool { return tx.guard != nil }
+
+// locked asks the guard of a row that was just locked.
+func (tx *Tx) locked(ctx context.Context, row id.ID) error {
+	if tx.guard == nil || tx.guard.row != row {
+		return nil
+	}
+	check := tx.guard.check
+	tx.guard = nil
+	return check(ctx)
+}
+
+// Try runs fn inside a write so that its error undoes what it did, and nothing
+// else.
+func (tx *Tx) Try(ctx context.Context, fn func(context.Context) error) error {
+	if _, err := tx.exec(ctx, "SAVEPOINT try", nil); err != nil {
+		return err
+	}
+	index, after := len(tx.index), len(tx.after)
+	err := fn(ctx)
+	if err != nil {
+		tx.index, tx.after = tx.index[:index], tx.after[:after]
+		if _, undo := tx.exec(ctx, "ROLLBACK TO SAVEPOINT try", nil); undo != nil {
+			return errors.Join(undo, err)
+		}
+	}
+	if _, end := tx.exec(ctx, "RELEASE SAVEPOINT try", nil); end != nil {
+		return errors.Join(end, err)
+	}
+	return err
+}

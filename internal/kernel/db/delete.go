@@ -1,0 +1,103 @@
+package db
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/id"
+)
+
+// The references that a deletion cleared are kept as long as events are: an
+// erasure must still find the rows about a person who was deleted before.
+var _ = Declare("cleared_references", Life{
+	Refs:   []Ref{To("row_id", "", Keeps), To("target_id", "", Keeps)},
+	Expire: Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
+})
+
+// deleteDependents deletes the rows that belong to a row that was just deleted,
+// and clears the references to it.
+func deleteDependents(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
+	for _, r := range tx.db.referrers(table) {
+		if r.ref.Fate != Ends || !tx.db.relation(r.table).Has("deleted_at") {
+			continue
+		}
+		if err := deleteUnder(ctx, tx, r, org, row, now); err != nil {
+			return err
+		}
+	}
+	return clearRefs(ctx, tx, table, org, row, now)
+}
+
+// deleteUnder deletes the rows that belong to a deleted row, and what belongs to
+// them in turn.
+func deleteUnder(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now clock.Time) error {
+	text := "UPDATE " + r.table + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND " +
+		r.ref.Column + " = $2 AND deleted_at IS NULL"
+	if len(tx.db.referrers(r.table)) == 0 && !searchable(tx, r.table) {
+		_, err := Exec(ctx, tx, text, org, row, now)
+		return err
+	}
+	type ended struct {
+		Seq int64 `db:"seq"`
+		ID  id.ID `db:"id"`
+	}
+	rows, err := All[ended](ctx, tx, text+" RETURNING seq, id", org, row, now)
+	if err != nil {
+		return err
+	}
+	for _, v := range rows {
+		if searchable(tx, r.table) {
+			Index(tx, r.table, v.Seq, "")
+		}
+		if err := deleteDependents(ctx, tx, r.table, org, v.ID, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func searchable(tx *Tx, table string) bool {
+	return tx.db.relation(table).Has("search")
+}
+
+// clearRefs clears the visible references to a deleted row. One statement records
+// them all; most rows have none, and then it is the only statement.
+func clearRefs(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
+	var notes []string
+	for _, r := range tx.db.referrers(table) {
+		if r.ref.Fate == Clears {
+			notes = append(notes, "SELECT organization_id, CAST($3 AS BIGINT), '"+r.table+"', '"+r.ref.Column+"', id, "+
+				r.ref.Column+" FROM "+r.table+" WHERE organization_id = $1 AND "+r.ref.Column+" = $2")
+		}
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	type noted struct {
+		Table  string `db:"table_name"`
+		Column string `db:"column_name"`
+	}
+	rows, err := All[noted](ctx, tx, `
+		INSERT INTO cleared_references (organization_id, created_at, table_name, column_name, row_id, target_id)
+		`+strings.Join(notes, "\n\t\tUNION ALL ")+`
+		RETURNING table_name, column_name`, org, row, now)
+	if err != nil {
+		return err
+	}
+	done := map[noted]bool{}
+	for _, v := range rows {
+		if done[v] {
+			continue
+		}
+		done[v] = true
+		if _, err := Exec(ctx, tx, "UPDATE "+v.Table+" SET "+v.Column+
+			" = NULL, updated_at = $3 WHERE organization_id = $1 AND "+
+			v.Column+" = $2", org, row, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/id"
+)
+
+// Life says what happens to a table's rows: what they are deleted with, which
+// references they lose, how long they are kept, what an export contains and what
+// is sealed. Deletion, purge, erasure, export and key rotation all walk the lives
+// of the tables; none of them names a table. A test checks that every table of
+// the schema has a life, and every id in a row a Ref.
+type Life struct {
+	Noun string // what people call a row: "There is no such …."
+
+	// Parent is the row that this one belongs to. It ends with it.
+	Parent Ref
+	// Refs are the other rows that it names. An id that names two kinds of row
+	// is listed once for each.
+	Refs []Ref
+	// Yields are the rows that give way when what they name is merged: see Repoint.
+	Yields []Yield
+
+	// Permanent is for tables whose rows are never deleted, or whose deleted rows
+	// stay as a record. They end with their parent, by Expire, or never.
+	Permanent bool
+	// BeforePurge runs before deleted rows are removed. ROWS in it stands for
+	// their seq numbers.
+	BeforePurge string
+	// Expire removes rows by their age.
+	Expire Expiry
+
+	// Erase is what erasing a person does to a row that names them.
+	Erase Erase
+
+	// Sealed lists the columns that hold sealed bytes.
+	Sealed []Sealed
+
+	// Bytes is the column that counts towards the organization's storage.
+	Bytes string
+
+	// Unexported lists the columns that an export leaves out: secrets and internal
+	// state. An export always leaves out bytes and search.
+	Unexported []string
+	// Belongs is the condition under which a row belongs to the organization
+	// $1, for a table without organization_id. Without it nothing is exported.
+	Belongs string
+}
+
+// Ref is a column that names a row of another table.
+type Ref struct {
+	Column, Table string
+	Fate          Fate
+}
+
+// To declares the reference of a column to a table. Without a fate the row ends
+// with its parent, and any other reference is cleared.
+func To(column, table string, fate ...Fate) Ref {
+	r := Ref{Column: column, Table: table}
+	if len(fate) > 0 {
+		r.Fate = fate[0]
+	}
+	return r
+}
+
+// Fate is what happens to a reference, or to its row, when the named row is
+// deleted.
+type Fate int
+
+const (
+	defaultFate   Fate = iota // Ends for a parent, Clears for any other
+	Clears                    // the reference becomes null at once
+	ClearsAtPurge             // it becomes null when the named row is purged
+	Ends                      // the row is deleted too
+	EndsAtPurge               // the row is hidden with its parent, and ends when that is purged
+	Keeps                     // the reference stays, as a record
+)
+
+// Expiry is how long rows are kept after they were created.
+type Expiry struct {
+	After func(config.Retention) time.Duration
+	Only  string // a further condition of the rows that end; empty for none
+}
+
+// Sealed is a column of sealed bytes.
+type Sealed struct {
+	Column string
+	Place  string // the place that the bytes are bound to, as SQL
+	Only   string // a condition of the rows that are sealed; the column is not null by default
+}
+
+func (s Sealed) only() string { return cmp.Or(s.Only, s.Column+" IS NOT NULL") }
+
+// SealedColumn is a sealed column with its table.
+type SealedColumn struct {
+	Table, Column, Place, Only string
+}
+
+// StoredBytes returns the SQL for how much an organization stores: the sum of the
+// columns that the tables declare. Deleted rows count until they are purged.
+func StoredBytes(organization string) string {
+	var sums []string
+	for _, table := range Declared() {
+		if l := lives[table]; l.Bytes != "" {
+			sums = append(sums,
+				"(SELECT coalesce(sum("+l.Bytes+"), 0) FROM "+table+" WHERE organization_id = "+organization+")")
+		}
+	}
+	return "CAST(" + strings.Join(sums, " + ") + " AS bigint)"
+}
+
+// Owner finds the organization of a row, deleted or not. noun is what people call
+// the row. ErrNone means that there is no such row.
+func Owner(ctx context.Context, tx *Tx, noun string, row id.ID) (id.ID, error) {
+	for _, table := range tx.db.inOrder() {
+		if lives[table].Noun == noun && tx.db.relation(table).Has("organization_id") {
+			return One[id.ID](ctx, tx, "SELECT organization_id FROM "+table+" WHERE id = $1", row)
+		}
+	}
+	return "", ErrNone
+}
+
+// Exports reports whether an export contains a column. It leaves out bytes, which
+// are hashes, fingerprints, sealed text, or mail whose message is exported.
+func (l *Life) Exports(c Column) bool {
+	return c.Type != WordBytes && c.Name != "seq" && c.Name != "search" && !slices.Contains(l.Unexported, c.Name)
+}
+
+var lives = map[string]*Life{}
+
+// Declare gives a table its life. NewTable does so for the tables with a row
+// type.
+func Declare(table string, l Life) string {
+	if lives[table] != nil {
+		panic("db: table " + table + " is declared twice")
+	}
+	if l.Parent.Table != "" && l.Parent.Fate == defaultFate {
+		l.Parent.Fate = Ends
+	}
+	l.Refs = slices.Clone(l.Refs)
+	for i := range l.Refs {
+		if l.Refs[i].Fate == defaultFate {
+			l.Refs[i].Fate = Clears
+		}
+	}
+	lives[table] = &l
+	return table
+}
+
+// AllRefs lists every reference of a row, its parent first.
+func (l *Life) AllRefs() []Ref {
+	if l.Parent.Table == "" {
+		return l.Refs
+	}
+	return append([]Ref{l.Parent}, l.Refs...)
+}
+
+// LifeOf returns the declared life of a table, or nil.
+func LifeOf(table string) *Life { return lives[table] }
+
+// Declared lists the tables that have a life, by name.
+func Declared() []string { return slices.Sorted(maps.Keys(lives)) }
+
+// SealedColumns lists the sealed columns of all tables.
+func SealedColumns() (out []SealedColumn) {
+	for _, table := range Declared() {
+		for _, s := range lives[table].Sealed {
+			out = append(out, SealedColumn{table, s.Column, s.Place, s.only()})
+		}
+	}
+	return out
+}
+
+// referrer is a table whose rows name rows of another.
+type referrer struct {
+	table string
+	ref   Ref
+}
+
+// referrers lists what names rows of a table.
+func (d *DB) referrers(table string) []referrer { return d.walk().referrers[table] }
+
+// inOrder lists the tables so that a table comes after those that name it.
+func (d *DB) inOrder() []string { return d.walk().order }
+
+// walk is the lives of this database's tables, prepared for walking when they are
+// first needed.
+type walk struct {
+	once      sync.Once
+	tables    map[string]*Relation
+	referrers map[string][]referrer // by the table that they name, in an order that never changes
+	order     []string
+
+	purgeOnce sync.Once
+	purges    []PurgeStep
+}
+
+func (d *DB) walk() *walk {
+	w := &d.lives
+	w.once.Do(func() {
+		all, _, err := relations(d.opts.Migrations, math.MaxInt64)
+		if err != nil {
+			panic(fmt.Sprintf("db: cannot read the migrations again: %v", err))
+		}
+		w.tables, w.referrers = map[string]*Relation{}, map[string][]referrer{}
+		for i := range all {
+			if lives[all[i].Name] != nil {
+				w.tables[all[i].Name] = &all[i]
+			}
+		}
+		names := slices.Sorted(maps.Keys(w.tables))
+		for _, name := range names {
+			for _, r := range lives[name].AllRefs() {
+				if r.Fate != Keeps {
+					w.referrers[r.Table] = append(w.referrers[r.Table], referrer{name, r})
+				}
+			}
+		}
+		seen := map[string]bool{}
+		var visit func(string)
+		visit = func(table string) {
+			if seen[table] {
+				return
+			}
+			seen[table] = true
+			for _, r := range w.referrers[table] {
+				visit(r.table)
+			}
+			w.order = append(w.order, table)
+		}
+		for _, table := range names {
+			visit(table)
+		}
+	})
+	return w
+}
+
+// relation is a declared table as the schema has it, or nil.
+func (d *DB) relation(table string) *Relation { return d.walk().tables[table] }
+
+// EventName is what events call a row: "email opt-in" is email_opt_in.
+func EventName(noun string) string {
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(noun))
+}
+
+func (l *Life) singular() string { return EventName(l.Noun) }

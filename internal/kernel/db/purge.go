@@ -1,0 +1,157 @@
+package db
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+)
+
+// PurgeStep is a statement of the purge.
+type PurgeStep struct {
+	Text     string
+	Prepares bool // it is a BeforePurge, and removes nothing
+}
+
+// Purges lists the statements that remove deleted rows for good, together with
+// the rows that belong to them and the references to them. $1 is the moment
+// before which they were deleted, $2 how many one statement may remove.
+func (d *DB) Purges() (out []PurgeStep) {
+	for _, table := range d.inOrder() {
+		l := lives[table]
+		if !d.relation(table).Has("deleted_at") || l.Permanent && l.Parent.Table != "" {
+			continue // no row is deleted on its own
+		}
+		out = append(out, d.underDeleted([]referrer{{table: table}})...)
+		if l.Permanent {
+			continue
+		}
+		rows := "SELECT seq FROM " + oldest(table)
+		if l.BeforePurge != "" {
+			out = append(out, PurgeStep{strings.ReplaceAll(l.BeforePurge, "ROWS", rows), true})
+		}
+		out = append(out, PurgeStep{Text: "DELETE FROM " + table + " WHERE seq IN (" + rows + ")"})
+	}
+	return out
+}
+
+// oldest selects the deleted rows that the next batch removes.
+func oldest(table string) string {
+	return table + " WHERE deleted_at <= $1 ORDER BY deleted_at, seq LIMIT $2"
+}
+
+// underDeleted removes what belongs to the deleted rows at the head of a path, and
+// clears the references to them, the lowest rows first. Each step of the path
+// belongs to the one before.
+func (d *DB) underDeleted(path []referrer) (out []PurgeStep) {
+	for _, r := range d.referrers(path[len(path)-1].table) {
+		if onPath(path[1:], r.table) {
+			continue // a row that belongs to one of its own kind
+		}
+		longer := append(path[:len(path):len(path)], r)
+		rows := "WHERE seq IN (" + belonging(longer) + ")"
+		switch r.ref.Fate {
+		case Ends, EndsAtPurge:
+			out = append(out, d.underDeleted(longer)...)
+			out = append(out, PurgeStep{Text: "DELETE FROM " + r.table + " " + rows})
+		case Clears, ClearsAtPurge:
+			out = append(out, PurgeStep{Text: "UPDATE " + r.table + " SET " + r.ref.Column + " = NULL " + rows})
+		}
+	}
+	return out
+}
+
+func onPath(path []referrer, table string) bool {
+	return slices.ContainsFunc(path, func(r referrer) bool { return r.table == table })
+}
+
+// belonging finds the rows at the end of a path. The deleted rows at its head are
+// those that the same batch removes. Others wait, because a batch that covered all
+// of them would take longer the more there are. A permanent table's deleted rows
+// stay, so it covers all of them.
+func belonging(path []referrer) string {
+	head := oldest(path[0].table)
+	if lives[path[0].table].Permanent {
+		head = path[0].table + " WHERE deleted_at <= $1"
+	}
+	// SQLite joins the tables of a CROSS JOIN in the given order.
+	from, where, alias := "(SELECT id, organization_id FROM "+head+") AS p", "", "p"
+	for i, r := range path[1:] {
+		next := "r" + strconv.Itoa(i)
+		from += " CROSS JOIN " + r.table + " " + next
+		where += " AND " + next + ".organization_id = " + alias + ".organization_id AND " + next + "." + r.ref.Column +
+			" = " + alias + ".id"
+		alias = next
+	}
+	return "SELECT " + alias + ".seq FROM " + from + " WHERE TRUE" + where + " LIMIT $2"
+}
+
+// Purge removes a batch of the rows that were deleted before a moment, and reports
+// whether there may be more. A row waits until nothing belongs to it any more.
+func Purge(ctx context.Context, tx *Tx, before clock.Time, batch int) (more bool, err error) {
+	for _, step := range tx.db.purges() {
+		n, err := Exec(ctx, tx, step.Text, before, batch)
+		if err != nil || n >= int64(batch) && !step.Prepares {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+func (d *DB) purges() []PurgeStep {
+	d.lives.purgeOnce.Do(func() { d.lives.purges = d.Purges() })
+	return d.lives.purges
+}
+
+// Expiring is a table whose rows expire by their age.
+type Expiring struct {
+	Table string
+	Expiry
+}
+
+// Expiries lists the tables whose rows expire by their age.
+func (d *DB) Expiries() (out []Expiring) {
+	for _, table := range d.inOrder() {
+		if e := lives[table].Expire; e.After != nil {
+			out = append(out, Expiring{table, e})
+		}
+	}
+	return out
+}
+
+// window is how many rows one transaction reads: few enough that nobody has to
+// wait.
+const window = 1000
+
+// Sweep returns the function that removes old rows from a table without an index
+// on their age. It walks the table in the order of insertion, a window per
+// transaction, until a window has only younger rows. The rows that follow are
+// younger still.
+func (x Expiring) Sweep(kept config.Retention) func(ctx context.Context, tx *Tx,
+	now clock.Time) (more bool, err error) {
+	last := int64(0)
+	type span struct {
+		End    *int64      `db:"last"`
+		Oldest *clock.Time `db:"oldest"`
+	}
+	look := "SELECT max(seq) AS last, min(created_at) AS oldest FROM (SELECT seq, created_at FROM " + x.Table +
+		" WHERE seq > $1 ORDER BY seq LIMIT $2) AS next"
+	end := "DELETE FROM " + x.Table + " WHERE seq > $1 AND seq <= $2 AND created_at <= $3"
+	if x.Only != "" {
+		end += " AND (" + x.Only + ")"
+	}
+	return func(ctx context.Context, tx *Tx, now clock.Time) (bool, error) {
+		before := now.Add(-x.After(kept))
+		s, err := One[span](ctx, tx, look, last, window)
+		if err != nil || s.End == nil || *s.Oldest > before {
+			last = 0
+			return false, err
+		}
+		_, err = Exec(ctx, tx, end, last, *s.End, before)
+		tx.OnCommit(func() { last = *s.End })
+		return true, err
+	}
+}

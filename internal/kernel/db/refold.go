@@ -1,0 +1,117 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"frontdesk/internal/kernel/clock"
+)
+
+// Search texts once kept their accents, and their index did not know whose they
+// are. The table search_refolds lists the columns that may still have such texts;
+// Refold turns them into new ones, a batch at a time. Until it is empty searches
+// look for both. A new database has none.
+var _ = Declare("search_refolds", Life{})
+
+// refold is a column of search texts, and how far it is done.
+type refold struct {
+	Seq    int64  `db:"seq"`
+	Table  string `db:"table_name"`
+	Column string `db:"column_name"`
+	Last   int64  `db:"last_seq"`
+	Walk   int    `db:"walk"`
+}
+
+// How much one transaction folds: little enough that nobody has to wait.
+const (
+	refoldRows  = 200
+	refoldBytes = 64 << 10
+)
+
+// refoldAgain is when PostgreSQL's texts are looked at once more: an older version
+// beside this one may have written some.
+const refoldAgain = time.Hour
+
+// Refold turns a batch of old search texts into new ones, and reports whether there
+// may be more.
+func Refold(ctx context.Context, tx *Tx, now clock.Time) (more bool, err error) {
+	r, err := One[refold](ctx, tx, `
+		SELECT seq, table_name, column_name, last_seq, walk FROM search_refolds
+		WHERE due_at <= $1 ORDER BY due_at, seq LIMIT 1`, now)
+	if errors.Is(err, ErrNone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	done, err := r.batch(ctx, tx)
+	switch {
+	case err != nil:
+	case !done:
+		_, err = Exec(ctx, tx, "UPDATE search_refolds SET last_seq = $2 WHERE seq = $1", r.Seq, r.Last)
+	case tx.Engine() == Postgres && r.Walk == 1:
+		_, err = Exec(ctx, tx, "UPDATE search_refolds SET last_seq = 0, walk = 2, due_at = $2 WHERE seq = $1", r.Seq,
+			now.Add(refoldAgain))
+	default:
+		_, err = Exec(ctx, tx, "DELETE FROM search_refolds WHERE seq = $1", r.Seq)
+	}
+	return true, err
+}
+
+// batch folds the next rows. The old text is the fields as they were folded, so its
+// words are those of the new one. A row that somebody changes meanwhile has a new
+// text by then.
+func (r *refold) batch(ctx context.Context, tx *Tx) (done bool, err error) {
+	type row struct {
+		Seq  int64  `db:"seq"`
+		Text string `db:"text"`
+		Live bool   `db:"live"`
+	}
+	rows, err := All[row](ctx, tx, "SELECT seq, "+r.Column+" AS text, deleted_at IS NULL AS live FROM "+r.Table+
+		" WHERE seq > $1 ORDER BY seq LIMIT $2", r.Last, refoldRows)
+	if err != nil {
+		return false, err
+	}
+	size := 0
+	for _, v := range rows {
+		if size += len(v.Text); size > refoldBytes && v.Seq != rows[0].Seq {
+			return false, nil
+		}
+		r.Last = v.Seq
+		words := SearchText(&v.Text)
+		if words != v.Text {
+			if _, err := Exec(ctx, tx, "UPDATE "+r.Table+" SET "+r.Column+" = $2 WHERE seq = $1 AND "+r.Column+" = $3",
+				v.Seq, words, v.Text); err != nil {
+				return false, err
+			}
+		}
+		if v.Live && r.Column == "search" {
+			Index(tx, r.Table, v.Seq, words)
+		}
+	}
+	return len(rows) < refoldRows, nil
+}
+
+// hasOldTexts reports whether there may be old search texts.
+func hasOldTexts(ctx context.Context, tx *Tx) (bool, error) {
+	if tx.db.folded.Load() {
+		return false, nil
+	}
+	n := 0
+	if tx.db.relation("search_refolds") != nil {
+		var err error
+		if n, err = One[int](ctx, tx, "SELECT count(*) FROM search_refolds"); err != nil {
+			return false, err
+		}
+	}
+	tx.db.folded.Store(n == 0)
+	return n > 0, nil
+}
+
+// oldWords is a query as old search texts have it. Texts cannot have a NUL.
+func oldWords(query string) string {
+	return strings.Join(strings.FieldsFunc(strings.ReplaceAll(Fold(query), "\x00", ""), unicode.IsSpace), " ")
+}

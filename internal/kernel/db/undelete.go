@@ -1,0 +1,112 @@
+package db
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"zombiezen.com/go/sqlite"
+)
+
+// ErrTaken says that a unique index forbids it: something else has the place.
+var ErrTaken = errors.New("db: the place is taken")
+
+// Undelete brings a deleted row back until it is purged, with what ended with it
+// and the references to it that were cleared. It returns the row and whether it
+// was deleted at all; a 404 means that there is no such row, or none any more.
+func (t *Table[T]) Undelete(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (v *T, was bool, err error) {
+	at, err := One[*clock.Time](ctx, tx, lockColumn(tx, "deleted_at", t.name), org, row)
+	if err != nil {
+		return nil, false, t.missing(err)
+	}
+	if at != nil {
+		if err := undelete(ctx, tx, t.name, org, row, *at, now); err != nil {
+			return nil, false, taken(err)
+		}
+	}
+	v, err = t.Get(ctx, tx, org, row)
+	return v, at != nil, err
+}
+
+func lockColumn(tx *Tx, column, table string) string {
+	text := "SELECT " + column + " FROM " + table + " WHERE organization_id = $1 AND id = $2"
+	if tx.Engine() == Postgres {
+		text += " FOR NO KEY UPDATE"
+	}
+	return text
+}
+
+// undelete brings back one row, and the rows below it that ended in the same
+// moment.
+func undelete(ctx context.Context, tx *Tx, table string, org, row id.ID, at, now clock.Time) error {
+	if searchable(tx, table) {
+		type indexed struct {
+			Seq    int64  `db:"seq"`
+			Search string `db:"search"`
+		}
+		v, err := One[indexed](ctx, tx, "SELECT seq, search FROM "+table+" WHERE id = $1", row)
+		if err != nil {
+			return err
+		}
+		Index(tx, table, v.Seq, v.Search)
+	}
+	if _, err := Exec(ctx, tx, "UPDATE "+table+
+		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2", org, row, now); err != nil {
+		return err
+	}
+	for _, r := range tx.db.referrers(table) {
+		if r.ref.Fate != Ends || !tx.db.relation(r.table).Has("deleted_at") {
+			continue
+		}
+		below, err := All[id.ID](ctx, tx, "SELECT id FROM "+r.table+" WHERE organization_id = $1 AND "+r.ref.Column+
+			" = $2 AND deleted_at = $3", org, row, at)
+		if err != nil {
+			return err
+		}
+		for _, v := range below {
+			if err := undelete(ctx, tx, r.table, org, v, at, now); err != nil {
+				return err
+			}
+		}
+	}
+	return restoreRefs(ctx, tx, org, row, now)
+}
+
+// restoreRefs sets the references that a deletion cleared, unless they name
+// another row by now.
+func restoreRefs(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) error {
+	type cleared struct {
+		Table  string `db:"table_name"`
+		Column string `db:"column_name"`
+	}
+	of := " FROM cleared_references WHERE organization_id = $1 AND target_id = $2"
+	columns, err := All[cleared](ctx, tx, "SELECT DISTINCT table_name, column_name"+of, org, row)
+	if err != nil || len(columns) == 0 {
+		return err
+	}
+	for _, c := range columns {
+		if _, err := Exec(ctx, tx, "UPDATE "+c.Table+" SET "+c.Column+
+			" = $2, updated_at = $5 WHERE organization_id = $1 AND "+
+			c.Column+" IS NULL AND id IN (SELECT row_id"+of+" AND table_name = $3 AND column_name = $4)",
+			org, row, c.Table, c.Column, now); err != nil {
+			return err
+		}
+	}
+	_, err = Exec(ctx, tx, "DELETE"+of, org, row)
+	return err
+}
+
+// taken tells the violation of a unique index from other errors.
+func taken(err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg) && pg.Code == "23505":
+		return errors.Join(ErrTaken, err)
+	case sqlite.ErrCode(err) == sqlite.ResultConstraintUnique:
+		return errors.Join(ErrTaken, err)
+	}
+	return err
+}

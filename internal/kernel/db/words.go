@@ -1,0 +1,149 @@
+package db
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold makes text comparable regardless of case and of how its letters are
+// composed.
+func Fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+		}
+	}
+	return strings.ToLower(s)
+}
+
+// Search texts and queries are folded further than Fold goes, which compares
+// addresses: accents do not count, nor do kinds of quotes and dashes.
+
+// SearchText joins the words of a row, folded, one space before each, so that
+// " ad" finds the beginning of a word.
+func SearchText(parts ...*string) string {
+	n := 0
+	for _, p := range parts {
+		if p != nil {
+			n += len(*p) + 1
+		}
+	}
+	b := make([]byte, 0, n)
+	for _, p := range parts {
+		if p != nil {
+			b = appendWords(b, *p)
+		}
+	}
+	return string(b)
+}
+
+// appendWords appends the folded words of s, one space before each. What is
+// folded already stays as it is.
+func appendWords(b []byte, s string) []byte {
+	begin, between := len(b), true
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return appendLetters(b[:begin], s)
+		case separates(rune(c)):
+			between = true
+			continue
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		if between {
+			b = append(b, ' ')
+			between = false
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// appendLetters is appendWords for text beyond ASCII. It composes again at the end
+// what is more than a letter with an accent, like the syllables of Korean.
+func appendLetters(b []byte, s string) []byte {
+	s = norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s)))
+	var plain strings.Builder
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			plain.WriteRune(r)
+		case !ignored(r):
+			if as, ok := plainLetters[r]; ok {
+				plain.WriteString(as)
+			} else {
+				plain.WriteRune(r)
+			}
+		}
+	}
+	between, marked := true, false
+	for _, r := range norm.NFC.String(plain.String()) {
+		if separates(r) {
+			between = true
+			continue
+		}
+		if between {
+			b = append(b, ' ')
+			between, marked = false, false
+		}
+		cjk := isCJK(r)
+		if cjk && !marked {
+			b = utf8.AppendRune(b, mark3)
+		}
+		b = utf8.AppendRune(b, r)
+		if marked = cjk; cjk {
+			b = utf8.AppendRune(b, mark3)
+		}
+	}
+	return b
+}
+
+// mark3 stands before and after every Chinese, Japanese and Korean letter, where
+// words have no spaces between them and two letters are a word. So an index of
+// three letters finds one of them (mark, letter, mark) and two (letter, mark,
+// letter), anywhere. It is a letter, because PostgreSQL indexes nothing else, of
+// Roman inscriptions; in what people write it is ignored.
+const mark3 = 'ꟷ'
+
+func isCJK(r rune) bool {
+	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Bopomofo) || r == 'ー')
+}
+
+// separates reports whether a character ends a word. Quotes do, so that a query
+// may have them.
+func separates(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// ignored reports whether a character of decomposed text does not count: accents,
+// the vowel points of Hebrew and Arabic, and what is invisible. The vowels of other
+// scripts are marks too, and the voice of a Japanese syllable; these make other
+// words, and count.
+func ignored(r rune) bool {
+	if r == mark3 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
+		return true
+	}
+	if !unicode.Is(unicode.Mn, r) {
+		return false
+	}
+	class := norm.NFD.PropertiesString(string(r)).CCC()
+	return class >= 10 && class <= 36 || class >= 200
+}
+
+// plainLetters are those that do not decompose, as people without them on their
+// keyboards write them.
+var plainLetters = map[rune]string{
+	'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ĸ': "k", 'ŋ': "n",
+	'ŧ': "t", 'ƀ': "b", 'ɓ': "b", 'ƈ': "c", 'ȼ': "c", 'ɖ': "d", 'ɗ': "d", 'ɇ': "e", 'ƒ': "f", 'ǥ': "g", 'ɠ': "g",
+	'ɨ': "i", 'ɉ': "j", 'ƙ': "k", 'ƚ': "l", 'ɲ': "n", 'ƞ': "n", 'ɵ': "o", 'ƥ': "p", 'ɍ': "r", 'ƭ': "t", 'ʉ': "u",
+	'ʋ': "v", 'ƴ': "y", 'ɏ': "y", 'ƶ': "z", 'ȥ': "z",
+	'‘': "'", '’': "'", '‚': "'", '‛': "'", '′': "'", 'ʼ': "'", 'ʻ': "'",
+	'“': `"`, '”': `"`, '„': `"`, '‟': `"`, '«': `"`, '»': `"`,
+	'‹': `"`, '›': `"`, '「': `"`, '」': `"`, '『': `"`, '』': `"`,
+	'‐': "-", '‑': "-", '‒': "-", '–': "-", '—': "-", '―': "-", '−': "-",
+}

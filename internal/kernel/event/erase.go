@@ -1,0 +1,76 @@
+package event
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// Table is the table of the log, for the operations that show it.
+const Table = "events"
+
+var (
+	_ = db.Declare("events", db.Life{
+		Refs: []db.Ref{
+			db.To("resource_id", "", db.Keeps),
+			db.To("actor_id", "", db.Keeps),
+		},
+		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
+		// What happened stays on record, without its data.
+		Erase: db.Blank("data = NULL, previous = NULL").
+			Only("data IS NOT NULL AND type NOT LIKE '%.erased'").Find(findEvents),
+	})
+	_ = db.Declare("event_listeners", db.Life{Refs: []db.Ref{db.To("listener_id", "", db.Keeps)}})
+)
+
+// findEvents finds the events of rows about a person, of the rows below them, and
+// the events that mention the person. Rows that are gone are known only by their
+// events: if one of those mentions the person, the row is about the person too,
+// and so are its other events.
+func findEvents(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	err := e.Any(ctx, tx, "events", "organization_id = $1 AND resource_id = ANY($2)", e.Traced())
+	if err != nil {
+		return err
+	}
+	kinds := e.Kinds()
+	for _, kind := range kinds {
+		under := "organization_id = $1 AND resource_type LIKE '" + kind + ".%' AND data->>'" + idField(kind) +
+			"' = ANY($2)"
+		err := e.Any(ctx, tx, "events", under, e.Mentioned(kind))
+		if err != nil {
+			return err
+		}
+	}
+	about := "resource_type IN ('" + strings.Join(kinds, "', '") + "')"
+	nested := "resource_type LIKE '" + strings.Join(kinds, ".%' OR resource_type LIKE '") + ".%'"
+	mentions := "organization_id = $1 AND (" + about + " OR " + nested + ") AND (" + tx.Mentions("data") + " OR " +
+		tx.Mentions("previous") + ")"
+	err = e.Each(ctx, tx, "events", mentions, e.Names())
+	if err != nil {
+		return err
+	}
+	type subject struct {
+		Kind string `db:"resource_type"`
+		ID   id.ID  `db:"resource_id"`
+	}
+	subjects, err := db.All[subject](ctx, tx, `
+		SELECT DISTINCT resource_type, resource_id FROM events
+		WHERE seq = ANY($1) AND `+about, e.Rows("events"))
+	for _, s := range subjects {
+		e.Mention(s.Kind, s.ID)
+	}
+	return err
+}
+
+// idField is the field by which a nested row's data names its parent.
+func idField(kind string) string {
+	words := strings.Split(kind, "_")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
+	}
+	return strings.Join(words, "") + "Id"
+}

@@ -1,0 +1,20 @@
+package job
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+)
+
+// Finished jobs end in purge.go.
+var _ = db.Declare("jobs", db.Life{Erase: db.WholeRow.Find(findJobs)})
+
+// findJobs finds the jobs that mention a person, or a row about that person.
+func findJobs(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	const ours = "(organization_id = $1 OR organization_id IS NULL)"
+	mentions := tx.Mentions("args") + " OR " + tx.Mentions("unique_key") + " OR " + tx.Mentions("last_error")
+	if err := e.Each(ctx, tx, "jobs", ours+" AND ("+mentions+")", e.Names()); err != nil {
+		return err
+	}
+	return e.Any(ctx, tx, "jobs", ours+" AND unique_key = ANY($2)", e.Traced())
+}

@@ -1,0 +1,205 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// batchCost is how many rows of a batch count as one request.
+const batchCost = 25
+
+// Batch declares the operation that creates and changes up to 500 rows of a noun
+// in one transaction: a row with an id is what update takes, one without what
+// create takes.
+func Batch(create, update *Op) *Op {
+	collection, _, _ := strings.Cut(create.Name, ".")
+	o := Write(Spec{
+		Name:     collection + ".batch",
+		Route:    create.Route + "/batch",
+		Resource: create.Resource,
+		Summary:  "Create and change up to 500 " + strings.ReplaceAll(collection, "_", " ") + " at once.",
+		Description: "A row with an id changes, one without creates. The answer has a status with data or error for " +
+			"each row, in order. " + fmt.Sprintf("%d rows count as one request.", batchCost),
+		Status:  200,
+		Errors:  slices.Concat(create.Errors, update.Errors),
+		Events:  slices.Concat(create.Events, update.Events),
+		Example: `{"mode": "each", "rows": [` + create.Example + `, ` + update.Example + `]}`,
+	}, runBatch)
+	o.batch, o.out.max = &batch{create, update}, o.in.props["rows"].node.max
+	o.in.props["rows"].node.elem.shown = batchRowNode(create, update)
+	return o
+}
+
+// Batched adds the batch to the operations of a noun.
+func Batched(noun []*Op) []*Op {
+	collection, _, _ := strings.Cut(noun[0].Name, ".")
+	find := func(name string) *Op {
+		return noun[slices.IndexFunc(noun, func(o *Op) bool { return o.Name == collection+name })]
+	}
+	return append(noun, Batch(find(".create"), find(".update")))
+}
+
+// Changes reports whether an input may clear what there is, by null.
+func (o *Op) Changes() bool {
+	return o.batch != nil || o.Method == http.MethodPatch || o.Method == http.MethodPut
+}
+
+type batch struct{ create, update *Op }
+
+// batchRowNode is what documents say of a row.
+func batchRowNode(create, update *Op) *node {
+	n := &node{kind: objectValue, props: map[string]*prop{}, typ: create.in.typ, object: create.in.object,
+		name: strings.TrimSuffix(create.in.name, "Create") + "Row",
+		doc:  "with id as update takes it, else as create does"}
+	for _, p := range slices.Concat(update.pathOf, update.in.order, create.in.order) {
+		if n.props[p.name] == nil {
+			c := *p
+			c.required, c.def = false, nil
+			n.props[p.name] = &c
+			n.order = append(n.order, &c)
+		}
+	}
+	return n
+}
+
+type batchInput struct {
+	Mode string           `json:"mode" default:"atomic" enum:"atomic,each" doc:"all rows or none; or each by itself"`
+	Rows []jsontext.Value `json:"rows" min:"1" max:"500"`
+
+	rows []batchRow
+}
+
+// batchRow is a row that was read, or what is wrong with it.
+type batchRow struct {
+	op  *Op
+	in  reflect.Value
+	err error
+}
+
+// BatchResult is what became of a row.
+type BatchResult struct {
+	Status int            `json:"status"`
+	Data   jsontext.Value `json:"data,omitzero" doc:"the row, as GET returns it"`
+	Error  jsontext.Value `json:"error,omitzero" kinds:"object" doc:"why nothing was done with it"`
+}
+
+// Prepare reads the rows, before the transaction.
+func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
+	if more := (len(in.Rows) - 1) / batchCost; more > 0 && c.spend != nil {
+		if err := c.spend(more); err != nil {
+			return err
+		}
+	}
+	in.rows = make([]batchRow, len(in.Rows))
+	var tree *fault.Tree
+	for i, text := range in.Rows {
+		r := c.op.batch.read(ctx, c, text)
+		in.rows[i] = r
+		if r.err == nil || in.Mode == "each" && fault.Of(r.err).Kind != fault.Internal {
+			continue
+		}
+		f := fault.Of(r.err)
+		if f.Status >= 500 || f.Status == 403 {
+			return r.err
+		}
+		tree = tree.Set("rows", inRow(tree, i, f))
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+// inRow adds what is wrong with a row to what is wrong with the rows.
+func inRow(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
+	var rows *fault.Tree
+	if tree != nil {
+		rows = tree.Properties["rows"]
+	}
+	details, ok := f.Details.(*fault.Tree)
+	if !ok {
+		details = (*fault.Tree)(nil).Add(f.Sentence())
+	}
+	return rows.SetItem(i, details)
+}
+
+func (b *batch) read(ctx context.Context, c *Call, text jsontext.Value) (r batchRow) {
+	var head struct {
+		ID jsontext.Value `json:"id"`
+	}
+	r.op = b.create
+	accept := fromBody
+	if json.Unmarshal(text, &head) == nil && head.ID != nil {
+		r.op, accept = b.update, nil
+	}
+	if r.err = r.op.Permit(c.Caller, c.Door); r.err != nil {
+		return r
+	}
+	r.in = r.op.fresh()
+	if tree := decodeJSON(r.op.in, text, r.in, accept); tree != nil {
+		r.err = tree.Fault(fault.Invalid)
+		return r
+	}
+	if r.err = r.op.permitReferences(c, r.in); r.err == nil && r.op.prepares {
+		r.err = r.in.Addr().Interface().(Preparer).Prepare(ctx, c)
+	}
+	return r
+}
+
+func runBatch(ctx context.Context, c *Call, in batchInput) ([]BatchResult, error) {
+	out := make([]BatchResult, len(in.rows))
+	for i, r := range in.rows {
+		err := r.err
+		if err == nil && in.Mode == "atomic" {
+			out[i], err = r.run(ctx, c)
+		} else if err == nil {
+			emitted := len(c.emits)
+			if err = c.Tx.Try(ctx, func(ctx context.Context) (err error) {
+				out[i], err = r.run(ctx, c)
+				return err
+			}); err != nil {
+				c.emits = c.emits[:emitted]
+			}
+		}
+		if err == nil {
+			continue
+		}
+		f := fault.Of(err)
+		if f.Status >= 500 {
+			return nil, err
+		}
+		if in.Mode == "atomic" {
+			return nil, (*fault.Tree)(nil).Set("rows", inRow(nil, i, f)).Fault(fault.Invalid)
+		}
+		out[i].Status = f.Status
+		if out[i].Error, err = errorContent(f); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// run does what a row asks for. The transaction may run again, so the input is
+// copied.
+func (r *batchRow) run(ctx context.Context, c *Call) (BatchResult, error) {
+	again := reflect.New(r.in.Type()).Elem()
+	again.Set(r.in)
+	emitted := len(c.emits)
+	v, err := r.op.call(ctx, c, again, nil)
+	if err != nil {
+		return BatchResult{}, err
+	}
+	_, data, err := r.op.encode(v)
+	for i := emitted; i < len(c.emits); i++ {
+		if e := &c.emits[i]; e.data == v {
+			e.text = data
+		}
+	}
+	return BatchResult{Status: r.op.Status, Data: data}, err
+}

@@ -1,0 +1,41 @@
+package op
+
+import (
+	"reflect"
+
+	"frontdesk/internal/kernel/db"
+
+	"github.com/go-json-experiment/json"
+)
+
+// previous tells the former values of the fields that differ between a row as it
+// was and as it is, by their JSON names; nil when nothing is known or differs.
+// Every change moves updatedAt, so that is left out.
+func previous(before, after any) (db.JSON, error) {
+	if before == nil || reflect.TypeOf(before) != reflect.TypeOf(after) {
+		return nil, nil
+	}
+	was := map[string]any{}
+	compareFields(was, reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem())
+	if len(was) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(was, stable)
+}
+
+func compareFields(was map[string]any, before, after reflect.Value) {
+	for i := range before.NumField() {
+		f := before.Type().Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			compareFields(was, before.Field(i), after.Field(i))
+			continue
+		}
+		name := jsonName(f)
+		if !f.IsExported() || name == "" || name == "-" || name == "updatedAt" || f.Tag.Get("db") == "-" {
+			continue // what is no column was not read
+		}
+		if v := before.Field(i).Interface(); !reflect.DeepEqual(v, after.Field(i).Interface()) {
+			was[name] = v
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package op
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// PlaceTaken refuses to restore what something else has taken the place of.
+var PlaceTaken = fault.Define("PLACE_TAKEN", 409, "Something else has taken its place. Change or delete that first.")
+
+type restored struct {
+	ID id.ID `path:"id" doc:"what was deleted"`
+}
+
+// Restore declares the operation that brings a deleted row of a noun back, until
+// it is purged. finish, where there is one, completes the row as GET shows it, and
+// is told whether it was deleted.
+func Restore[T any](collection, resource string, t *db.Table[T],
+	finish func(context.Context, *Call, *T, bool) error) *Op {
+	noun := t.Life().Noun
+	article := "a"
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		article = "an"
+	}
+	event := db.EventName(noun) + ".restored"
+	return Write(Spec{
+		Name:        strings.ReplaceAll(collection, "-", "_") + ".restore",
+		Route:       "POST /v1/" + collection + "/{id}/restore",
+		Summary:     "Restore " + article + " deleted " + noun + ".",
+		Description: "Works until deleted rows are purged. References to it that the deletion cleared come back too.",
+		Resource:    resource,
+		Status:      200,
+		Errors:      []*fault.Kind{PlaceTaken},
+		Events:      []string{event},
+		Example:     `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+	}, func(ctx context.Context, c *Call, in restored) (*T, error) {
+		v, was, err := t.Undelete(ctx, c.Tx, c.Org, in.ID, c.Now)
+		if errors.Is(err, db.ErrTaken) {
+			return nil, PlaceTaken.Because(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if finish != nil {
+			if err := finish(ctx, c, v, was); err != nil {
+				return nil, err
+			}
+		}
+		if !was {
+			return v, nil
+		}
+		return v, c.Emit(event, in.ID, v)
+	})
+}

@@ -1,0 +1,18 @@
+package peer
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// IsLoopback reports whether a host, with or without a port, names this machine.
+// It does not look up names: only localhost counts.
+func IsLoopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil { // it has no port
+		name = strings.Trim(host, "[]")
+	}
+	addr, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}

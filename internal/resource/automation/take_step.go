@@ -1,0 +1,356 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/placeholder"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	maxAttempts = 8
+	maxShown    = 64 << 10 // of an input or answer, to show it
+	maxSaved    = 4 << 20  // of an answer, to use it in later steps
+	// unknownAfter is when a step that has begun can no longer be repeated
+	// safely, because its key may have been forgotten.
+	unknownAfter = op.KeyLifetime - time.Hour
+)
+
+// The codes of refusals by the automation itself.
+const (
+	valueMissing   = "AUTOMATION_VALUE_MISSING"
+	outcomeUnknown = "AUTOMATION_OUTCOME_UNKNOWN"
+	tooLarge       = "AUTOMATION_RESULT_TOO_LARGE"
+)
+
+// values are what placeholders and conditions can name.
+func (e *Execution) values(ev *event.Event) (map[string]any, error) {
+	input, err := decode(e.Input)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{inputName: input}
+	if ev != nil {
+		if values[eventName], err = eventValue(ev); err != nil {
+			return nil, err
+		}
+	}
+	for i := range e.Steps[:e.done()] {
+		if name := e.Plan.Steps[i].SaveAs; name != nil && e.Steps[i].Output != nil {
+			if values[*name], err = decode(*e.Steps[i].Output); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if e.Saved != nil {
+		for name, text := range *e.Saved {
+			if values[name], err = decode(text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return values, nil
+}
+
+// eventValue is an event as /v1/events shows it.
+func eventValue(ev *event.Event) (any, error) {
+	data := ev.Data
+	if len(data) == 0 {
+		data = jsontext.Value("null")
+	}
+	text, err := json.Marshal(struct {
+		ID           string     `json:"id"`
+		Type         string     `json:"type"`
+		ResourceType string     `json:"resourceType"`
+		ResourceID   string     `json:"resourceId"`
+		ActorKind    string     `json:"actorKind"`
+		ActorID      *string    `json:"actorId"`
+		Door         string     `json:"door"`
+		RequestID    string     `json:"requestId"`
+		CreatedAt    clock.Time `json:"createdAt"`
+		Data         db.JSON    `json:"data"`
+		Previous     db.JSON    `json:"previous"`
+	}{string(ev.ID), ev.Type, event.ResourceType(ev.Type), string(ev.ResourceID), ev.ActorKind, (*string)(ev.ActorID),
+		ev.Door, ev.RequestID, ev.At, data, ev.Previous})
+	if err != nil {
+		return nil, err
+	}
+	return decode(text)
+}
+
+// beginStep records that a step begins, and with which input.
+func (t *run) beginStep(ctx context.Context, i int) (job.Outcome, error) {
+	step := &t.e.Plan.Steps[i]
+	t.first = t.pending != nil || len(t.e.Steps) <= i
+	if !t.first {
+		o := t.service.catalog.Named(step.Operation)
+		if o != nil && !o.ReadOnly() && o.BindsKey == nil &&
+			t.service.clock.Now().Sub(t.e.Steps[i].StartedAt) > unknownAfter {
+			return t.fail("its outcome is unknown, because it was interrupted too long ago.",
+				&StepError{Code: outcomeUnknown,
+					Message: "The step was interrupted, and too much time has passed to find out whether it was " +
+						"done. Check for its " +
+						"effect, then retry."}), nil
+		}
+		return nil, t.save(ctx, func(_ context.Context, _ *db.Tx, e *Execution, _ clock.Time) error {
+			if i < len(e.Steps) {
+				e.Steps[i].Attempts++
+			}
+			return nil
+		})
+	}
+	input, err := render(step.Input, placeholder.In(t.values))
+	var issue *StepError
+	if err != nil {
+		input, issue = []byte("{}"), &StepError{Code: valueMissing,
+			Message: "The input could not be built: " + err.Error() + "."}
+	}
+	err = t.save(ctx, func(_ context.Context, _ *db.Tx, e *Execution, now clock.Time) error {
+		e.Steps = append(e.Steps, StepRun{Operation: step.Operation, Input: jsontext.Value(input), Attempts: 1,
+			StartedAt: now})
+		return nil
+	})
+	if err == nil && issue != nil {
+		return t.fail(issue.Message, issue), nil
+	}
+	return nil, err
+}
+
+// takeStep calls the operation of a step that has begun.
+func (t *run) takeStep(ctx context.Context, i int) (job.Outcome, error) {
+	caller, err := t.who, error(nil)
+	if t.who = nil; caller == nil {
+		caller, err = t.caller(ctx)
+	}
+	if out, err := t.refused(err); out != nil || err != nil {
+		return out, err
+	}
+	run, step := &t.e.Steps[i], &t.e.Plan.Steps[i]
+	answer, err := t.service.steps.Step(ctx, caller, step.Operation, run.Input, t.key(i), t.first, string(t.e.ID))
+	if err != nil && t.job.Last() && ctx.Err() != nil {
+		return t.fail("it took too long.", stepError(fault.Unavailable.New())), nil
+	}
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return nil, err // the service is stopping; the job is picked up again
+	}
+	refusal := refusalOf(answer, err)
+	if refusal != nil && refusal.Code == fault.Internal.Code {
+		t.service.log.ErrorContext(ctx, "a step of an automation failed", "operation", step.Operation, "execution",
+			t.e.ID,
+			"err", err)
+	}
+	if refusal == nil {
+		return nil, t.done(i, step, answer)
+	}
+	if isTemporary(refusal.Code) && run.Attempts < maxAttempts {
+		return t.finish(func(e *Execution, _ clock.Time) {
+			if i < len(e.Steps) {
+				e.Steps[i].Error = refusal
+			}
+		}), job.Later(wait(run.Attempts, err))
+	}
+	return t.fail(refusal.Message, refusal), nil
+}
+
+// key is the idempotency key of a step: one for each execution and step, so
+// that a crash repeats nothing.
+func (t *run) key(i int) string {
+	return op.StepKeys + string(t.e.ID) + "/" + strconv.Itoa(i) + "/" + strconv.Itoa(t.e.KeyEpoch)
+}
+
+// done keeps the answer of a step, to be saved with what follows.
+func (t *run) done(i int, step *Step, answer op.Answer) error {
+	var envelope struct {
+		Data jsontext.Value `json:"data"`
+	}
+	if len(answer.Body) > 0 {
+		if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+			return fmt.Errorf("automation: the answer of %s: %w", step.Operation, err)
+		}
+	}
+	data := envelope.Data.Clone()
+	if len(data) == 0 {
+		data = jsontext.Value("null")
+	}
+	o := t.service.catalog.Named(step.Operation)
+	shown := !o.Secret && len(data) <= maxShown
+	if step.SaveAs != nil {
+		var err error
+		if t.values[*step.SaveAs], err = decode(data); err != nil {
+			return err
+		}
+	}
+	t.pending = func(e *Execution, now clock.Time) {
+		if i >= len(e.Steps) {
+			return
+		}
+		run := &e.Steps[i]
+		run.Error, run.CompletedAt, run.OutputOmitted = nil, &now, !shown
+		switch {
+		case shown:
+			run.Output = &data
+		case step.SaveAs != nil && len(data) > maxSaved:
+			run.Error = &StepError{Code: tooLarge,
+				Message: fmt.Sprintf("The step was done, but its answer has %d bytes; at most %d can be saved.",
+					len(data),
+					maxSaved)}
+			if e.live() {
+				e.end(failed, now, fmt.Sprintf("Step %d, %s: %s", i+1, step.Operation, run.Error.Message))
+			}
+		case step.SaveAs != nil:
+			saved := map[string]jsontext.Value{}
+			if e.Saved != nil {
+				saved = *e.Saved
+			}
+			saved[*step.SaveAs] = data
+			e.Saved = &saved
+		}
+		if run.Error == nil && len(run.Input) > maxShown { // the step is not repeated
+			run.Input, run.InputOmitted = jsontext.Value("{}"), true
+		}
+	}
+	return nil
+}
+
+// caller is who takes the steps: the automation, with what its maker could do
+// when the steps were written and still can.
+func (t *run) caller(ctx context.Context) (*op.Caller, error) {
+	p := t.e.Plan
+	var who id.ID
+	if p.ID != nil {
+		who = *p.ID
+	}
+	found, err := t.service.makers.Maker(ctx, t.e.OrganizationID, op.ActorKind(p.Kind), who)
+	if err != nil {
+		return nil, err
+	}
+	maker := *found
+	maker.Kind, maker.ID, maker.Role, maker.Chain = op.AutomationActor, t.e.AutomationID, "", slices.Clone(t.e.Chain)
+	maker.Permissions &= op.FromCells(p.Allowed)
+	if t.e.EventType != nil {
+		if err := t.service.catalog.PermitHearing(maker.Permissions, *t.e.EventType); err != nil {
+			return nil, err
+		}
+	}
+	if maker.User == "" && p.User != nil {
+		maker.User = *p.User
+		return &maker, t.permitUser(ctx, maker.User)
+	}
+	return &maker, nil
+}
+
+// permitUser refuses a user behind an agent who may no longer act.
+func (t *run) permitUser(ctx context.Context, user id.ID) error {
+	return t.service.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		is, err := account.IsActive(ctx, tx, t.e.OrganizationID, user)
+		if err == nil && !is {
+			err = fault.AccountDisabled.Say("The user who made it is disabled or no longer a member.")
+		}
+		return err
+	})
+}
+
+// refusalOf is the refusal of a step, or nil.
+func refusalOf(answer op.Answer, err error) *StepError {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fault.Unavailable.Because(err)
+	}
+	if err != nil {
+		e := stepError(fault.Of(err))
+		if op.IsUnknown(err) { // whatever its code: repeating the step finds out
+			e.Code = fault.Unavailable.Code
+		}
+		return e
+	}
+	if answer.Status < http.StatusBadRequest {
+		return nil
+	}
+	// A refusal that is bound to its key comes back as an answer.
+	var envelope struct {
+		Error StepError `json:"error"`
+	}
+	if json.Unmarshal(answer.Body, &envelope) != nil || envelope.Error.Code == "" {
+		return stepError(fault.Internal.New())
+	}
+	return &envelope.Error
+}
+
+func stepError(f *fault.Fault) *StepError {
+	e := &StepError{Code: f.Code, Message: f.Sentence()}
+	if f.Details != nil {
+		if text, err := json.Marshal(f.Details); err == nil {
+			v := jsontext.Value(text)
+			e.Details = &v
+		}
+	}
+	return e
+}
+
+// isTemporary reports whether the same step may succeed a moment later.
+func isTemporary(code string) bool {
+	return slices.Contains([]string{fault.Unavailable.Code, fault.OutcomeUnknown.Code, fault.RateLimited.Code,
+		fault.KeyInFlight.Code}, code)
+}
+
+// wait is how long to wait after the given number of attempts.
+func wait(attempts int, err error) time.Duration {
+	d := min(time.Second<<min(attempts-1, 10), time.Minute)
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		d = max(d, min(f.RetryAfter, 10*time.Minute))
+	}
+	return d
+}
+
+// Allowance tells how many executions an organization has left, and how many
+// wait because the allowance is used up.
+func (s *Service) Allowance(ctx context.Context, org id.ID, plan string) (v limit.Verdict, waiting int, err error) {
+	n := s.limits[plan]
+	step := time.Minute / time.Duration(max(n, 1))
+	var until []clock.Time
+	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		until, err = db.All[clock.Time](ctx, tx, "SELECT until FROM automation_allowances WHERE organization_id = $1",
+			org)
+		return err
+	})
+	v = limit.Verdict{Limit: n, Remaining: n, OK: true}
+	if err != nil || len(until) == 0 {
+		return v, 0, err
+	}
+	v.Reset = max(until[0].Sub(s.clock.Now()), 0)
+	v.Remaining = int(max(time.Minute-v.Reset, 0) / step)
+	v.OK = v.Remaining > 0
+	return v, int(max(v.Reset-time.Minute, 0) / step), nil
+}
+
+// allowance takes one execution from the plan's limit per minute, and says when
+// its turn is: now, or later, one after the other. It is counted in the
+// database, for all processes together.
+func (t *run) allowance(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time) (clock.Time, error) {
+	step := int64(time.Minute/time.Microsecond) / int64(max(t.service.limits[c.Plan], 1))
+	until, err := db.One[clock.Time](ctx, tx, `
+		INSERT INTO automation_allowances (organization_id, until)
+		VALUES ($1, $2)
+		ON CONFLICT (organization_id) DO UPDATE
+		SET until = CASE WHEN automation_allowances.until > $3 THEN automation_allowances.until ELSE $3 END + $4
+		RETURNING until`,
+		t.e.OrganizationID, now+clock.Time(step), now, step)
+	return max(now, until.Add(-time.Minute)), err
+}

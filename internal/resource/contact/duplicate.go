@@ -1,0 +1,210 @@
+package contact
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Duplicate is a group of contacts that may be the same.
+type Duplicate struct {
+	Reason     string    `json:"reason" enum:"email,phone,name" doc:"what they share"`
+	Value      string    `json:"value" doc:"the address, the number or the name, folded"`
+	ContactIDs []id.ID   `json:"contactIds" doc:"at most 100"`
+	Contacts   []Contact `json:"contacts" doc:"the oldest first, at most 10"`
+}
+
+func duplicateOperations() []*op.Op {
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:    "contacts.duplicates",
+			Route:   "GET /v1/contacts/duplicates",
+			Summary: "List groups of contacts that share an email, a phone number or a full name.",
+			Description: "One call looks through a part of the contacts, so a page may be short or empty and still " +
+				"have " +
+				"a successor: go on with nextCursor until it is null. Merge what is the same with contacts.merge.",
+			Example: `{"limit": 10}`,
+		}, listDuplicates),
+	}
+}
+
+type duplicateList struct {
+	Limit  int      `query:"limit" default:"10" min:"1" max:"50" doc:"how many groups at most"`
+	Offset int      `query:"offset" default:"0" min:"0" max:"0" doc:"always 0: go on with cursor"`
+	Cursor *string  `query:"cursor" max:"1000" doc:"first, then each page's nextCursor"`
+	Reason []string `query:"reason" enum:"email,phone,name" doc:"by default all"`
+
+	SortOrder string `query:"sortOrder" default:"asc" enum:"asc" doc:"by reason, then by value"`
+}
+
+// place is where a walk through the duplicates is: behind a value.
+type place struct {
+	Reason string `json:"r"`
+	Value  string `json:"v"`
+}
+
+// shared is a value with one contact that has it.
+type shared struct {
+	Value   string `db:"value"`
+	Contact id.ID  `db:"contact_id"`
+}
+
+// duplicateWindow bounds how many values one call reads.
+const duplicateWindow = 5000
+
+// fullName is a person's first and last name, or the name of an organization, as
+// the index has it. Whoever has only one name has no full one.
+const fullName = `substr(lower(coalesce(first_name || ' ' || last_name, ` +
+	`CASE WHEN first_name IS NULL AND last_name IS NULL THEN organization_name END)), 1, 100)`
+
+// reasons are what contacts may share, and the values behind $2 in the order of
+// an index.
+var reasons = []struct{ name, text string }{
+	{"email", `
+		SELECT email_folded AS value, contact_id
+		FROM contact_emails
+		WHERE organization_id = $1 AND deleted_at IS NULL AND email_folded > $2
+		ORDER BY email_folded
+		LIMIT $3`},
+	{"phone", `
+		SELECT phone_number AS value, contact_id
+		FROM contact_phone_numbers
+		WHERE organization_id = $1 AND deleted_at IS NULL AND phone_number > $2
+		ORDER BY phone_number
+		LIMIT $3`},
+	{"name", `
+		SELECT ` + fullName + ` AS value, id AS contact_id
+		FROM contacts
+		WHERE organization_id = $1 AND deleted_at IS NULL AND ` + fullName + ` > $2
+		ORDER BY ` + fullName + `
+		LIMIT $3`},
+}
+
+func listDuplicates(ctx context.Context, c *op.Call, in duplicateList) (*op.List[Duplicate], error) {
+	at, err := in.place()
+	if err != nil {
+		return nil, err
+	}
+	out := &op.List[Duplicate]{Data: []Duplicate{}, Pagination: op.Pagination{Limit: in.Limit,
+		NextCursor: op.Opt[string]{Set: true, Null: true}}}
+	begun := at.Reason == ""
+	for i, reason := range reasons {
+		begun = begun || reason.name == at.Reason
+		if !begun || len(in.Reason) > 0 && !slices.Contains(in.Reason, reason.name) {
+			continue
+		}
+		after := ""
+		if reason.name == at.Reason {
+			after = at.Value
+		}
+		rows, err := db.All[shared](ctx, c.Tx, reason.text, c.Org, after, duplicateWindow)
+		if err != nil {
+			return nil, err
+		}
+		groups, behind := group(rows, in.Limit-len(out.Data))
+		for _, g := range groups {
+			g.Reason = reason.name
+			out.Data = append(out.Data, g)
+		}
+		if behind == "" && (len(out.Data) < in.Limit || i == len(reasons)-1) {
+			continue
+		}
+		next := place{Reason: reason.name, Value: behind}
+		if behind == "" {
+			next = place{Reason: reasons[i+1].name}
+		}
+		out.Pagination.HasMore = true
+		out.Pagination.NextCursor = op.Opt[string]{Set: true, Value: next.String()}
+		break
+	}
+	return out, fillDuplicates(ctx, c, out.Data)
+}
+
+// group finds the values that several contacts have, at most limit, and the value
+// behind which there may be more; "" at the end. The last value of a full window
+// may go on in the next one.
+func group(rows []shared, limit int) (groups []Duplicate, behind string) {
+	full := len(rows) == duplicateWindow
+	for i := 0; i < len(rows); {
+		end := i
+		for end < len(rows) && rows[end].Value == rows[i].Value {
+			end++
+		}
+		if end == len(rows) && full && i > 0 {
+			return groups, rows[i-1].Value
+		}
+		var ids []id.ID
+		for _, r := range rows[i:end] {
+			if !slices.Contains(ids, r.Contact) && len(ids) < 100 {
+				ids = append(ids, r.Contact)
+			}
+		}
+		if len(ids) > 1 {
+			groups = append(groups, Duplicate{Value: rows[i].Value, ContactIDs: ids})
+		}
+		if len(groups) == limit && end < len(rows) || end == len(rows) && full {
+			return groups, rows[i].Value
+		}
+		i = end
+	}
+	return groups, ""
+}
+
+// fillDuplicates shows the contacts of the groups.
+func fillDuplicates(ctx context.Context, c *op.Call, groups []Duplicate) error {
+	var ids []id.ID
+	for _, g := range groups {
+		ids = append(ids, g.ContactIDs[:min(len(g.ContactIDs), 10)]...)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := Shown(ctx, c, ids)
+	if err != nil {
+		return err
+	}
+	for i := range groups {
+		g := &groups[i]
+		g.Contacts = []Contact{}
+		for _, row := range g.ContactIDs[:min(len(g.ContactIDs), 10)] {
+			if v, ok := found[row]; ok {
+				g.Contacts = append(g.Contacts, v)
+			}
+		}
+		slices.SortFunc(g.Contacts, func(a, b Contact) int { return cmp.Compare(a.Seq, b.Seq) })
+	}
+	return nil
+}
+
+// place is where the walk goes on.
+func (in *duplicateList) place() (at place, err error) {
+	if in.Cursor == nil || *in.Cursor == "first" {
+		return place{}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(*in.Cursor)
+	if err == nil {
+		err = json.Unmarshal(text, &at)
+	}
+	known := slices.ContainsFunc(reasons, func(r struct{ name, text string }) bool { return r.name == at.Reason })
+	if err != nil || !known || slices.Contains([]byte(at.Value), 0) {
+		return place{}, (*fault.Tree)(nil).At([]any{"cursor"},
+			"Invalid cursor; begin with first, then send nextCursor of the page before").Fault(fault.BadInput)
+	}
+	return at, nil
+}
+
+func (p place) String() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // two texts
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}

@@ -1,0 +1,245 @@
+package contact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Merge is two contacts that became one. It tells enough to take them apart again.
+type Merge struct {
+	DryRun  bool         `json:"dryRun" doc:"nothing was changed"`
+	Contact Contact      `json:"contact" doc:"the one that stays, with what it gained"`
+	Before  Contact      `json:"before" doc:"the one that stays, as it was"`
+	Merged  Contact      `json:"merged" doc:"the one that was deleted, as it was"`
+	Fields  []string     `json:"fields" doc:"those of the contact that changed"`
+	Moved   []MergedRows `json:"moved" doc:"the records that name the contact now"`
+}
+
+// MergedRows are the records of one kind that a merge moved.
+type MergedRows struct {
+	Type    string  `json:"type" doc:"customer, email, task and so on"`
+	IDs     []id.ID `json:"ids" max:"5000"`
+	Changed []id.ID `json:"changed" max:"5000" doc:"of these: no longer primary, or only suggested now"`
+	Dropped []id.ID `json:"dropped" max:"5000" doc:"deleted, because the contact has the same"`
+}
+
+// MergeTooLarge refuses to move more than one transaction should.
+var MergeTooLarge = fault.Define("CONTACT_MERGE_TOO_LARGE", 409,
+	"Too many records name the contact that would go. Merge the other way round.")
+
+func mergeOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{
+			Name:    "contacts.merge",
+			Route:   "POST /v1/contacts/{id}/merge",
+			Summary: "Merge another contact into this one, and delete the other.",
+			Description: "The contact keeps its own fields and takes those that it lacks; notes are joined. Emails, " +
+				"numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. " +
+				"Where " +
+				"both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers what " +
+				"would " +
+				"move.",
+			Status:  200,
+			Errors:  []*fault.Kind{MergeTooLarge},
+			Events:  []string{"contact.merged", "contact.deleted"},
+			Example: `{"id": ` + exampleID + `, "contactId": "7a2d3b45-0e7d-4d2f-9b65-2a1b4e7c8d99", "dryRun": true}`,
+		}, mergeContact),
+	}
+}
+
+type contactMerge struct {
+	contactRef
+	ContactID id.ID `json:"contactId" ref:"contacts" doc:"the other contact, which goes"`
+	DryRun    bool  `json:"dryRun" default:"false" doc:"only tell what would move"`
+}
+
+func (in *contactMerge) Prepare(_ context.Context, c *op.Call) error {
+	if in.ID == in.ContactID {
+		return fault.Field("contactId", "Must be another contact than the one that stays")
+	}
+	return c.Require("contacts", op.ActionDelete, "A merge")
+}
+
+func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, error) {
+	v, other, err := in.lock(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Merge{DryRun: in.DryRun, Before: *v, Merged: *other, Moved: []MergedRows{}}
+	if err := checkTogether(v, other); err != nil {
+		return nil, err
+	}
+	out.Fields = v.gain(other)
+	moved, err := db.Repoint(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, in.DryRun)
+	if errors.Is(err, db.ErrTooMany) {
+		return nil, MergeTooLarge.New()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range moved {
+		out.Moved = append(out.Moved, MergedRows{Type: db.EventName(db.LifeOf(m.Table).Noun), IDs: some(m.IDs),
+			Changed: some(m.Changed), Dropped: some(m.Dropped)})
+	}
+	if in.DryRun {
+		out.Contact = *v
+		return out, nil
+	}
+	if err := v.absorb(ctx, c, other, &out.Before); err != nil {
+		return nil, err
+	}
+	out.Contact = *v
+	if err := c.Emit("contact.merged", v.ID, out); err != nil {
+		return nil, err
+	}
+	gone := *other
+	gone.DeletedAt, gone.UpdatedAt = &c.Now, c.Now
+	return out, c.Emit("contact.deleted", gone.ID, &gone)
+}
+
+// some is a list that is never null.
+func some(ids []id.ID) []id.ID { return append([]id.ID{}, ids...) }
+
+// lock locks both contacts, in the order of their ids, so that two merges of the
+// same pair do not wait for each other.
+func (in *contactMerge) lock(ctx context.Context, c *op.Call) (v, other *Contact, err error) {
+	rows := map[id.ID]*Contact{}
+	ids := []id.ID{in.ID, in.ContactID}
+	slices.Sort(ids)
+	for _, row := range ids {
+		found, err := contacts.Lock(ctx, c.Tx, c.Org, row)
+		if fault.Has(err, fault.NotFound) {
+			if row == in.ID {
+				return nil, nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := found.load(ctx, c); err != nil {
+			return nil, nil, err
+		}
+		rows[row] = found
+	}
+	if rows[in.ContactID] == nil {
+		return nil, nil, op.Unseen("contactId")
+	}
+	return rows[in.ID], rows[in.ContactID], nil
+}
+
+// checkTogether refuses a merge whose result would be larger than a contact may be.
+func checkTogether(v, other *Contact) error {
+	notes := func(c *Contact) int {
+		if c.Notes == nil {
+			return 0
+		}
+		return utf8.RuneCountInString(*c.Notes) + len(between)
+	}
+	for _, part := range []struct {
+		name string
+		n    int
+		most int
+	}{
+		{"emails", distinct(v.Emails, other.Emails, func(e Email) string { return e.Folded }), maxChildren},
+		{"phone numbers", distinct(v.PhoneNumbers, other.PhoneNumbers,
+			func(p PhoneNumber) string { return p.PhoneNumber }),
+			maxChildren},
+		{"addresses", len(v.Addresses) + len(other.Addresses), maxChildren},
+		{"tags", distinct(v.Tags, other.Tags, db.Fold), 50},
+		{"characters of notes", notes(v) + notes(other), 10_000},
+	} {
+		if part.n > part.most {
+			return fault.Field("contactId", fmt.Sprintf("Together they would have %d %s; at most %d are possible",
+				part.n,
+				part.name, part.most))
+		}
+	}
+	return nil
+}
+
+func distinct[T any](a, b []T, key func(T) string) int {
+	seen := map[string]bool{}
+	for _, v := range slices.Concat(a, b) {
+		seen[key(v)] = true
+	}
+	return len(seen)
+}
+
+// between separates the notes of two contacts.
+const between = "\n\n"
+
+// gain takes over the fields that the contact lacks, joins notes and tags, and
+// returns what changed.
+func (v *Contact) gain(other *Contact) []string {
+	fields := []string{}
+	for _, f := range []struct {
+		name     string
+		to, from **string
+	}{
+		{"firstName", &v.FirstName, &other.FirstName},
+		{"middleName", &v.MiddleName, &other.MiddleName},
+		{"lastName", &v.LastName, &other.LastName},
+		{"prefix", &v.Prefix, &other.Prefix},
+		{"suffix", &v.Suffix, &other.Suffix},
+		{"organizationName", &v.OrganizationName, &other.OrganizationName},
+		{"jobTitle", &v.JobTitle, &other.JobTitle},
+		{"externalId", &v.ExternalID, &other.ExternalID},
+		{"notes", &v.Notes, &other.Notes},
+	} {
+		switch {
+		case *f.from == nil:
+			continue
+		case *f.to == nil:
+			*f.to = *f.from
+		case f.name == "notes" && **f.to != **f.from:
+			joined := **f.to + between + **f.from
+			*f.to = &joined
+		default:
+			continue
+		}
+		fields = append(fields, f.name)
+	}
+	if v.Birthday == nil && other.Birthday != nil {
+		v.Birthday = other.Birthday
+		fields = append(fields, "birthday")
+	}
+	if all, _ := op.TidyTags(nil, slices.Concat(v.Tags, other.Tags)); len(all) > len(v.Tags) {
+		v.Tags = all
+		fields = append(fields, "tags")
+	}
+	return fields
+}
+
+// absorb deletes the other contact and saves this one, which has its rows now.
+func (v *Contact) absorb(ctx context.Context, c *op.Call, other, before *Contact) error {
+	// First, because the externalId may pass on.
+	if _, err := contacts.Remove(ctx, c.Tx, c.Org, other.ID, c.Now); err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, c.Tx, `
+		UPDATE contacts
+		SET merged_into_id = $3
+		WHERE organization_id = $1 AND (id = $2 OR merged_into_id = $2)`, c.Org, other.ID, v.ID); err != nil {
+		return err
+	}
+	// The rows by which both were found are the contact's now.
+	found := slices.Concat(before.Tags, other.Tags, []string{""})
+	if err := tags.Write(ctx, c, v.ID, found, v.Tags); err != nil {
+		return err
+	}
+	v.UpdatedAt = c.Now
+	v.Children = 1 // there may be some now, so load them
+	if err := v.load(ctx, c); err != nil {
+		return err
+	}
+	return v.save(ctx, c)
+}

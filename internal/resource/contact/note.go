@@ -1,0 +1,114 @@
+package contact
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// ContactNote is what somebody of the house noted about a contact, and when:
+// part of the contact's timeline. Contact.Notes is one text that anybody
+// replaces.
+type ContactNote struct {
+	op.Record
+	ContactID      id.ID  `json:"contactId"`
+	CreatedBy      *id.ID `json:"createdBy" doc:"the user, also behind a key or agent; null if unknown"`
+	CreatedByAgent bool   `json:"createdByAgent"`
+	Body           string `json:"body" max:"10000"`
+}
+
+var notes = op.NewNested[ContactNote]("contact_notes", db.Life{
+	Noun:   "note",
+	Parent: db.To("contact_id", "contacts"),
+	Refs:   []db.Ref{db.To("created_by", "", db.Keeps)},
+})
+
+func noteOperations() []*op.Op {
+	const ref = `"id": ` + exampleID + `, "noteId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:    "contacts.notes.list",
+			Route:   "GET /v1/contacts/{id}/notes",
+			Summary: "List the notes on a contact, newest first.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, listNotes),
+		op.Write(op.Spec{
+			Name:        "contacts.notes.create",
+			Route:       "POST /v1/contacts/{id}/notes",
+			Summary:     "Add a note to a contact.",
+			Description: "Notes are for the house alone.",
+			Events:      []string{"contact.note.created"},
+			Example:     `{"id": ` + exampleID + `, "body": "Met at the fair. Likes punched cards."}`,
+		}, addNote),
+		op.Write(op.Spec{
+			Name:    "contacts.notes.update",
+			Route:   "PATCH /v1/contacts/{id}/notes/{noteId}",
+			Summary: "Change a note on a contact.",
+			Events:  []string{"contact.note.updated"},
+			Example: `{` + ref + `, "body": "Met at the fair. Likes tea and punched cards."}`,
+		}, updateNote),
+		op.Write(op.Spec{
+			Name:    "contacts.notes.delete",
+			Route:   "DELETE /v1/contacts/{id}/notes/{noteId}",
+			Summary: "Remove a note from a contact.",
+			Events:  []string{"contact.note.deleted"},
+			Example: `{` + ref + `}`,
+		}, removeNote),
+	}
+}
+
+type noteList struct {
+	op.Page
+	ID id.ID `path:"id" doc:"the contact"`
+}
+
+func listNotes(ctx context.Context, c *op.Call, in noteList) (*op.List[ContactNote], error) {
+	return notes.List(ctx, c, in.ID, in.Page)
+}
+
+type noteAdd struct {
+	ID   id.ID  `path:"id" doc:"the contact"`
+	Body string `json:"body" min:"1" max:"10000"`
+}
+
+func addNote(ctx context.Context, c *op.Call, in noteAdd) (*ContactNote, error) {
+	v := &ContactNote{
+		Record:         c.NewRecord(),
+		ContactID:      in.ID,
+		CreatedBy:      c.Caller.UserID(),
+		CreatedByAgent: c.Caller.Kind == op.AgentActor,
+		Body:           in.Body,
+	}
+	if err := notes.Add(ctx, c, in.ID, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("contact.note.created", v.ID, v)
+}
+
+type noteRef struct {
+	ID     id.ID `path:"id" doc:"the contact"`
+	NoteID id.ID `path:"noteId"`
+}
+
+type noteUpdate struct {
+	noteRef
+	Body op.Maybe[string] `json:"body" min:"1" max:"10000"`
+}
+
+func updateNote(ctx context.Context, c *op.Call, in noteUpdate) (*ContactNote, error) {
+	v, changed, err := notes.Change(ctx, c, in.ID, in.NoteID, &in, func(v *ContactNote) { v.UpdatedAt = c.Now })
+	if err != nil || !changed {
+		return v, err
+	}
+	return v, c.Emit("contact.note.updated", v.ID, v)
+}
+
+func removeNote(ctx context.Context, c *op.Call, in noteRef) (op.Nothing, error) {
+	v, err := notes.Remove(ctx, c, in.ID, in.NoteID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, c.Emit("contact.note.deleted", v.ID, v)
+}

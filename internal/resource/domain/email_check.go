@@ -1,0 +1,240 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// What the DNS has of the email records that a name should have, wherever its
+// zone is. Records of the caller's own count where they serve: an SPF record
+// that names our servers too, any DMARC policy, further MX records.
+
+// SeenState is whether the DNS has a record.
+type SeenState string
+
+// The states of records in the DNS.
+const (
+	SeenFound   SeenState = "found"
+	SeenMissing SeenState = "missing"
+	SeenWrong   SeenState = "wrong" // another is in its place
+)
+
+// EmailRecord is a record to publish, and what the DNS has in its place.
+type EmailRecord struct {
+	Type     string    `json:"type" enum:"MX,TXT"`
+	Name     string    `json:"name" doc:"the full name"`
+	Content  string    `json:"content" max:"2048" doc:"without quotes"`
+	Priority *int      `json:"priority" doc:"of MX"`
+	State    SeenState `json:"state" enum:"found,missing,wrong"`
+	Seen     []string  `json:"seen" max:"20" itemMax:"500" doc:"what the DNS has there; MX with the priority before it"`
+	Problem  *string   `json:"problem" max:"1000" doc:"what to do about it, or what the DNS answered; null if found"`
+}
+
+// EmailSetup is the hosted email of a name with the records that it needs.
+type EmailSetup struct {
+	DomainID id.ID         `json:"domainId"`
+	Name     string        `json:"name"`
+	Enabled  bool          `json:"enabled"`
+	Mode     *EmailMode    `json:"mode" enum:"full,sending" doc:"null without email"`
+	Records  []EmailRecord `json:"records" doc:"none without email"`
+}
+
+// checkTime bounds the lookups of one request together. They are as many as a
+// name has email records, five at most.
+const checkTime = 5 * time.Second
+
+func (d *Domains) getEmail(ctx context.Context, c *op.Call, in domainRef) (*EmailSetup, error) {
+	var out *EmailSetup
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		out, err = d.emailSetup(ctx, tx, c.Org, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range out.Records {
+		wg.Go(func() { d.check(ctx, &out.Records[i]) })
+	}
+	wg.Wait()
+	return out, nil
+}
+
+// emailSetup is the hosted email of a domain or subdomain, not yet checked.
+func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*EmailSetup, error) {
+	v, err := d.get(ctx, tx, org, ref)
+	if err != nil {
+		return nil, err
+	}
+	out := &EmailSetup{
+		DomainID: v.ID,
+		Name:     v.Name,
+		Enabled:  v.Email.Enabled,
+		Mode:     v.Email.Mode,
+		Records:  []EmailRecord{},
+	}
+	if !v.Email.Enabled {
+		return out, nil
+	}
+	rows, err := emailRows(ctx, tx, org, []id.ID{v.apexID()})
+	if err != nil || len(rows) == 0 {
+		return out, err
+	}
+	for _, r := range d.Email.recordsOf(emailName{v.Name, v.Purpose}, v.Name, &rows[0]) {
+		out.Records = append(out.Records, EmailRecord{
+			Type:     r.Type,
+			Name:     r.Full(v.Name),
+			Content:  r.Content,
+			Priority: r.Priority,
+		})
+	}
+	return out, nil
+}
+
+// check looks a record up.
+func (d *Domains) check(ctx context.Context, r *EmailRecord) {
+	var l lookup
+	var judge func(*EmailRecord, []string) (SeenState, string)
+	if r.Type == "MX" {
+		hosts, err := d.cfg.LookupMX(ctx, r.Name)
+		if len(hosts) > 0 {
+			err = nil // some of them have no valid name
+		}
+		l, judge = found(priorities(hosts), err), judgeMX
+	} else {
+		l, judge = found(d.cfg.LookupTXT(ctx, r.Name)), judgeKey
+		switch mark(r.Content) {
+		case spfMark:
+			l.seen, judge = withPrefix(l.seen, "v=spf"), judgeSPF
+		case dmarcMark:
+			judge = judgeDMARC
+		}
+	}
+	problem := ""
+	switch {
+	case l.silence != nil:
+		r.State, problem = SeenMissing, "The DNS did not answer. Check the name servers of the domain, then look again."
+	case l.problem != "":
+		r.State, problem = SeenMissing,
+			fmt.Sprintf("The DNS answered %s. Check the name servers of the domain.", l.problem)
+	case len(l.seen) == 0:
+		r.State, problem = SeenMissing, "Publish this record. A new one may take some minutes to be seen."
+	default:
+		r.State, problem = judge(r, l.seen)
+	}
+	r.Seen = shown(l.seen)
+	if problem != "" {
+		r.Problem = &problem
+	}
+}
+
+// priorities are MX records as texts, the first choice first.
+func priorities(hosts []*net.MX) []string {
+	hosts = slices.Clone(hosts)
+	slices.SortStableFunc(hosts, func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) })
+	var out []string
+	for _, h := range hosts {
+		out = append(out, fmt.Sprintf("%d %s", h.Pref, strings.ToLower(strings.TrimSuffix(h.Host, "."))))
+	}
+	return out
+}
+
+// judgeMX accepts our host among those that senders try first.
+func judgeMX(r *EmailRecord, seen []string) (SeenState, string) {
+	lowest, _, _ := strings.Cut(seen[0], " ")
+	for _, s := range seen {
+		priority, host, _ := strings.Cut(s, " ")
+		if host != r.Content {
+			continue
+		}
+		if priority == lowest {
+			return SeenFound, ""
+		}
+		return SeenWrong, "Senders try another host first. Give this record the lowest number, or remove the others."
+	}
+	return SeenWrong, "Mail goes to another host. To receive it here, replace these records; " +
+		"to receive it there, turn email on with the mode sending."
+}
+
+// judgeSPF accepts one policy that names our servers before its all.
+func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
+	var policies []string
+	for _, s := range seen {
+		if mark(s+" ") == spfMark {
+			policies = append(policies, s)
+		}
+	}
+	ours := servers(r.Content)
+	switch {
+	case len(policies) == 0:
+		return SeenWrong, "This is no SPF record: one begins with v=spf1 and a space."
+	case len(policies) > 1:
+		return SeenWrong, "A name must have one SPF record. Merge these into one, with " + strings.Join(ours, " ") + "."
+	}
+	theirs := servers(policies[0])
+	for _, s := range ours {
+		if !slices.Contains(theirs, s) {
+			return SeenWrong, "Add " + strings.Join(ours, " ") + " to this record, before its all: " +
+				"a name must have one SPF record."
+		}
+	}
+	return SeenFound, ""
+}
+
+// servers are the terms of an SPF record that apply: those before its all.
+func servers(policy string) (out []string) {
+	for i, term := range strings.Fields(strings.ToLower(policy)) {
+		term = strings.TrimPrefix(term, "+")
+		if strings.TrimLeft(term, "-~?") == "all" {
+			break
+		}
+		if i > 0 {
+			out = append(out, term)
+		}
+	}
+	return out
+}
+
+// judgeDMARC accepts one policy, whatever it asks for.
+func judgeDMARC(_ *EmailRecord, seen []string) (SeenState, string) {
+	switch n := len(withPrefix(seen, dmarcMark)); n {
+	case 0:
+		return SeenWrong, "This is no DMARC record: one begins with v=DMARC1 and a semicolon."
+	case 1:
+		return SeenFound, ""
+	}
+	return SeenWrong, "A name must have one DMARC record. Remove the others."
+}
+
+// judgeKey accepts exactly our key. DNS consoles break long texts with spaces.
+func judgeKey(r *EmailRecord, seen []string) (SeenState, string) {
+	plain := func(s string) string { return strings.TrimSuffix(strings.Join(strings.Fields(s), ""), ";") }
+	switch {
+	case !slices.ContainsFunc(seen, func(s string) bool { return plain(s) == plain(r.Content) }):
+		return SeenWrong, "This is another key. Replace it."
+	case len(seen) > 1:
+		return SeenWrong, "A key must be the only TXT record of its name. Remove the others."
+	}
+	return SeenFound, ""
+}
+
+// withPrefix are the texts that begin with a prefix, whatever its case.
+func withPrefix(texts []string, prefix string) (out []string) {
+	for _, s := range texts {
+		if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package domain
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// A domain that is registered elsewhere is added, and proved by a TXT record.
+
+type domainCreate struct {
+	Name    string  `json:"name" min:"1" max:"1000" doc:"a host name below a public suffix"`
+	Purpose Purpose `json:"purpose" default:"general" enum:"general,transactional,marketing"`
+
+	ascii string
+}
+
+func (in *domainCreate) Prepare(context.Context, *op.Call) error {
+	name, issue := ParseName(in.Name)
+	if issue != "" {
+		return fault.Field("name", issue)
+	}
+	in.ascii = name
+	return nil
+}
+
+func (d *Domains) createDomain(ctx context.Context, c *op.Call, in domainCreate) (*Domain, error) {
+	// The organization is the root: the rule covers all its names.
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return nil, err
+	}
+	if err := mayAdd(ctx, c, in.ascii); err != nil {
+		return nil, err
+	}
+	value, err := verificationValue()
+	if err != nil {
+		return nil, err
+	}
+	v := &Domain{
+		Record:            c.NewRecord(),
+		Name:              in.ascii,
+		Kind:              KindApex,
+		Purpose:           in.Purpose,
+		Status:            StatusPending,
+		Source:            SourceExternal,
+		VerificationValue: &value,
+	}
+	if err := insertDomain(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("domain.created", v.ID, v)
+}
+
+// insertDomain refuses a name that the organization already has.
+func insertDomain(ctx context.Context, tx *db.Tx, v *Domain) error {
+	ok, err := domains.TryInsert(ctx, tx, v)
+	if err == nil && !ok {
+		err = Exists.New()
+	}
+	return err
+}
+
+// mayAdd refuses a name that the organization has or is registering, and one
+// below a domain of the organization.
+func mayAdd(ctx context.Context, c *op.Call, name string) error {
+	type row struct {
+		ID   id.ID  `db:"id"`
+		Name string `db:"name"`
+		Kind Kind   `db:"kind"`
+	}
+	ancestors := parents(name)
+	rows, err := db.All[row](ctx, c.Tx, `
+		SELECT id, name, kind FROM domains
+		WHERE organization_id = $1 AND name = ANY($2) AND deleted_at IS NULL`, c.Org, append(ancestors, name))
+	if err != nil {
+		return err
+	}
+	var refusal *fault.Fault
+	for _, r := range rows {
+		switch {
+		case r.Name == name:
+			return Exists.With(map[string]id.ID{"domainId": r.ID})
+		case r.Name == ancestors[0] && r.Kind == KindApex:
+			refusal = ParentExists.With(map[string]id.ID{"parentDomainId": r.ID})
+		case refusal == nil:
+			refusal = NestingUnsupported.New()
+		}
+	}
+	if refusal != nil {
+		return refusal
+	}
+	h, err := holdOn(ctx, c.Tx, name)
+	if err == nil && h != nil && h.Org == c.Org {
+		err = Exists.Say("The organization is registering this domain.")
+	}
+	return err
+}
+
+func verificationValue() (string, error) {
+	var b [20]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", err
+	}
+	return "frontdesk-verification=" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:])), nil
+}
+
+// NotSeen is in the details of DOMAIN_NOT_VERIFIED.
+type NotSeen struct {
+	RecordName  string   `json:"recordName"`
+	RecordValue string   `json:"recordValue"`
+	Seen        []string `json:"seen" doc:"the TXT records at that name"`
+	Problem     *string  `json:"problem" doc:"what the DNS answered when it could not tell, like SERVFAIL"`
+}
+
+// notSeen refuses a domain whose record the DNS did not show.
+func notSeen(v *Domain, l lookup) error {
+	said := NotSeen{v.Verification.RecordName, *v.VerificationValue, shown(l.seen), nil}
+	f := NotVerified.Say("There is no TXT record at %s with the wanted value. "+
+		"A new record may take some minutes to be seen.", said.RecordName)
+	if l.problem != "" {
+		said.Problem = &l.problem
+		f = NotVerified.Say("The DNS answered %s when it was asked for %s. "+
+			"Check the name servers of %s, then try again.", l.problem, said.RecordName, v.Name)
+	}
+	f.Details = said
+	return f
+}
+
+// verify takes the name before it touches the zone, and activates the domain
+// afterwards. A call that dies in between keeps the name, and the next one
+// continues.
+func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
+	v, err := d.read(ctx, c.Org, in.ID)
+	if err != nil || v.Status != StatusPending {
+		return v, err
+	}
+	if v.Kind == KindSubdomain {
+		return nil, followsProof(v)
+	}
+	l := d.lookUp(ctx, v.Name)
+	switch {
+	case l.silence != nil:
+		return nil, fault.Unavailable.Because(l.silence)
+	case !slices.Contains(l.seen, *v.VerificationValue):
+		return nil, notSeen(v, l)
+	}
+	var h *holder
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		h, err = holderOf(ctx, tx, v.Name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var former *rival
+	if h != nil && h.Org != c.Org {
+		if former, err = d.challenge(ctx, h, v.Name, l.seen); err != nil {
+			return nil, err
+		}
+	}
+	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err := d.lock(ctx, tx, c.Org, in.ID)
+		if err != nil || v.Status != StatusPending {
+			return err
+		}
+		return d.takeName(ctx, tx, c.Org, v.Name, v.ID, former)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.pause("name-taken")
+	if err := d.openZone(ctx, v); err != nil {
+		return nil, fault.Unavailable.Because(err)
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Domain, error) { return d.activate(ctx, c, in) })
+}
+
+// followsProof refuses to verify a subdomain by itself.
+func followsProof(v *Domain) error {
+	f := NotVerified.Say("%s follows the domain above it. Verify that one.", v.Name)
+	f.Details = map[string]any{"parentDomainId": v.ParentDomainID}
+	return f
+}
+
+// activate activates a domain that has its name and its zone.
+func (d *Domains) activate(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
+	v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil || v.Status != StatusPending {
+		return v, err
+	}
+	if err := markZoneReady(ctx, c.Tx, c.Org, v.Name, v.ID); err != nil {
+		return nil, err
+	}
+	v.Status, v.VerifiedAt, v.UpdatedAt = StatusActive, &c.Now, c.Now
+	v.ProofLookedAt, v.ProofSeenAt, v.ProofGoneAt = &c.Now, &c.Now, nil
+	if err := reactivateSubdomains(ctx, c.Tx, v, c.Now); err != nil {
+		return nil, err
+	}
+	if err := d.save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	// The existing zone may have belonged to a former domain, and be about to
+	// be dropped.
+	if err := d.enqueueZone(ctx, c.Tx, restoreZoneJob, c.Org, v.Name); err != nil {
+		return nil, err
+	}
+	if err := d.dropZonesBelow(ctx, c.Tx, c.Org, v.Name); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("domain.verified", v.ID, v)
+}

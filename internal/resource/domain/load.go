@@ -1,0 +1,130 @@
+package domain
+
+import (
+	"context"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// How a domain is read, locked, saved and shown, and what the whole package
+// shares.
+
+// show fills in what a domain's answer has besides its columns.
+func (d *Domains) show(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domain) error {
+	for _, v := range rows {
+		v.UnicodeName, v.Verification, v.Registration = unicodeName(v.Name), nil, v.registration()
+		if v.VerificationValue != nil {
+			v.Verification = &Verification{
+				RecordName:  verificationLabel + "." + v.Name,
+				RecordValue: *v.VerificationValue,
+				VerifiedAt:  v.VerifiedAt,
+			}
+		}
+	}
+	return d.Email.fill(ctx, tx, org, rows)
+}
+
+func (d *Domains) showAll(ctx context.Context, c *op.Call, rows []Domain) error {
+	each := make([]*Domain, len(rows))
+	for i := range rows {
+		each[i] = &rows[i]
+	}
+	return d.show(ctx, c.Tx, c.Org, each...)
+}
+
+func (d *Domains) get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
+	v, err := domains.Get(ctx, tx, org, ref)
+	if err != nil {
+		return nil, err
+	}
+	return v, d.show(ctx, tx, org, v)
+}
+
+// read is get in its own snapshot.
+func (d *Domains) read(ctx context.Context, org, ref id.ID) (v *Domain, err error) {
+	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err = d.get(ctx, tx, org, ref)
+		return err
+	})
+	return v, err
+}
+
+// lock locks a domain for the rest of the transaction.
+func (d *Domains) lock(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
+	v, err := domains.Lock(ctx, tx, org, ref)
+	if err != nil {
+		return nil, err
+	}
+	return v, d.show(ctx, tx, org, v)
+}
+
+// save writes a domain back, and makes its answer follow its columns.
+func (d *Domains) save(ctx context.Context, tx *db.Tx, v *Domain) error {
+	if err := domains.Save(ctx, tx, v); err != nil {
+		return err
+	}
+	return d.show(ctx, tx, v.OrganizationID, v)
+}
+
+// emit writes an event that the clock or the outside world caused; chain is
+// what led to it, if anything did.
+func (d *Domains) emit(
+	ctx context.Context, tx *db.Tx, org id.ID, kind string, resource id.ID, v any, chain ...id.ID,
+) error {
+	data, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	e := event.Event{
+		Organization: org,
+		At:           d.cfg.Clock.Now(),
+		Type:         kind,
+		ResourceID:   resource,
+		Chain:        chain,
+		Data:         data,
+	}
+	return d.cfg.Events.Append(ctx, tx, e.BySystem())
+}
+
+func (d *Domains) notify(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error {
+	if d.cfg.Notify == nil {
+		return nil
+	}
+	return d.cfg.Notify(ctx, tx, org, n)
+}
+
+func (d *Domains) pause(step string) {
+	if d.cfg.Pause != nil {
+		d.cfg.Pause(step)
+	}
+}
+
+// dueBatch is how many domains a periodic job gives their own job at once.
+const dueBatch = 1000
+
+// due finds the domains that a periodic job has to check. Disabled
+// organizations are left alone.
+func due(ctx context.Context, tx *db.Tx, where string, args ...any) ([]domainArgs, error) {
+	return db.All[domainArgs](ctx, tx, `
+		SELECT d.organization_id, d.id
+		FROM domains d
+		WHERE `+account.ActiveOrganization("d.organization_id")+` AND d.deleted_at IS NULL AND `+where, args...)
+}
+
+// enter takes a place among the requests that wait for a provider, or refuses
+// at once if there is none.
+func enter(places chan struct{}) (leave func(), err error) {
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	default:
+		return nil, fault.Unavailable.Say("Too many requests wait for the registrar. Retry in a moment.")
+	}
+}

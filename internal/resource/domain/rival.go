@@ -1,0 +1,220 @@
+package domain
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// How a name passes from one organization to another.
+
+// rival is a holder of a name whose proof is gone.
+type rival struct {
+	org, apex, domain id.ID       // the domain that has the name is the apex or a subdomain of it
+	seenAt            *clock.Time // the last proof at the time of the decision
+	ordered           bool        // the name is being registered
+}
+
+// holder is another organization that has a name, with the domain whose proof
+// it relies on.
+type holder struct {
+	Org    id.ID       `db:"organization_id"`
+	Domain id.ID       `db:"domain_id"`
+	Apex   *id.ID      `db:"apex"`
+	Name   *string     `db:"name"`
+	Value  *string     `db:"verification_value"`
+	SeenAt *clock.Time `db:"proof_seen_at"`
+	Source *Source     `db:"source"`
+	Status *Status     `db:"status"`
+	Until  *clock.Time `db:"expires_at"`
+}
+
+// holderOf is who has a name, or nil.
+func holderOf(ctx context.Context, tx *db.Tx, name string) (*holder, error) {
+	rows, err := db.All[holder](ctx, tx, `
+		SELECT h.organization_id, h.domain_id, p.id AS apex, p.name, p.verification_value, p.proof_seen_at, p.source,
+			p.status, p.expires_at
+		FROM domain_holds h
+		LEFT JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id AND d.deleted_at IS NULL
+		LEFT JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id)
+			AND p.deleted_at IS NULL
+		WHERE h.name = $1`, name)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// challenge decides about the holder of a name that somebody else proves or
+// orders now: it refuses if the holder's own proof stands. seen is what the DNS
+// has at the name itself.
+func (d *Domains) challenge(ctx context.Context, h *holder, name string, seen []string) (*rival, error) {
+	if h.Status != nil && over(*h.Status, h.Until, d.cfg.Clock.Now()) {
+		return &rival{org: h.Org, apex: *h.Apex, domain: h.Domain}, nil
+	}
+	if h.Source == nil || *h.Source != SourceExternal || h.Value == nil {
+		return nil, taken(name) // it is registered here, or about to be
+	}
+	if *h.Name != name { // a subdomain relies on the proof of the domain above it
+		l := d.lookUp(ctx, *h.Name)
+		if !l.answered() {
+			return nil, taken(name)
+		}
+		seen = l.seen
+	}
+	if slices.Contains(seen, *h.Value) {
+		return nil, taken(name)
+	}
+	return &rival{org: h.Org, apex: *h.Apex, domain: h.Domain, seenAt: h.SeenAt}, nil
+}
+
+// over reports whether a registration here ended so long ago that no registry
+// lets its holder renew it. The name is anybody's then, wherever they got it.
+func over(status Status, until *clock.Time, now clock.Time) bool {
+	return status == StatusExpired && until != nil && now.Sub(*until) >= redemption
+}
+
+// takeName gives a name to a domain, taking it from a rival if there is one.
+func (d *Domains) takeName(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, r *rival) error {
+	h, err := holdOn(ctx, tx, name)
+	switch {
+	case err != nil || h != nil && h.Domain == domain:
+		return err
+	case h != nil && (r == nil || r.domain != h.Domain):
+		return taken(name)
+	case h != nil:
+		if err := d.evict(ctx, tx, r, name); err != nil {
+			return err
+		}
+	}
+	return takeHold(ctx, tx, org, name, domain, d.cfg.Clock.Now())
+}
+
+// evict takes the name of a rival's domain, which is locked and checked again:
+// whoever proved it in the meantime keeps it.
+func (d *Domains) evict(ctx context.Context, tx *db.Tx, r *rival, name string) error {
+	v, err := d.lock(ctx, tx, r.org, r.apex)
+	if err != nil {
+		return err
+	}
+	if v.ProofSeenAt != nil && (r.seenAt == nil || *v.ProofSeenAt != *r.seenAt) {
+		return taken(name)
+	}
+	n := lostToProof(v, name, d.cfg.Clock.Now(), r.ordered)
+	if v.Registrar != nil {
+		err := noRenewal(ctx, tx, r.org, r.apex)
+		if fault.Has(err, RenewalInFlight) || err == nil && !over(v.Status, v.ExpiresAt, d.cfg.Clock.Now()) {
+			return taken(name)
+		}
+		if err != nil {
+			return err
+		}
+		n = lostRegistration(v, name, d.cfg.Clock.Now(), r.ordered)
+	}
+	if r.domain != r.apex {
+		return d.loseSubdomain(ctx, tx, r, n)
+	}
+	return d.unverify(ctx, tx, v, n)
+}
+
+// loseSubdomain takes the name of a subdomain alone. Nothing was proven about
+// the domain above it, which is locked.
+func (d *Domains) loseSubdomain(ctx context.Context, tx *db.Tx, r *rival, n Notice) error {
+	v, err := d.lock(ctx, tx, r.org, r.domain)
+	if err != nil {
+		return err
+	}
+	if err := releaseNames(ctx, tx, r.org, r.domain); err != nil {
+		return err
+	}
+	v.Status, v.UpdatedAt = StatusPending, d.cfg.Clock.Now()
+	if err := d.save(ctx, tx, v); err != nil {
+		return err
+	}
+	if err := d.emit(ctx, tx, r.org, "domain.unverified", v.ID, v); err != nil {
+		return err
+	}
+	return d.notify(ctx, tx, r.org, n)
+}
+
+// takeNamesBelow takes the names below a newly registered one from the other
+// organizations that hold them.
+func (d *Domains) takeNamesBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
+	rows, err := domainsBelow(ctx, tx, org, name)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		v, err := d.lock(ctx, tx, r.Organization, r.Domain)
+		if fault.Has(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := d.unverify(ctx, tx, v, lostToParent(v, name, d.cfg.Clock.Now())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unverify ends what a locked domain may do. Unless only its proof has lapsed,
+// it also loses its name, its zone and its subdomains' names.
+func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) error {
+	now, first := d.cfg.Clock.Now(), v.Status != StatusPending
+	status, event := StatusPending, "domain.unverified"
+	if v.Registrar != nil { // it cannot be proven again, only deleted
+		status, event = StatusTransferred, "domain.transferred"
+	}
+	_, err := db.Exec(ctx, tx, `
+		UPDATE domain_email SET enabled = FALSE, wanted = FALSE, version = version + 1
+		WHERE organization_id = $1 AND domain_id = $2`, v.OrganizationID, v.ID)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, tx, `
+		UPDATE domains SET status = 'pending_verification', updated_at = $3
+		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL`, v.OrganizationID, v.ID, now)
+	if err != nil {
+		return err
+	}
+	if n.lapsed {
+		err = d.republish(ctx, tx, v.OrganizationID, v.ID, now)
+	} else if err = releaseNames(ctx, tx, v.OrganizationID, v.ID); err == nil {
+		err = d.enqueueZone(ctx, tx, dropZoneJob, v.OrganizationID, v.Name)
+	}
+	if err != nil {
+		return err
+	}
+	v.Status, v.VerifiedAt, v.ProofGoneAt, v.UpdatedAt = status, nil, nil, now
+	if err := d.save(ctx, tx, v); err != nil || !first {
+		return err // its event and notice came before
+	}
+	if err := d.emit(ctx, tx, v.OrganizationID, event, v.ID, v); err != nil {
+		return err
+	}
+	return d.notify(ctx, tx, v.OrganizationID, n)
+}
+
+// reactivateSubdomains reactivates the subdomains of a domain with it, except
+// those whose name somebody else has now.
+func reactivateSubdomains(ctx context.Context, tx *db.Tx, v *Domain, now clock.Time) error {
+	_, err := db.Exec(ctx, tx, `
+		INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
+		SELECT organization_id, CAST($3 AS BIGINT), name, id, FALSE FROM domains
+		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
+		ON CONFLICT (name) DO NOTHING`, v.OrganizationID, v.ID, now)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, tx, `
+		UPDATE domains SET status = 'active', updated_at = $3
+		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
+		AND id IN (SELECT domain_id FROM domain_holds WHERE organization_id = $1)`, v.OrganizationID, v.ID, now)
+	return err
+}

@@ -1,0 +1,229 @@
+package domain
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/zone"
+)
+
+// Config is what domains need. Delegates, SPF, Notify and Pause are optional.
+type Config struct {
+	DB     *db.DB
+	Clock  *clock.Clock
+	Log    *slog.Logger
+	Events *event.Log
+	Jobs   *job.Queue
+	Seal   op.Sealer // of the keys that sign mail
+
+	Registrar Registrar
+	Payments  Payments
+	DNS       zone.Provider
+	LookupTXT func(ctx context.Context, name string) ([]string, error)
+	LookupMX  func(ctx context.Context, name string) ([]*net.MX, error)
+	// Delegates says that the DNS server lets a child zone of another
+	// organization answer only where the parent's zone delegates it. With one
+	// that does not, such a zone is not created.
+	Delegates bool
+
+	MailHost string // receives the mail of hosted domains: what MX records name
+	SPF      string // sends it: the mechanisms of SPF records
+	// Notify mails a notice to the owners of an organization, once the
+	// transaction is committed.
+	Notify func(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error
+
+	// Pause is called between the steps of an order and of a DNS write, so
+	// that a test can end the process there.
+	Pause func(step string)
+}
+
+// Domains is everything that can be done with names.
+type Domains struct {
+	Zones *zone.Zones
+	Email *Email
+
+	cfg              Config
+	asking, ordering chan struct{} // bound the requests that wait for a provider
+}
+
+// How many requests may wait for a provider at once. Those that pay have
+// places of their own.
+const (
+	askingPlaces   = 32
+	orderingPlaces = 64
+)
+
+// New joins the parts. Handle declares the jobs.
+func New(c Config) *Domains {
+	for name, given := range map[string]bool{
+		"DB": c.DB != nil, "Clock": c.Clock != nil, "Log": c.Log != nil, "Events": c.Events != nil,
+		"Jobs": c.Jobs != nil, "Seal": c.Seal != nil, "Registrar": c.Registrar != nil, "Payments": c.Payments != nil,
+		"DNS": c.DNS != nil, "LookupTXT": c.LookupTXT != nil, "LookupMX": c.LookupMX != nil,
+		"MailHost": c.MailHost != "",
+	} {
+		if !given {
+			panic("domain: New needs Config." + name)
+		}
+	}
+	zones := zone.New(zone.Config{
+		DB:     c.DB,
+		Clock:  c.Clock,
+		Log:    c.Log,
+		Events: c.Events,
+		Jobs:   c.Jobs,
+		DNS:    c.DNS,
+		Find:   findZone,
+		Lock:   lockZone,
+		Pause:  c.Pause,
+	})
+	return &Domains{
+		Zones:    zones,
+		Email:    &Email{db: c.DB, clock: c.Clock, zones: zones, seal: c.Seal, host: c.MailHost, spf: c.SPF},
+		cfg:      c,
+		asking:   make(chan struct{}, askingPlaces),
+		ordering: make(chan struct{}, orderingPlaces),
+	}
+}
+
+// Handle declares the jobs of domains and their zones.
+func (d *Domains) Handle() {
+	d.Zones.Handle()
+	jobs := d.cfg.Jobs
+	// A lane of its own: a slow registrar holds up only orders. The attempts
+	// are many, because money was taken and only the registrar can tell when
+	// the work is over.
+	lane := job.Lane("domains", 4)
+	patient := []job.Setting{lane, job.Timeout(2 * time.Minute), job.Attempts(10_000)}
+	job.HandleFlow(jobs, registerJob, d.carryOutRegistration, patient...)
+	job.HandleFlow(jobs, renewJob, d.carryOutRenewal, patient...)
+	job.HandleFlow(jobs, settleOrderJob, d.settleOrder, append(patient, job.Forget())...)
+	job.HandleFlow(jobs, autoRenewJob, d.autoRenew, lane, job.Forget())
+	job.HandleFlow(jobs, checkTransferJob, d.checkTransfer, lane, job.Forget())
+	job.HandleFlow(jobs, dropZoneJob, d.dropZone, lane)
+	job.HandleFlow(jobs, restoreZoneJob, d.restoreZone, lane, job.Forget())
+	job.HandleFlow(jobs, publishEmailJob, d.publishEmail, lane, job.Timeout(2*time.Minute))
+	job.HandleFlow(jobs, recheckJob, d.recheck, job.Lane("proofs", 4), job.Timeout(lookupTime), job.Forget())
+	job.HandleTx(jobs, "domains.look_due", d.recheckDue, job.Every(recheckSweep))
+	job.HandleTx(jobs, "domains.tell_expiring", d.noticeExpiring, job.Every(time.Hour))
+	job.HandleTx(jobs, "domains.expire", d.expire, job.Every(10*time.Second))
+	job.HandleTx(jobs, "domains.renew_due", d.renewDue, job.Every(time.Hour))
+	job.HandleTx(jobs, "domains.watch_transfers", d.checkTransfers, job.Every(time.Hour))
+}
+
+// Operations lists everything that can be done with domains and their zones.
+func (d *Domains) Operations() []*op.Op {
+	return slices.Concat(
+		d.domainOperations(),
+		d.subdomainOperations(),
+		d.searchOperations(),
+		d.registerOperations(),
+		d.renewOperations(),
+		operationOperations(),
+		d.registrationOperations(),
+		d.transferOperations(),
+		d.contactOperations(),
+		d.emailOperations(),
+		d.Zones.Operations(),
+	)
+}
+
+func (d *Domains) domainOperations() []*op.Op {
+	const ref = `{"id": ` + exampleID + `}`
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:        "domains.list",
+			Route:       "GET /v1/domains",
+			Summary:     "List domains, newest first.",
+			Description: "Subdomains are listed under their domain.",
+			Example:     `{"status": ["active"], "limit": 20}`,
+		}, d.listDomains),
+		op.Write(op.Spec{
+			Name:    "domains.create",
+			Route:   "POST /v1/domains",
+			Summary: "Add a domain that is registered elsewhere.",
+			Description: "The answer names the TXT record to publish; then call verify. " +
+				"That call also finds out whether another organization has the name.",
+			Errors:  []*fault.Kind{Exists, ParentExists, NestingUnsupported},
+			Events:  []string{"domain.created"},
+			Example: `{"name": "example.com", "purpose": "general"}`,
+		}, d.createDomain),
+		op.Read(op.Spec{
+			Name:    "domains.get",
+			Route:   "GET /v1/domains/{id}",
+			Summary: "Get a domain or subdomain.",
+			Example: ref,
+		}, d.getDomain),
+		op.Flow(op.Spec{
+			Name:        "domains.verify",
+			Route:       "POST /v1/domains/{id}/verify",
+			Summary:     "Look for the TXT record that proves a domain.",
+			Description: "Looks the record up in the DNS. A domain that is active already stays so.",
+			Status:      200,
+			Errors:      []*fault.Kind{NotVerified, Unavailable},
+			Events:      []string{"domain.verified"},
+			Example:     ref,
+		}, d.verify),
+		op.Flow(op.Spec{
+			Name:    "domains.delete",
+			Route:   "DELETE /v1/domains/{id}",
+			Summary: "Delete a domain.",
+			Description: "A registered domain must have expired or left, and have no records, renewal, " +
+				"transfer or subdomains.",
+			Errors:  []*fault.Kind{NotExpired, RenewalInFlight, TransferInFlight, ZoneNotEmpty, SubdomainsExist},
+			Events:  []string{"domain.deleted"},
+			Example: ref,
+		}, d.deleteDomain),
+	}
+}
+
+type domainList struct {
+	op.Browse
+	SortBy string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
+	Name   *string  `query:"name" min:"1" max:"1000" doc:"the whole name, in any script"`
+	Status []Status `query:"status" enum:"pending_verification,active,expired,transferred"`
+	Source []Source `query:"source" enum:"registered,external"`
+	Query  *string  `query:"query" min:"1" max:"200" doc:"part of the name; in other scripts than ASCII, whole labels"`
+
+	ascii *string
+}
+
+func (in *domainList) Prepare(context.Context, *op.Call) error {
+	if in.Name == nil {
+		return nil
+	}
+	name, issue := parseHost(*in.Name)
+	if issue != "" {
+		return fault.Field("name", issue)
+	}
+	in.ascii = &name
+	return nil
+}
+
+func (d *Domains) listDomains(ctx context.Context, c *op.Call, in domainList) (*op.List[Domain], error) {
+	w := db.In(c.Org).And("kind = 'apex'")
+	db.Equal(w, "name", in.ascii)
+	db.OneOf(w, "status", in.Status)
+	db.OneOf(w, "source", in.Source)
+	if in.Query != nil {
+		w.And("replace(name, ?, '') <> name", partOfName(*in.Query))
+	}
+	list, err := op.Rows(ctx, c, domains, in.Browse, in.SortBy, nil, w)
+	if err != nil {
+		return nil, err
+	}
+	return list, d.showAll(ctx, c, list.Data)
+}
+
+func (d *Domains) getDomain(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
+	return d.get(ctx, c.Tx, c.Org, in.ID)
+}

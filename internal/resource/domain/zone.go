@@ -1,0 +1,264 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/resource/zone"
+)
+
+// A zone is known by its name alone, so it belongs to whoever holds the name.
+// This file answers what the package zone asks for (findZone, lockZone), and
+// creates and removes the zone of a name with its holder.
+
+// zoneOwner is a domain and whether it has its name.
+type zoneOwner struct {
+	Org    id.ID  `db:"organization_id"`
+	ID     id.ID  `db:"id"`
+	Name   string `db:"name"`
+	Kind   Kind   `db:"kind"`
+	Status Status `db:"status"`
+	Parent *id.ID `db:"parent_domain_id"`
+	Held   bool   `db:"held"` // it has its name
+	Lost   bool   `db:"lost"` // somebody else has it
+}
+
+func (o *zoneOwner) zone() zone.Ref { return zone.Ref{Org: o.Org, Domain: o.ID, Name: o.Name} }
+
+// findOwner looks a domain up, whether or not it has a zone.
+func findOwner(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneOwner, error) {
+	o, err := db.One[zoneOwner](ctx, tx, `
+		SELECT organization_id, id, name, kind, status, parent_domain_id,
+			EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id = domains.id) AS held,
+			EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id <> domains.id) AS lost
+		FROM domains
+		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, org, domain)
+	return o, db.Missing(err, "domain")
+}
+
+// mustHaveZone refuses a domain without a zone.
+func (o *zoneOwner) mustHaveZone() error {
+	switch {
+	case o.Kind == KindSubdomain:
+		f := zone.Missing.Say("The records of %s are in the zone of the domain above it. Use that domain's id.", o.Name)
+		f.Details = map[string]*id.ID{"parentDomainId": o.Parent}
+		return f
+	case o.Status == StatusPending:
+		return zone.Missing.Say(
+			"%s has no zone before it is verified. Publish its TXT record and call verify first.", o.Name)
+	case o.Lost:
+		return zone.Missing.Say("%s has left, and somebody else has it now. Delete the domain.", o.Name)
+	}
+	return nil
+}
+
+// findZone is zone.Config.Find.
+func findZone(ctx context.Context, tx *db.Tx, org, domain id.ID) (zone.Ref, error) {
+	o, err := findOwner(ctx, tx, org, domain)
+	if err == nil {
+		err = o.mustHaveZone()
+	}
+	return o.zone(), err
+}
+
+// lockZone is zone.Config.Lock. While a domain is being registered it has no
+// row yet, and only its registration writes.
+func lockZone(ctx context.Context, tx *db.Tx, at zone.Ref) error {
+	err := db.Lock(ctx, tx, "domains", at.Org, at.Domain)
+	if err != nil && (!errors.Is(err, db.ErrNone) || !at.Registering) {
+		return db.Missing(err, "domain")
+	}
+	// What a former holder began must not end in the zone of the current one.
+	h, err := holdOn(ctx, tx, at.Name)
+	if err == nil && h != nil && h.Domain != at.Domain {
+		err = fault.NotFound.Say("Somebody else has %s now.", at.Name)
+	}
+	return err
+}
+
+// openZone creates the zone of a domain that has its name: empty if it is new
+// to the domain, and with the proof, so that a zone delegated to us proves the
+// domain too.
+func (d *Domains) openZone(ctx context.Context, v *Domain) error {
+	var h *holdRow
+	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		h, err = holdOn(ctx, tx, v.Name)
+		return err
+	})
+	if err != nil || h == nil || h.Domain != v.ID {
+		return err
+	}
+	if ok, err := d.mayHaveZone(ctx, h.Org, v.Name); err != nil || !ok {
+		return err
+	}
+	if h.ZoneReady {
+		err = d.cfg.DNS.CreateZone(ctx, v.Name)
+	} else {
+		err = d.emptyZoneFor(ctx, v.Name, v.ID)
+	}
+	if err != nil || v.VerificationValue == nil {
+		return err
+	}
+	proof := zone.Record{
+		Type:    "TXT",
+		Name:    verificationLabel,
+		Content: *v.VerificationValue,
+		TTL:     zone.DefaultTTL,
+	}
+	return d.cfg.DNS.Add(ctx, v.Name, proof)
+}
+
+// emptyZoneFor empties the zone of a name for the domain that has it now, once
+// former holders have stopped writing to it. They cannot begin anything new.
+func (d *Domains) emptyZoneFor(ctx context.Context, name string, domain id.ID) error {
+	var former []zone.Ref
+	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := db.All[domainArgs](ctx, tx, `
+			SELECT organization_id, id FROM domains WHERE name = $1 AND id <> $2`, name, domain)
+		former = nil
+		for _, r := range rows {
+			former = append(former, zone.Ref{Org: r.Organization, Domain: r.Domain, Name: name})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.Zones.AwaitWrites(ctx, former); err != nil {
+		return err
+	}
+	return d.cfg.DNS.EmptyZone(ctx, name)
+}
+
+// mayHaveZone reports whether a name gets a zone. Where the DNS server does
+// not ask the parent's zone, a child of another organization's domain has none
+// unless that zone delegates it.
+func (d *Domains) mayHaveZone(ctx context.Context, org id.ID, name string) (bool, error) {
+	above := parents(name)
+	if d.cfg.Delegates || len(above) == 0 {
+		return true, nil
+	}
+	var holders map[string]id.ID
+	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		holders, err = Holders(ctx, tx, above)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, parent := range above {
+		if holder := holders[parent]; holder == "" || holder == org {
+			continue
+		}
+		records, err := d.cfg.DNS.Records(ctx, parent)
+		if zone.StatusOf(err) == 404 {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		delegates := func(r zone.Record) bool { return r.Type == "NS" && r.Full(parent) == name }
+		return slices.ContainsFunc(records, delegates), nil
+	}
+	return true, nil
+}
+
+const (
+	dropZoneJob    = "domain.drop_zone"
+	restoreZoneJob = "domain.raise_zone"
+)
+
+type zoneArgs struct {
+	Zone string `json:"zone"`
+}
+
+// enqueueZone enqueues a job about the zone of a name.
+func (d *Domains) enqueueZone(ctx context.Context, tx *db.Tx, kind string, org id.ID, name string) error {
+	_, err := d.cfg.Jobs.Enqueue(ctx, tx, kind, zoneArgs{name}, job.For(org))
+	return err
+}
+
+// zoneHolder is who has a name and may have its zone; the domain is nil while
+// it is being registered.
+func (d *Domains) zoneHolder(ctx context.Context, name string) (h *holdRow, v *Domain, err error) {
+	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if h, err = holdOn(ctx, tx, name); err != nil || h == nil {
+			return err
+		}
+		v, err = domains.Get(ctx, tx, h.Org, h.Domain)
+		if fault.Has(err, fault.NotFound) {
+			v, err = nil, nil
+		}
+		return err
+	})
+	if err != nil || h == nil {
+		return nil, nil, err
+	}
+	if ok, err := d.mayHaveZone(ctx, h.Org, name); err != nil || !ok {
+		return nil, nil, err
+	}
+	return h, v, nil
+}
+
+// dropZone removes the zone of a deleted domain, unless somebody has the name
+// again, who made sure that it was empty. Whoever takes the name while the zone
+// is being removed gets a new one, even from a retry if the first run could not
+// create it.
+func (d *Domains) dropZone(ctx context.Context, j job.Job, a zoneArgs) (job.Outcome, error) {
+	h, _, err := d.zoneHolder(ctx, a.Zone)
+	if err != nil {
+		return nil, err
+	}
+	if h == nil {
+		if err := d.cfg.DNS.DeleteZone(ctx, a.Zone); err != nil {
+			return nil, err
+		}
+		d.pause("zone-dropped")
+	}
+	return d.restoreZone(ctx, j, a)
+}
+
+// restoreZone creates the zone of a name that somebody has, if it does not
+// exist. A domain that is being verified creates its zone itself.
+func (d *Domains) restoreZone(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
+	h, v, err := d.zoneHolder(ctx, a.Zone)
+	switch {
+	case err != nil || h == nil:
+		return nil, err
+	case v == nil:
+		return nil, d.cfg.DNS.CreateZone(ctx, a.Zone)
+	case v.Kind == KindSubdomain || !h.ZoneReady:
+		return nil, nil
+	}
+	return nil, d.openZone(ctx, v)
+}
+
+// dropZonesBelow removes the zones of names below one that another organization
+// has, where the DNS server would let them answer in its place.
+func (d *Domains) dropZonesBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
+	if d.cfg.Delegates {
+		return nil
+	}
+	rows, err := domainsBelow(ctx, tx, org, name)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		v, err := domains.Get(ctx, tx, r.Organization, r.Domain)
+		if err != nil {
+			return err
+		}
+		if err := d.enqueueZone(ctx, tx, dropZoneJob, r.Organization, v.Name); err != nil {
+			return err
+		}
+		if err := d.notify(ctx, tx, r.Organization, zoneRemoved(v, name, d.cfg.Clock.Now())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package invoice
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/customer"
+)
+
+// CreditNote takes back an issued invoice, all of it or a part. It never
+// changes.
+type CreditNote struct {
+	op.Record
+	InvoiceID        id.ID            `json:"invoiceId"`
+	BusinessID       id.ID            `json:"businessId"`
+	CreditNoteNumber string           `json:"creditNoteNumber" doc:"per business and without gaps"`
+	Currency         string           `json:"currency"`
+	Reason           *string          `json:"reason" max:"10000"`
+	PricesIncludeTax bool             `json:"pricesIncludeTax"`
+	SubtotalCents    int64            `json:"subtotalCents" doc:"sum of the lines"`
+	DiscountCents    int64            `json:"discountCents" doc:"the part of the invoice's discount"`
+	TaxCents         int64            `json:"taxCents" db:"-" doc:"sum of the taxes"`
+	Taxes            []Tax            `json:"taxes"`
+	TotalCents       int64            `json:"totalCents" doc:"what is credited"`
+	LineItems        []CreditNoteLine `json:"lineItems"`
+}
+
+var creditNotes = op.NewNested[CreditNote]("invoice_credit_notes", db.Life{
+	Noun:      "credit note",
+	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have none
+	Refs:      []db.Ref{db.To("business_id", "businesses", db.Keeps)},
+	Permanent: true,
+})
+
+// maxCreditNotes bounds the credit notes of an invoice: each reads the earlier
+// ones.
+const maxCreditNotes = 100
+
+// The refusals of credit notes.
+var (
+	NotCreditable = fault.Define("INVOICE_NOT_CREDITABLE", 409, "A draft or void invoice cannot be credited.")
+	NothingLeft   = fault.Define("CREDIT_EXCEEDS_BALANCE", 422, "There is nothing left to credit.")
+	TooManyNotes  = fault.Define("CREDIT_NOTE_LIMIT_REACHED", 409, "An invoice has at most 100 credit notes.")
+)
+
+func creditNoteOperations() []*op.Op {
+	const ref = `"id": ` + exampleID + `, "creditNoteId": "b0c1f3a7-52d4-4c89-8e1d-6f7a90b2c3d4"`
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:    "invoices.credit_notes.list",
+			Route:   "GET /v1/invoices/{id}/credit-notes",
+			Summary: "List an invoice's credit notes, newest first.",
+			Example: `{"id": ` + exampleID + `}`,
+		}, listCreditNotes),
+		op.Write(op.Spec{
+			Name:    "invoices.credit_notes.create",
+			Route:   "POST /v1/invoices/{id}/credit-notes",
+			Summary: "Credit an issued invoice, all that is left of it or some lines.",
+			Description: "Without lineItems, all that is left is credited. Discount and tax follow in proportion. A " +
+				"credit in the customer's ledger takes it back, and less is due; an invoice of which nothing is due " +
+				"is paid. What was paid before can be refunded.",
+			Errors:  []*fault.Kind{NotCreditable, NothingLeft, TooManyNotes},
+			Events:  []string{"invoice.credit_note.created"},
+			Example: `{"id": ` + exampleID + `, "reason": "Returned"}`,
+		}, createCreditNote),
+		op.Read(op.Spec{
+			Name:    "invoices.credit_notes.get",
+			Route:   "GET /v1/invoices/{id}/credit-notes/{creditNoteId}",
+			Summary: "Get a credit note of an invoice.",
+			Example: `{` + ref + `}`,
+		}, getCreditNote),
+	}
+}
+
+// derive fills in the computed fields.
+func (n *CreditNote) derive() {
+	n.TaxCents = 0
+	for _, t := range n.Taxes {
+		n.TaxCents += t.AmountCents
+	}
+}
+
+type creditNoteList struct {
+	op.Page
+	ID id.ID `path:"id" doc:"the invoice"`
+}
+
+func listCreditNotes(ctx context.Context, c *op.Call, in creditNoteList) (*op.List[CreditNote], error) {
+	out, err := creditNotes.List(ctx, c, in.ID, in.Page)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.Data {
+		out.Data[i].derive()
+	}
+	return out, nil
+}
+
+type creditNoteRef struct {
+	ID           id.ID `path:"id" doc:"the invoice"`
+	CreditNoteID id.ID `path:"creditNoteId"`
+}
+
+func getCreditNote(ctx context.Context, c *op.Call, in creditNoteRef) (*CreditNote, error) {
+	n, err := creditNotes.Get(ctx, c, in.ID, in.CreditNoteID)
+	if err != nil {
+		return nil, err
+	}
+	n.derive()
+	return n, nil
+}
+
+type creditNoteCreate struct {
+	ID        id.ID                        `path:"id" doc:"the invoice"`
+	LineItems op.Maybe[[]creditLineFields] `json:"lineItems" min:"1" doc:"by default all that is left of every line"`
+	Reason    *string                      `json:"reason" max:"10000"`
+}
+
+// Prepare parses the quantities.
+func (in *creditNoteCreate) Prepare(context.Context, *op.Call) error {
+	var tree *fault.Tree
+	for i := range in.LineItems.Value {
+		if field, issue := in.LineItems.Value[i].parse(); issue != "" {
+			tree = tree.At([]any{"lineItems", i, field}, issue)
+		}
+	}
+	if tree != nil {
+		tree.Properties["lineItems"] = tree.Properties["lineItems"].Sized(len(in.LineItems.Value))
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*CreditNote, error) {
+	v, err := lock(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == draft || v.Status == void {
+		return nil, NotCreditable.Say("A %s invoice cannot be credited.", v.Status)
+	}
+	earlier, err := db.All[CreditNote](ctx, c.Tx, "SELECT "+creditNotes.Rows.Columns()+` FROM invoice_credit_notes
+		WHERE organization_id = $1 AND invoice_id = $2 AND deleted_at IS NULL`, c.Org, v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(earlier) >= maxCreditNotes {
+		return nil, TooManyNotes.New()
+	}
+	n := &CreditNote{Record: c.NewRecord(), InvoiceID: v.ID, BusinessID: v.BusinessID, Currency: v.Currency,
+		Reason: in.Reason, PricesIncludeTax: v.PricesIncludeTax}
+	before := creditedOf(earlier)
+	n.LineItems = v.creditAll(before)
+	if in.LineItems.Set {
+		if n.LineItems, err = v.creditLines(before, in.LineItems.Value); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.total(v, before); err != nil {
+		return nil, err
+	}
+	if left := v.TotalAmountCents - v.AmountCreditedCents; n.TotalCents <= 0 || n.TotalCents > left {
+		f := NothingLeft.Say("The credit note comes to %d, and %d is left to credit.", n.TotalCents, left)
+		f.Details = map[string]int64{"creditableCents": left}
+		return nil, f
+	}
+	if n.CreditNoteNumber, err = creditNoteNumbers.next(ctx, c, v.BusinessID); err != nil {
+		return nil, err
+	}
+	if err := creditNotes.Rows.Insert(ctx, c.Tx, n); err != nil {
+		return nil, err
+	}
+	v.AmountCreditedCents += n.TotalCents
+	v.Status = v.currentStatus()
+	if err := v.save(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := v.enterLedger(ctx, c, customer.Transaction{Type: customer.Credit, AmountCents: n.TotalCents,
+		OccurredAt: c.Now, CreditNoteID: &n.ID}, "Credit note "+n.CreditNoteNumber+" for invoice %s"); err != nil {
+		return nil, err
+	}
+	return n, c.Emit("invoice.credit_note.created", n.ID, n)
+}

@@ -1,0 +1,187 @@
+package invoice
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/locale"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/business"
+)
+
+// Whoever follows the link of a mail is unknown to the service: the signed token
+// alone says which invoice they may see. It shows what the PDF shows and no ids,
+// and nothing once the invoice is void.
+
+const linkPurpose = "invoice"
+
+// publicRendering bounds how many documents strangers draw at once, apart from
+// the house's own.
+var publicRendering = make(chan struct{}, 1)
+
+// PublicInvoice is what a customer sees of an invoice, in the words and figures
+// of the PDF.
+type PublicInvoice struct {
+	Business   string          `json:"business"`
+	Lines      []string        `json:"lines" doc:"who and where the business is"`
+	Title      string          `json:"title"`
+	BillTo     *string         `json:"billTo"`
+	Due        bool            `json:"due" doc:"something is still to be paid"`
+	Overdue    bool            `json:"overdue"`
+	AmountDue  string          `json:"amountDue"`
+	Facts      []PublicFact    `json:"facts"`
+	Heads      []string        `json:"heads"`
+	Rows       []PublicRow     `json:"rows"`
+	Sums       []PublicFact    `json:"sums"`
+	Paragraphs []PublicSection `json:"paragraphs"`
+	PDF        string          `json:"pdf" max:"2048" doc:"the path of the PDF"`
+}
+
+// PublicFact is a figure with its name.
+type PublicFact struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// PublicRow is one line of an invoice.
+type PublicRow struct {
+	Description string   `json:"description" max:"10000"`
+	Remark      string   `json:"remark"`
+	Figures     []string `json:"figures"`
+}
+
+// PublicSection is a text below the figures.
+type PublicSection struct {
+	Heading string `json:"heading"`
+	Text    string `json:"text" max:"10000"`
+}
+
+func (s *Service) publicOperations() []*op.Op {
+	const token = `"token": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"`
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:     "invoices.public",
+			Summary:  "Show the invoice that a link in a mail names.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Example:  `{` + token + `, "address": "192.0.2.7"}`,
+		}, s.showPublic),
+		op.Bytes(op.Spec{
+			Name:        "invoices.public_pdf",
+			Route:       "GET /invoice-pdf/{token}",
+			Resource:    "invoices",
+			Public:      true,
+			Summary:     "Get the PDF of the invoice that a link in a mail names.",
+			Description: "A link of an invoice that is void or deleted is not found.",
+			Media:       "application/pdf",
+			Errors:      []*fault.Kind{TooLong},
+			Example:     `{` + token + `}`,
+		}, s.getPublicPDF),
+	}
+}
+
+// link is the address where a customer sees the invoice; empty without a key to
+// sign it.
+func (s *Service) link(v *Invoice) string {
+	token, err := s.links.Token(linkPurpose, v.OrganizationID, v.ID)
+	if err != nil {
+		return ""
+	}
+	return s.links.Base() + "/invoice/" + token
+}
+
+func noInvoice() error {
+	return fault.NotFound.Say("This invoice is not available. Ask whoever sent it to you.")
+}
+
+// readPublic finds what a token names.
+func (s *Service) readPublic(ctx context.Context, tx *db.Tx, token string) (v *Invoice, from *business.Letterhead,
+	err error) {
+	org, ref, err := s.links.ReadToken(linkPurpose, token)
+	if err != nil {
+		return nil, nil, err
+	}
+	sender, err := account.OrganizationOf(ctx, tx, org)
+	if errors.Is(err, db.ErrNone) || err == nil && sender.Status != account.Active {
+		return nil, nil, noInvoice()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err = readInvoice(ctx, tx, org, ref, invoices.Get)
+	if fault.Has(err, fault.NotFound) || err == nil && (v.Status == draft || v.Status == void) {
+		return nil, nil, noInvoice()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	from, err = business.LetterheadOf(ctx, tx, org, v.BusinessID)
+	return v, from, err
+}
+
+type publicVisit struct {
+	Token   string `json:"token"`
+	Address string `json:"address" doc:"the visitor's IP address, for the rate limit"`
+}
+
+func (s *Service) showPublic(ctx context.Context, c *op.Call, in publicVisit) (*PublicInvoice, error) {
+	if err := s.links.Admit(c, in.Address); err != nil {
+		return nil, err
+	}
+	v, from, err := s.readPublic(ctx, c.Tx, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	c.Org, c.Caller = v.OrganizationID, &op.Caller{Kind: op.SystemActor, Organization: v.OrganizationID}
+	return v.public(from, "/invoice-pdf/"+in.Token), nil
+}
+
+func (v *Invoice) public(from *business.Letterhead, pdf string) *PublicInvoice {
+	f := locale.New(from.Locale, from.Timezone)
+	s := v.sheet(f)
+	out := &PublicInvoice{Business: from.Name, Lines: from.Lines, Title: s.title, BillTo: v.BillToName,
+		Due: v.AmountDueCents > 0, Overdue: v.Status == overdue, AmountDue: f.Money(v.AmountDueCents, v.Currency),
+		Heads: s.heads, Rows: []PublicRow{}, PDF: pdf}
+	for _, x := range s.facts[:len(s.facts)-1] { // the last is AmountDue
+		out.Facts = append(out.Facts, PublicFact{x[0], x[1]})
+	}
+	for _, r := range s.rows {
+		out.Rows = append(out.Rows, PublicRow{r.description, r.remark, r.figures})
+	}
+	for _, x := range s.sums {
+		out.Sums = append(out.Sums, PublicFact{x.label, x.value})
+	}
+	for _, p := range s.paragraphs {
+		out.Paragraphs = append(out.Paragraphs, PublicSection{p.heading, p.text})
+	}
+	return out
+}
+
+type publicToken struct {
+	Token string `path:"token"`
+}
+
+func (s *Service) getPublicPDF(ctx context.Context, c *op.Call, in publicToken, _ *op.Stream) (*op.Content, error) {
+	var v *Invoice
+	var from *business.Letterhead
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		v, from, err = s.readPublic(ctx, tx, in.Token)
+		return err
+	})
+	if err == nil {
+		err = s.addLogo(ctx, v.OrganizationID, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Org = v.OrganizationID
+	text, err := drawn(ctx, publicRendering, func() ([]byte, error) { return Render(v, from) })
+	if err != nil {
+		return nil, err
+	}
+	return pdfContent(v.fileName(), text), nil
+}

@@ -1,0 +1,170 @@
+package invoice
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	store "frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/template"
+
+	"github.com/go-json-experiment/json"
+)
+
+const (
+	remindEvery = 10 * time.Minute
+	// remindWithin is how late a reminder may be, after the service stood still
+	// or while a template is wrong. Older ones are not sent at all.
+	remindWithin = 3 * 24 * time.Hour
+	remindBatch  = 50
+	// remindTime bounds one run, which leaves the rest for the next.
+	remindTime = 5 * time.Minute
+)
+
+// The row is the reminder: written with the message or not at all.
+var _ = db.Declare("invoice_reminders", db.Life{
+	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge),
+	Refs:      []db.Ref{db.To("rule_id", "invoice_reminder_rules", db.Keeps)},
+	Permanent: true,
+})
+
+// Handle declares the job that sends reminders.
+func (s *Service) Handle() {
+	job.HandleFlow(s.jobs, "invoices.remind", func(ctx context.Context, _ job.Job, _ struct{}) (job.Outcome, error) {
+		return nil, s.Remind(ctx)
+	}, job.Every(remindEvery), job.Timeout(remindTime))
+}
+
+// reminder is one that is due.
+type reminder struct {
+	RuleID         id.ID `db:"rule_id"`
+	InvoiceID      id.ID `db:"invoice_id"`
+	OrganizationID id.ID `db:"organization_id"`
+	Seq            int64 `db:"seq"`
+}
+
+// dueReminders are those after the given place, in the order of their invoices.
+// A rule counts only for days that come after it was made: otherwise the first
+// rule would remind of everything at once.
+func dueReminders(ctx context.Context, tx *db.Tx, now clock.Time, after reminder) ([]reminder, error) {
+	const day = "r.days_after_due * 86400000000"
+	return db.All[reminder](ctx, tx, `
+		SELECT r.id AS rule_id, i.id AS invoice_id, i.organization_id, i.seq
+		FROM invoice_reminder_rules r
+		JOIN invoices i ON i.organization_id = r.organization_id AND i.business_id = r.business_id
+			AND i.due_at > $2 - `+day+` AND i.due_at <= $1 - `+day+` AND i.due_at IS NOT NULL AND i.deleted_at IS NULL
+		WHERE r.deleted_at IS NULL AND i.due_at + `+day+` >= r.created_at
+		AND i.status IN ('issued', 'sent', 'partially_paid', 'overdue') AND i.bill_to_email IS NOT NULL
+		AND (i.seq > $3 OR i.seq = $3 AND r.id > $4)
+		AND NOT EXISTS (SELECT 1 FROM invoice_reminders s
+			WHERE s.organization_id = i.organization_id AND s.invoice_id = i.id AND s.rule_id = r.id)
+		AND `+account.ActiveOrganization("i.organization_id")+`
+		ORDER BY i.seq, r.id LIMIT $5`, now, now.Add(-remindWithin), after.Seq, after.RuleID, remindBatch)
+}
+
+// Remind sends the reminders that are due. One that cannot be sent, because its
+// template lacks a value, is tried again at the next run and keeps no other.
+func (s *Service) Remind(ctx context.Context) error {
+	after := reminder{RuleID: "00000000-0000-0000-0000-000000000000"}
+	for {
+		var due []reminder
+		err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			due, err = dueReminders(ctx, tx, s.clock.Now(), after)
+			return err
+		})
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		for _, r := range due {
+			if err := s.remind(ctx, r); err != nil && ctx.Err() == nil {
+				s.log.WarnContext(ctx, "a reminder was not sent", "organization", r.OrganizationID, "invoice",
+					r.InvoiceID, "err", err)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		after = due[len(due)-1]
+	}
+}
+
+// remind draws and stores the PDF first, like send. A payment that arrives in
+// the meantime changes the invoice: then nothing is sent, and the next run looks
+// again.
+func (s *Service) remind(ctx context.Context, r reminder) error {
+	l, err := s.letter(ctx, s.db.Read, r.OrganizationID,
+		invoiceSend{ID: r.InvoiceID, TemplateKey: template.InvoiceReminder})
+	if err != nil {
+		return err
+	}
+	saved, err := s.files.Save(ctx, r.OrganizationID, l.invoice.fileName(), bytes.NewReader(l.pdf))
+	if err != nil {
+		return err
+	}
+	sent := false
+	err = s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		sent, err = s.postReminder(ctx, tx, r, l, saved)
+		return err
+	})
+	if err != nil || !sent {
+		saved.Discard(ctx)
+	}
+	return err
+}
+
+func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *letter, saved *store.Saved) (bool,
+	error) {
+	v, err := readInvoice(ctx, tx, r.OrganizationID, r.InvoiceID, invoices.Lock)
+	if fault.Has(err, fault.NotFound) || err == nil && v.UpdatedAt != l.invoice.UpdatedAt {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	now := s.clock.Now()
+	n, err := db.Exec(ctx, tx, `
+		INSERT INTO invoice_reminders (organization_id, created_at, invoice_id, rule_id) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (organization_id, invoice_id, rule_id) DO NOTHING`, r.OrganizationID, now, r.InvoiceID, r.RuleID)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	attached, err := saved.Insert(ctx, tx, now, nil)
+	if err != nil {
+		return false, err
+	}
+	cause := event.Event{Organization: r.OrganizationID, At: now}.BySystem()
+	if _, err := s.messages.Post(ctx, tx, cause, l.outgoing(attached)); err != nil {
+		return false, err
+	}
+	data, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return false, err
+	}
+	cause.Type, cause.ResourceID, cause.Data = "invoice.reminded", v.ID, data
+	return true, s.events.Append(ctx, tx, cause)
+}
+
+// outgoing is the letter as a message.
+func (l *letter) outgoing(pdf *store.File) message.Outgoing {
+	out := message.Outgoing{
+		To:          []string{l.to},
+		ReplyTo:     l.from.Email,
+		Content:     l.mail,
+		Files:       []*store.File{pdf},
+		CustomerID:  l.invoice.CustomerID,
+		BusinessID:  &l.invoice.BusinessID,
+		ScheduledAt: l.at,
+	}
+	if l.link != "" {
+		out.Button = &template.Button{Label: "See the invoice", URL: l.link}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+// Package mailhost knows which mail domains are ours: who may send from an
+// address, what signs the mail, and who receives mail there. There is the
+// service's own domain, which all organizations share, and there are the
+// domains of organizations, which package domain keeps. It knows no letters:
+// those are in package message.
+//
+// Start reading at Service. Target says whom mail to an address is for,
+// SigningKeys what signs mail from one.
+package mailhost
+
+import (
+	"context"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/domain"
+)
+
+// Config is what a Service needs. All fields but TakesMail are required.
+type Config struct {
+	Domain    string // the service's own, lower-case ASCII
+	TakesMail bool   // the service runs a mail server, so answers can arrive
+	DB        *db.DB
+	Clock     *clock.Clock
+	Seal      op.Sealer
+	Email     *domain.Email // the domains of organizations
+}
+
+// Service answers for the service's own domain and for those of organizations.
+type Service struct {
+	domain    string
+	takesMail bool
+	db        *db.DB
+	clock     *clock.Clock
+	seal      op.Sealer
+	email     *domain.Email
+	own       ownKeys
+}
+
+// New panics when a required field is missing.
+func New(c Config) *Service {
+	config.Require(c, "Domain", "DB", "Clock", "Seal", "Email")
+	return &Service{
+		domain:    c.Domain,
+		takesMail: c.TakesMail,
+		db:        c.DB,
+		clock:     c.Clock,
+		seal:      c.Seal,
+		email:     c.Email,
+	}
+}
+
+// DefaultAddress is the address that every organization may send from. The
+// other addresses of the service's domain belong to nobody: whoever could
+// choose one could pass for another organization.
+func (s *Service) DefaultAddress() string { return noReply + "@" + s.domain }
+
+// MaySendFrom reports whether an address is on an active domain of the
+// organization, or the default one.
+func (s *Service) MaySendFrom(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error) {
+	sends, _, err := s.email.Sends(ctx, tx, org, DomainOf(address))
+	return sends || db.Fold(address) == s.DefaultAddress(), err
+}
+
+// ReplyAddresses says where answers to a message go. replyTo is empty when that
+// is the address the message is sent from. bounceDomain is where reports come
+// back that it did not arrive, or empty when nobody accepts any.
+func (s *Service) ReplyAddresses(
+	ctx context.Context, tx *db.Tx, org id.ID, from, messageID string,
+) (replyTo, bounceDomain string, err error) {
+	name := DomainOf(from)
+	_, receives, err := s.email.Sends(ctx, tx, org, name)
+	switch {
+	case err != nil:
+		return "", "", err
+	case receives:
+		return "", name, nil
+	case !s.takesMail:
+		return "", "", nil
+	}
+	// The address that everybody sends from does not show whose an answer is.
+	local, _, _ := strings.Cut(messageID, "@")
+	return replyPrefix + local + "@" + s.domain, s.domain, nil
+}

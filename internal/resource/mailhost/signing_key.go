@@ -1,0 +1,157 @@
+package mailhost
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"sync"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/dkimkey"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/domain"
+)
+
+var _ = db.Declare("mail_keys", db.Life{
+	Sealed: []db.Sealed{{Column: "sealed", Place: "'mail_keys/' || domain || '/' || selector"}},
+})
+
+// SigningKey signs the mail of a domain (RFC 6376).
+type SigningKey struct {
+	Domain, Selector string
+	Signer           crypto.Signer // RSA or Ed25519
+}
+
+// ErrInactive means that the domain of an address is no longer active, so
+// nothing is sent from it, not even what was written before.
+var ErrInactive = errors.New("mailhost: the domain is not active")
+
+// SigningKeys are those of the address's domain, or the service's own if its
+// email is not hosted here. It is called outside every transaction.
+func (s *Service) SigningKeys(ctx context.Context, org id.ID, address string) ([]SigningKey, error) {
+	name := DomainOf(address)
+	if name == s.domain {
+		return s.ownSigningKeys(ctx)
+	}
+	signers, err := s.email.Signers(ctx, org, name)
+	switch {
+	case errors.Is(err, domain.ErrNotSending):
+		return nil, fmt.Errorf("%w: %s", ErrInactive, name)
+	case err != nil:
+		return nil, err
+	case len(signers) == 0:
+		return s.ownSigningKeys(ctx)
+	}
+	var keys []SigningKey
+	for _, v := range signers {
+		keys = append(keys, SigningKey{name, v.Selector, v.Key})
+	}
+	return keys, nil
+}
+
+// ownKeys are the keys of the service's domain. They are created on first use
+// and kept sealed.
+type ownKeys struct {
+	mu   sync.Mutex
+	open []SigningKey
+}
+
+// mailKey is a row of mail_keys.
+type mailKey struct {
+	Selector string `db:"selector"`
+	Sealed   []byte `db:"sealed"`
+	Record   string `db:"record"`
+}
+
+func (s *Service) ownSigningKeys(ctx context.Context) ([]SigningKey, error) {
+	s.own.mu.Lock()
+	defer s.own.mu.Unlock()
+	if s.own.open != nil {
+		return s.own.open, nil
+	}
+	rows, err := s.mailKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []SigningKey
+	for _, r := range rows {
+		signer, err := s.unseal(r)
+		if err != nil {
+			return nil, fmt.Errorf("mailhost: the key %s of %s: %w", r.Selector, s.domain, err)
+		}
+		keys = append(keys, SigningKey{s.domain, r.Selector, signer})
+	}
+	s.own.open = keys
+	return keys, nil
+}
+
+func (s *Service) unseal(r mailKey) (crypto.Signer, error) {
+	plain, err := s.seal.Open(r.Sealed, s.place(r.Selector))
+	if err != nil {
+		return nil, err
+	}
+	return dkimkey.Parse(plain)
+}
+
+// place is what a sealed key is bound to. The table's Life repeats it in SQL.
+func (s *Service) place(selector string) string { return "mail_keys/" + s.domain + "/" + selector }
+
+// mailKeys reads the keys of the service's domain and creates the missing ones.
+// If two servers do so at once, the first key wins.
+func (s *Service) mailKeys(ctx context.Context) (rows []mailKey, err error) {
+	read := func(ctx context.Context, tx *db.Tx) (err error) {
+		rows, err = db.All[mailKey](ctx, tx, `
+			SELECT selector, sealed, record FROM mail_keys
+			WHERE domain = $1
+			ORDER BY selector`,
+			s.domain)
+		return err
+	}
+	if err := s.db.Read(ctx, read); err != nil || len(rows) == 2 {
+		return rows, err
+	}
+	pair, err := dkimkey.Pair()
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		for _, k := range pair {
+			// Sealed inside the transaction: a rotation of the sealing key
+			// waits for the writes that began before it, and removes the old
+			// key after them.
+			sealed, err := s.seal.Seal(k.Private, s.place(k.Selector))
+			if err != nil {
+				return err
+			}
+			_, err = db.Exec(ctx, tx, `
+				INSERT INTO mail_keys (domain, selector, sealed, record, created_at)
+				VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (domain, selector) DO NOTHING`,
+				s.domain, k.Selector, sealed, k.Record, s.clock.Now())
+			if err != nil {
+				return err
+			}
+		}
+		return read(ctx, tx)
+	})
+	return rows, err
+}
+
+// Record is a line of DNS that the owner of a domain publishes.
+type Record struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+// Records are what to publish for the service's domain, so that its signatures
+// can be verified. It creates missing keys.
+func (s *Service) Records(ctx context.Context) ([]Record, error) {
+	rows, err := s.mailKeys(ctx)
+	var out []Record
+	for _, r := range rows {
+		out = append(out, Record{dkimkey.Label(r.Selector) + "." + s.domain, "TXT", r.Record})
+	}
+	return out, err
+}

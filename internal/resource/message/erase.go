@@ -1,0 +1,156 @@
+package message
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+var (
+	_ = db.Declare("message_recipients", db.Life{
+		Parent: db.To("message_id", "messages", db.EndsAtPurge),
+		Erase:  db.WholeRow,
+	})
+	_ = db.Declare("received_mails", db.Life{
+		Refs:   []db.Ref{db.To("message_id", "messages", db.Keeps)},
+		Expire: db.Expiry{After: func(config.Retention) time.Duration { return RepetitionTime }},
+	})
+)
+
+// What replaces a person's words and addresses. The domain belongs to nobody
+// (RFC 2606).
+const (
+	erasedSubject = "Message with an erased contact"
+	erasedAddress = "erased@erased.invalid"
+)
+
+// findMessages finds the messages that are linked to a person or have one of
+// their addresses, and the files that came with them. Addresses are part of a
+// message's search text; that of older messages lacks Reply-To, so this is
+// checked as well.
+func findMessages(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	linked, err := db.All[int64](ctx, tx, `
+		SELECT m.seq FROM message_contacts x
+		JOIN messages m ON m.organization_id = x.organization_id AND m.id = x.message_id
+		WHERE x.organization_id = $1 AND x.contact_id = $2`, e.Organization, e.Person)
+	if err != nil {
+		return err
+	}
+	if err := e.Add(ctx, tx, "messages", linked...); err != nil {
+		return err
+	}
+	within := "instr(search || ' ', ' ' || $2 || ' ')"
+	if tx.Engine() == db.Postgres {
+		within = "strpos(search || ' ', ' ' || $2 || ' ')"
+	}
+	err = e.Each(ctx, tx, "messages", "organization_id = $1 AND ("+within+" > 0 OR lower(reply_to) = $2)", e.Addresses)
+	if err != nil {
+		return err
+	}
+	files, err := db.All[id.ID](ctx, tx, `
+		SELECT DISTINCT x.file_id FROM message_attachments x
+		JOIN messages m ON m.organization_id = x.organization_id AND m.id = x.message_id
+		WHERE x.organization_id = $1 AND x.message_id = ANY($2) AND x.file_id IS NOT NULL AND m.direction = 'inbound'`,
+		e.Organization, e.IDs("messages"))
+	if err != nil {
+		return err
+	}
+	return e.AddIDs(ctx, tx, "files", files)
+}
+
+// addressed is the part of a message that shows who wrote to whom.
+type addressed struct {
+	Seq     int64    `db:"seq"`
+	Deleted bool     `db:"deleted"`
+	From    string   `db:"from_address"`
+	ReplyTo *string  `db:"reply_to"`
+	To      []string `db:"to_addresses"`
+	CC      []string `db:"cc_addresses"`
+	BCC     []string `db:"bcc_addresses"`
+}
+
+// eraseMessages removes a person from messages. The messages stay, with their
+// dates, thread and other people's addresses. One that has not been sent never
+// is.
+func eraseMessages(ctx context.Context, tx *db.Tx, e *db.Erasure, rows []int64) (n int64, err error) {
+	text := `
+		SELECT seq, deleted_at IS NOT NULL AS deleted, from_address, reply_to, to_addresses, cc_addresses, bcc_addresses
+		FROM messages
+		WHERE organization_id = $1 AND seq = $2`
+	if tx.Engine() == db.Postgres {
+		text += " FOR UPDATE"
+	}
+	for _, seq := range rows {
+		v, err := db.One[addressed](ctx, tx, text, e.Organization, seq)
+		if errors.Is(err, db.ErrNone) {
+			continue // purged in the meantime
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := v.erase(ctx, tx, e); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// hide takes a person out of a list of addresses.
+func hide(list, folded []string) []string {
+	for i, a := range list {
+		if isOf(a, folded) {
+			list[i] = erasedAddress
+		}
+	}
+	return list
+}
+
+// isOf reports whether an address is one of a person's folded addresses.
+func isOf(address string, folded []string) bool {
+	return slices.ContainsFunc(op.Spellings(address), func(s string) bool { return slices.Contains(folded, s) })
+}
+
+func (v *addressed) erase(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	from := hide([]string{v.From}, e.Addresses)[0]
+	if v.ReplyTo != nil && isOf(*v.ReplyTo, e.Addresses) {
+		v.ReplyTo = nil
+	}
+	subject := erasedSubject
+	parts := []*string{&subject, &from, v.ReplyTo}
+	var lists [3]db.JSON
+	for i, list := range [][]string{hide(v.To, e.Addresses), hide(v.CC, e.Addresses), hide(v.BCC, e.Addresses)} {
+		var err error
+		if lists[i], err = json.Marshal(list); err != nil {
+			return err
+		}
+		for j := range list {
+			parts = append(parts, &list[j])
+		}
+	}
+	words := db.SearchText(parts...)
+	// The identifiers are whatever somebody's mail program chose.
+	_, err := db.Exec(ctx, tx, `
+		UPDATE messages
+		SET subject = $3, text_body = NULL, html_body = NULL, size_bytes = 0, error_message = NULL,
+			from_address = $4, reply_to = $5, to_addresses = $6, cc_addresses = $7, bcc_addresses = $8,
+			contact_id = CASE WHEN contact_id = $9 THEN NULL ELSE contact_id END,
+			search = $10, updated_at = $11, reference_ids = $12,
+			internet_id = CASE WHEN direction = 'inbound' THEN CAST(id AS text) ELSE internet_id END,
+			status = CASE WHEN status IN ('draft', 'scheduled', 'queued', 'sending') THEN 'canceled' ELSE status END
+		WHERE organization_id = $1 AND seq = $2`,
+		e.Organization, v.Seq, subject, from, v.ReplyTo, lists[0], lists[1], lists[2], e.Person,
+		words, e.Now, db.JSON("[]"))
+	if err == nil && !v.Deleted {
+		db.Index(tx, "messages", v.Seq, words)
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package origin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+)
+
+// What the headers of a mail that is judged may have. Picking the signed ones
+// takes as many steps as there are names in a signature times fields, so both
+// are far fewer than a mail could hold. Real mail has some fifty fields, and
+// signatures of less than 2 KB.
+const (
+	maxHeader    = 256 << 10 // bytes
+	maxFields    = 500
+	maxSignature = 4 << 10 // bytes of a signature's field
+)
+
+// readHeader reads the headers, and reports whether they are within bounds.
+func readHeader(r io.ReadSeeker) (header string, sane bool, err error) {
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return "", false, err
+	}
+	var b strings.Builder
+	fields, signature := 0, -1 // bytes of the signature that is read, or -1
+	in := bufio.NewReaderSize(io.LimitReader(r, maxHeader+1), 64<<10)
+	for {
+		line, err := in.ReadSlice('\n')
+		if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) {
+			return "", false, nil // no end within bounds, or a line of which nothing good can come
+		}
+		if err != nil {
+			return "", false, err
+		}
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
+			return b.String(), true, nil
+		}
+		if line[0] != ' ' && line[0] != '\t' {
+			name, _, _ := bytes.Cut(line, []byte(":"))
+			if fields++; bytes.EqualFold(bytes.TrimSpace(name), []byte("DKIM-Signature")) {
+				signature = 0
+			} else {
+				signature = -1
+			}
+		}
+		if signature >= 0 {
+			signature += len(line)
+		}
+		if fields > maxFields || signature > maxSignature {
+			return "", false, nil
+		}
+		b.Write(line)
+	}
+}
+
+// bounded is a resolver that answers so many questions, each in a while.
+type bounded struct {
+	Resolver
+	asked atomic.Int32
+}
+
+// errTooMany is temporary: it says nothing about the name.
+var errTooMany = &net.DNSError{Err: "too many lookups for one mail", IsTemporary: true}
+
+// maxText is how many bytes of a TXT record are looked at. The longest key that
+// anybody uses has 8192 bits, or 1400 characters; one of ten times as many
+// would take a second to compute with.
+const maxText = 4 << 10
+
+func ask[T any](
+	ctx context.Context, b *bounded, name string, find func(context.Context, string) (T, error),
+) (found T, err error) {
+	if b.asked.Add(1) > maxLookups {
+		return found, errTooMany
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	return find(ctx, name)
+}
+
+// rooted keeps the machine's search domains out of it.
+func rooted(name string) string { return strings.TrimSuffix(name, ".") + "." }
+
+func (b *bounded) LookupTXT(ctx context.Context, name string) ([]string, error) {
+	found, err := ask(ctx, b, rooted(name), b.Resolver.LookupTXT)
+	var short []string
+	for _, s := range found {
+		if len(s) <= maxText {
+			short = append(short, s)
+		}
+	}
+	if err == nil && len(short) == 0 {
+		err = &net.DNSError{Err: "no such record", Name: name, IsNotFound: true}
+	}
+	return short, err
+}
+
+func (b *bounded) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
+	return ask(ctx, b, rooted(name), b.Resolver.LookupMX)
+}
+
+func (b *bounded) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
+	return ask(ctx, b, rooted(host), b.Resolver.LookupIPAddr)
+}
+
+func (b *bounded) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+	return ask(ctx, b, addr, b.Resolver.LookupAddr)
+}

@@ -1,0 +1,107 @@
+package message
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/template"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Outgoing is a message that the service itself writes, for another resource.
+type Outgoing struct {
+	To         []string
+	ReplyTo    *string
+	Content    *template.Rendered
+	Files      []*file.File // inserted in the same transaction, or before
+	ContactID  *id.ID
+	CustomerID *id.ID
+	BusinessID *id.ID           // in whose name it is sent; nil for the service's own notices
+	Button     *template.Button // below the content; may be nil
+
+	ScheduledAt *clock.Time // when to send it; nil for at once
+}
+
+// CheckScheduledAt refuses a time that no message can be scheduled for.
+func CheckScheduledAt(at *clock.Time, now clock.Time) error {
+	return checkTime(nil, at, now).Fault(fault.Invalid)
+}
+
+// Post writes a message in the caller's transaction and sends it once that is
+// committed:
+//
+//	content, err := template.ForKey(ctx, tx, org, template.Invoice) // on a snapshot
+//	mail, err := content.Render(values)                             // outside transactions
+//	saved, err := files.Save(ctx, org, "INV-000001.pdf", pdf)       // the same
+//	…
+//	f, err := saved.Insert(ctx, tx, now, nil)
+//	v, err := messages.Post(ctx, tx, cause, message.Outgoing{To: …, Content: mail, Files: []*file.File{f}})
+//
+// cause says for whom, when and by whom it is written, as c.Cause or
+// event.Event.BySystem give it; message.created is written with it.
+func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Outgoing) (*Message, error) {
+	for _, a := range o.To {
+		if !op.IsEmail(a) {
+			return nil, fmt.Errorf("message: %q is not an address", a)
+		}
+	}
+	if len(o.To) == 0 || len(o.To) > maxRecipients || breaksHeader(o.Content.Subject) {
+		return nil, fmt.Errorf("message: %d recipients, subject %q", len(o.To), o.Content.Subject)
+	}
+	v := &Message{
+		Record: op.Record{
+			ID:             id.New(),
+			CreatedAt:      cause.At,
+			UpdatedAt:      cause.At,
+			OrganizationID: cause.Organization,
+		},
+		Direction:   Outbound,
+		Status:      Queued,
+		Purpose:     Transactional,
+		To:          o.To,
+		CC:          []string{},
+		BCC:         []string{},
+		ReplyTo:     o.ReplyTo,
+		Subject:     o.Content.Subject,
+		Text:        &o.Content.Text,
+		HTML:        &o.Content.HTML,
+		ContactID:   o.ContactID,
+		CustomerID:  o.CustomerID,
+		Layout:      !o.Content.Own,
+		Button:      o.Button,
+		ScheduledAt: o.ScheduledAt,
+	}
+	if o.Button != nil && !o.Button.IsValid() {
+		return nil, fmt.Errorf("message: a button to %q", o.Button.URL)
+	}
+	if err := m.checkSender(ctx, tx, v); err != nil {
+		return nil, err
+	}
+	if o.BusinessID != nil {
+		if err := v.signFor(ctx, tx, *o.BusinessID); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.insert(ctx, tx, cause, v, o.Files); err != nil {
+		return nil, err
+	}
+	return v, m.emit(ctx, tx, cause, "message.created", v.ID, v)
+}
+
+// emit writes an event about a message or thread as it is now.
+func (m *Messages) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind string, about id.ID, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("message: event %s: %w", kind, err)
+	}
+	cause.Type, cause.ResourceID, cause.Data = kind, about, data
+	return m.events.Append(ctx, tx, cause)
+}

@@ -1,0 +1,116 @@
+package message
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/optin"
+)
+
+// recipient is one address of a message that is being sent, and its outcome.
+type recipient struct {
+	ID             id.ID       `db:"id"`
+	OrganizationID id.ID       `db:"organization_id"`
+	MessageID      id.ID       `db:"message_id"`
+	Address        string      `db:"address"`
+	Status         Status      `db:"status"`
+	ErrorMessage   *string     `db:"error_message"`
+	AnsweredAt     *clock.Time `db:"answered_at"`
+}
+
+// waiting is the status of a recipient before Sent, Bounced or Failed.
+const waiting Status = "waiting"
+
+const recipientColumns = "id, organization_id, message_id, address, status, error_message, answered_at"
+
+// recipientsOf lists everyone that a message was sent to, in the order of its
+// addresses.
+func recipientsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]recipient, error) {
+	return db.All[recipient](ctx, tx, `
+		SELECT `+recipientColumns+`
+		FROM message_recipients
+		WHERE organization_id = $1 AND message_id = $2
+		ORDER BY seq`,
+		org, message)
+}
+
+// waitingRecipients are those who have not received the message, with a row
+// each. Recipients of marketing mail who have opted out since it was written
+// never get it.
+func waitingRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) ([]recipient, error) {
+	for _, a := range v.recipients() {
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO message_recipients (id, organization_id, message_id, address, address_folded, status)
+			VALUES ($1, $2, $3, $4, $5, 'waiting')
+			ON CONFLICT (organization_id, message_id, address_folded) DO NOTHING`,
+			id.New(), v.OrganizationID, v.ID, a, db.Fold(a))
+		if err != nil {
+			return nil, err
+		}
+	}
+	rows, err := db.All[recipient](ctx, tx, `
+		SELECT `+recipientColumns+`
+		FROM message_recipients
+		WHERE organization_id = $1 AND message_id = $2 AND status = 'waiting'
+		ORDER BY seq`,
+		v.OrganizationID, v.ID)
+	if err != nil || v.Purpose != Marketing {
+		return rows, err
+	}
+	var addresses []string
+	for _, r := range rows {
+		addresses = append(addresses, r.Address)
+	}
+	refused, err := optin.Refused(ctx, tx, v.OrganizationID, addresses)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []recipient
+	for _, r := range rows {
+		if !slices.Contains(refused, r.Address) {
+			wanted = append(wanted, r)
+			continue
+		}
+		r.settle(Failed, "The address is no longer opted in.", now)
+		if err := r.save(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return wanted, nil
+}
+
+// settle records the outcome for a recipient. reason may be empty.
+func (r *recipient) settle(status Status, reason string, now clock.Time) {
+	r.Status, r.ErrorMessage, r.AnsweredAt = status, nil, &now
+	if reason != "" {
+		r.ErrorMessage = &reason
+	}
+}
+
+// save writes the outcome for a recipient. A bounce is final.
+func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
+	_, err := db.Exec(ctx, tx, `
+		UPDATE message_recipients
+		SET status = $3, error_message = $4, answered_at = $5
+		WHERE organization_id = $1 AND id = $2 AND status <> 'bounced'`,
+		r.OrganizationID, r.ID, r.Status, r.ErrorMessage, r.AnsweredAt)
+	return err
+}
+
+const maxReason = 5000 // bytes
+
+// reasonsOf says who did not get the message, and why.
+func reasonsOf(rows []recipient) string {
+	var lines []string
+	for _, r := range rows {
+		if r.ErrorMessage != nil {
+			lines = append(lines, fmt.Sprintf("%s: %s", r.Address, *r.ErrorMessage))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

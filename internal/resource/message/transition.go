@@ -1,0 +1,138 @@
+package message
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/optin"
+)
+
+func (m *Messages) transitionOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{
+			Name:        "messages.send",
+			Outward:     true,
+			Route:       "POST /v1/messages/{id}/send",
+			Summary:     "Send a draft.",
+			Status:      200,
+			Description: "It is sent at scheduledAt if that is in the future, otherwise at once.",
+			Errors:      []*fault.Kind{TransitionInvalid, OptInRequired, Loop, FileMissing},
+			Events:      []string{"message.queued", "message.scheduled"},
+			Example:     `{` + exampleID + `}`,
+		}, m.sendMessage),
+		op.Write(op.Spec{
+			Name:        "messages.cancel",
+			Route:       "POST /v1/messages/{id}/cancel",
+			Summary:     "Cancel a message before it is sent.",
+			Status:      200,
+			Description: "Works while the message is scheduled or queued and nobody has received it.",
+			Errors:      []*fault.Kind{TransitionInvalid},
+			Events:      []string{"message.canceled"},
+			Example:     `{` + exampleID + `}`,
+		}, m.cancelMessage),
+	}
+}
+
+// checkSender fills in the address of a message that has none, and refuses one
+// that the organization may not send from.
+func (m *Messages) checkSender(ctx context.Context, tx *db.Tx, v *Message) error {
+	if v.From == "" {
+		v.From = m.hosts.DefaultAddress()
+	}
+	ok, err := m.hosts.MaySendFrom(ctx, tx, v.OrganizationID, v.From)
+	if err == nil && !ok {
+		return fault.Field("from", fmt.Sprintf("The organization cannot send from this address; "+
+			"use one on an active domain of its own, or %s", m.hosts.DefaultAddress()))
+	}
+	return err
+}
+
+func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
+	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status != Draft {
+		return nil, TransitionInvalid.Say("The message is %s; only a draft can be sent.", v.Status)
+	}
+	if err := m.checkSender(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	if err := v.checkFiles(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := m.queue(ctx, c.Tx, c.Cause(), v); err != nil {
+		return nil, err
+	}
+	if err := m.saveTransition(ctx, c, v, "message."+string(v.Status)); err != nil {
+		return nil, err
+	}
+	return v, v.followDraft(ctx, c.Tx, v, v.ContactID)
+}
+
+func (m *Messages) cancelMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
+	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status != Scheduled && v.Status != Queued {
+		return nil, TransitionInvalid.Say("The message is %s; only one that is scheduled or queued can be canceled.",
+			v.Status)
+	}
+	if _, err := m.jobs.CancelKey(ctx, c.Tx, deliverKind, string(v.ID)); err != nil {
+		return nil, err
+	}
+	v.Status = Canceled
+	return v, m.saveTransition(ctx, c, v, "message.canceled")
+}
+
+// saveTransition writes a message that changed its status, and emits the event.
+func (m *Messages) saveTransition(ctx context.Context, c *op.Call, v *Message, kind string) error {
+	v.UpdatedAt = c.Now
+	if err := messages.Save(ctx, c.Tx, v); err != nil {
+		return err
+	}
+	if err := fillFile(ctx, c.Tx, v); err != nil {
+		return err
+	}
+	return c.Emit(kind, v.ID, v)
+}
+
+// queue enqueues the job that sends a message, now or when it is due. The job
+// exists exactly when the change does.
+func (m *Messages) queue(ctx context.Context, tx *db.Tx, cause event.Event, v *Message) error {
+	if err := checkOptIns(ctx, tx, v); err != nil {
+		return err
+	}
+	if err := v.markAutomatic(ctx, tx, cause); err != nil {
+		return err
+	}
+	at := cause.At
+	if v.Status = Queued; v.ScheduledAt != nil && *v.ScheduledAt > cause.At {
+		v.Status, at = Scheduled, *v.ScheduledAt
+	}
+	_, err := m.jobs.Enqueue(ctx, tx, deliverKind, delivery{v.OrganizationID, v.ID},
+		job.For(v.OrganizationID), job.Key(string(v.ID)), job.At(at))
+	return err
+}
+
+// checkOptIns refuses marketing mail to those who have not opted in.
+func checkOptIns(ctx context.Context, tx *db.Tx, v *Message) error {
+	if v.Purpose != Marketing {
+		return nil
+	}
+	refused, err := optin.Refused(ctx, tx, v.OrganizationID, v.recipients())
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	f := OptInRequired.Say("Marketing mail goes only to addresses that opted in, and these did not: %s.",
+		strings.Join(refused, ", "))
+	f.Details = map[string][]string{"addresses": refused}
+	return f
+}

@@ -1,0 +1,120 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+)
+
+// enqueueDelivery records that an event is to be sent to a webhook. The webhook
+// is locked. Its workers check for work under the same lock before they stop,
+// so no delivery is left without a worker.
+func (s *Service) enqueueDelivery(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
+	w, err := webhooks.Lock(ctx, tx, e.Organization, listener)
+	if fault.Has(err, fault.NotFound) || err == nil && w.Status != active {
+		return nil // deleted or disabled in the meantime
+	}
+	if err != nil {
+		return err
+	}
+	if suspended, err := w.suspended(ctx, tx); err != nil || suspended {
+		return err
+	}
+	now := s.clock.Now()
+	d := Delivery{
+		Record:    op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: e.Organization},
+		WebhookID: w.ID,
+		EventID:   e.ID,
+		EventType: e.Type,
+		EventSeq:  &e.Seq,
+		Status:    pending,
+		Epoch:     w.Epoch,
+	}
+	if err := deliveries.Rows.Insert(ctx, tx, &d); err != nil {
+		return err
+	}
+	return s.ensureWorker(ctx, tx, w, firstAttempts, now)
+}
+
+// cancelWaiting cancels everything that is waiting to be sent. The caller has
+// locked the webhook and saves it.
+func (s *Service) cancelWaiting(ctx context.Context, tx *db.Tx, w *Webhook) error {
+	w.Epoch++
+	for _, q := range queues {
+		turn, at := q.turnOf(w)
+		*turn++
+		*at = nil
+	}
+	_, err := s.jobs.Enqueue(ctx, tx, cancelKind, cancelArgs{w.OrganizationID, w.ID, w.Epoch},
+		job.For(w.OrganizationID))
+	return err
+}
+
+const (
+	cancelKind  = "webhook.cancel"
+	cancelBatch = 500
+)
+
+type cancelArgs struct {
+	Organization id.ID `json:"organization"`
+	Webhook      id.ID `json:"webhook"`
+	Epoch        int64 `json:"epoch"`
+}
+
+// cancel updates the rows of an older epoch, which nobody sends any more. There
+// may be too many for one transaction. A deleted webhook cannot be locked, and
+// nobody writes to it.
+func (s *Service) cancel(ctx context.Context, tx *db.Tx, _ job.Job, a cancelArgs) error {
+	if err := db.Lock(ctx, tx, webhooks.Name(), a.Organization, a.Webhook); err != nil && !errors.Is(err, db.ErrNone) {
+		return err
+	}
+	for _, status := range []DeliveryStatus{pending, retrying} {
+		n, err := db.Exec(ctx, tx, `
+			UPDATE webhook_deliveries
+			SET status = 'canceled', next_attempt_at = NULL, completed_at = $4, updated_at = $4
+			WHERE seq IN (
+			SELECT seq FROM webhook_deliveries
+			WHERE organization_id = $1 AND webhook_id = $2 AND epoch < $3 AND status = '`+string(status)+`'
+				LIMIT $5)`,
+			a.Organization, a.Webhook, a.Epoch, s.clock.Now(), cancelBatch)
+		if err != nil {
+			return err
+		}
+		if n == cancelBatch {
+			return job.Later(0)
+		}
+	}
+	return nil
+}
+
+// ensureWorker makes sure that a job works the queue at the given time or
+// earlier. The caller has locked the webhook.
+func (s *Service) ensureWorker(ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time) error {
+	turn, due := q.turnOf(w)
+	if *due != nil && **due <= at {
+		return nil
+	}
+	return s.handOver(ctx, tx, w, q, at, turn, due)
+}
+
+// handOver gives the turn to a new job. The job that had it ends.
+func (s *Service) handOver(
+	ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time, turn *int64, due **clock.Time,
+) error {
+	*turn++
+	*due = &at
+	if err := q.save(ctx, tx, w); err != nil {
+		return err
+	}
+	_, err := s.jobs.Enqueue(ctx, tx, q.kindOf(w.Slow), turnArgs{w.OrganizationID, w.ID, *turn},
+		job.For(w.OrganizationID),
+		job.At(at))
+	return err
+}

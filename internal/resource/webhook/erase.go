@@ -1,0 +1,17 @@
+package webhook
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+)
+
+var _ = db.Declare("webhook_attempts", db.Life{
+	Parent: db.To("delivery_id", "webhook_deliveries", db.EndsAtPurge),
+	Erase:  db.Blank("response_body = NULL").Only("response_body IS NOT NULL"),
+})
+
+// findDeliveries finds the deliveries of events about a person.
+func findDeliveries(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	return e.Any(ctx, tx, "webhook_deliveries", "organization_id = $1 AND event_id = ANY($2)", e.IDs("events"))
+}

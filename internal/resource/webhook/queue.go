@@ -1,0 +1,188 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+)
+
+// queue is one of the two queues of a webhook, each worked by at most one job
+// at a time: first attempts in the order of the log, and retries when they are
+// due. They are separate, so that retries delay nothing.
+type queue struct {
+	kind   string // of its job; slow endpoints have their own kind and lane
+	column string // prefix of its columns in webhooks
+	next   string // selects the next delivery
+	turnOf func(*Webhook) (turn *int64, at **clock.Time)
+}
+
+const waiting = " FROM webhook_deliveries WHERE organization_id = $1 AND webhook_id = $2 AND epoch = $3 AND status = "
+
+var (
+	firstAttempts = queue{kind: "webhook.send", column: "send", next: waiting + "'pending' ORDER BY event_seq LIMIT 1",
+		turnOf: func(w *Webhook) (*int64, **clock.Time) { return &w.SendTurn, &w.SendAt }}
+	retries = queue{kind: "webhook.retry", column: "retry",
+		next:   waiting + "'retrying' ORDER BY next_attempt_at LIMIT 1",
+		turnOf: func(w *Webhook) (*int64, **clock.Time) { return &w.RetryTurn, &w.RetryAt }}
+	queues = []queue{firstAttempts, retries}
+)
+
+func (q *queue) kindOf(slow bool) string {
+	if slow {
+		return q.kind + "_slow"
+	}
+	return q.kind
+}
+
+// save writes whose turn it is.
+func (q *queue) save(ctx context.Context, tx *db.Tx, w *Webhook) error {
+	turn, at := q.turnOf(w)
+	_, err := db.Exec(ctx, tx,
+		"UPDATE webhooks SET "+q.column+"_turn = $3, "+q.column+"_at = $4 WHERE organization_id = $1 AND id = $2",
+		w.OrganizationID, w.ID, *turn, *at)
+	return err
+}
+
+// turnArgs names the webhook that a job works for, and the job's turn. The turn
+// ends when the webhook moves on to another number.
+type turnArgs struct {
+	Organization id.ID `json:"organization"`
+	Webhook      id.ID `json:"webhook"`
+	Turn         int64 `json:"turn"`
+}
+
+// step is what a worker does next: send a letter, come back later, or stop when
+// both are nil.
+type step struct {
+	letter *letter
+	later  *time.Duration
+}
+
+func later(d time.Duration) *step { return &step{later: &d} }
+
+// work attempts one delivery after the other. Between two attempts, one
+// transaction records the outcome of the last and takes up the next. A process
+// that dies during an attempt leaves the delivery unchanged, and the next
+// worker sends it again under the same webhook-id.
+func (s *Service) work(ctx context.Context, j job.Job, q queue, slow bool, a turnArgs) error {
+	began := time.Now() //nolint:forbidigo // a duration, not a time
+	client, end := s.client.Session()
+	defer end()
+	var last *result
+	for {
+		var next *step
+		err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			if err := j.Keep(ctx, tx); err != nil {
+				return err
+			}
+			next, err = s.step(ctx, tx, q, slow, a, last, time.Since(began) > turnTime)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case next.later != nil:
+			return job.Later(*next.later)
+		case next.letter == nil:
+			return nil
+		}
+		if last, err = s.attempt(ctx, client, next.letter); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a turnArgs, last *result,
+	over bool) (*step, error) {
+	w, err := webhooks.Lock(ctx, tx, a.Organization, a.Webhook)
+	if fault.Has(err, fault.NotFound) {
+		return &step{}, nil // deleted
+	}
+	if err != nil {
+		return nil, err
+	}
+	if last != nil {
+		if err := s.settle(ctx, tx, w, last, true); err != nil {
+			return nil, err
+		}
+	}
+	turn, at := q.turnOf(w)
+	if *turn != a.Turn || w.Status != active {
+		return &step{}, nil
+	}
+	now := s.clock.Now()
+	rest := func(until clock.Time) (*step, error) {
+		*at = &until
+		return later(max(until.Sub(now), 0)), q.save(ctx, tx, w)
+	}
+	d, m, err := s.next(ctx, tx, w, q, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case d == nil:
+		*at = nil
+		return &step{}, q.save(ctx, tx, w)
+	case d.NextAttemptAt != nil && *d.NextAttemptAt > now:
+		return rest(*d.NextAttemptAt)
+	case slow != w.Slow:
+		return &step{}, s.handOver(ctx, tx, w, q, now, turn, at)
+	case over:
+		return rest(now)
+	}
+	if suspended, err := w.suspended(ctx, tx); err != nil {
+		return nil, err
+	} else if suspended {
+		return rest(now.Add(suspendedTime))
+	}
+	if q.column == firstAttempts.column {
+		wait, behind, err := event.Behind(ctx, tx, w.OrganizationID, *d.EventSeq)
+		if err != nil {
+			return nil, err
+		}
+		if behind {
+			return rest(now.Add(wait))
+		}
+	}
+	if *at == nil || **at != 0 {
+		working := clock.Time(0)
+		*at = &working
+		if err := q.save(ctx, tx, w); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.beginAttempt(ctx, tx, w, now); err != nil {
+		return nil, err
+	}
+	return &step{letter: &letter{w, d.ID, m, now}}, deliveries.Rows.Save(ctx, tx, d)
+}
+
+// next finds the next delivery and its message, and cancels deliveries whose
+// event is gone.
+func (s *Service) next(ctx context.Context, tx *db.Tx, w *Webhook, q queue,
+	now clock.Time) (*Delivery, *message, error) {
+	for {
+		d, err := db.One[Delivery](ctx, tx, "SELECT "+deliveries.Rows.Columns()+q.next, w.OrganizationID, w.ID, w.Epoch)
+		if errors.Is(err, db.ErrNone) {
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := messageOf(ctx, tx, &d)
+		if err != nil || m != nil {
+			return &d, m, err
+		}
+		why := "The event was erased."
+		d.Status, d.NextAttemptAt, d.CompletedAt, d.UpdatedAt, d.ErrorMessage = canceled, nil, &now, now, &why
+		if err := deliveries.Rows.Save(ctx, tx, &d); err != nil {
+			return nil, nil, err
+		}
+	}
+}

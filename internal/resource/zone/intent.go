@@ -1,0 +1,364 @@
+package zone
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// A write of a record has three steps. begin commits the intent to its row;
+// carryOut calls the provider, outside every transaction; settle commits
+// the outcome. A zone has one intent at a time, so its writes take turns in all
+// processes. A process that dies in between leaves an intent whose lease runs
+// out: the next writer, a retry with the same key, or a job then looks at the
+// zone and finishes it.
+
+// Lease is how long an intent belongs to its writer: longer than any Flow may
+// run.
+const Lease = 90 * time.Second
+
+const (
+	turnWait  = 20 * time.Second // how long a writer waits for its turn
+	turnPause = 25 * time.Millisecond
+)
+
+var (
+	errBusy       = errors.New("zone: another write of the zone is under way")
+	errUnfinished = errors.New("zone: a write of the zone was left open")
+)
+
+// plan says what a write intends, given the zone's rows: the row with its
+// intent, new or one of them. It runs with the domain locked. No row means that
+// there is nothing to do.
+type plan func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error)
+
+// begin commits an intent, once it is this writer's turn.
+func (z *Zones) begin(ctx context.Context, s store, at Ref, want plan) (*DNSRecord, error) {
+	waiting, cancel := context.WithTimeout(ctx, turnWait)
+	defer cancel()
+	for {
+		v, unfinished, err := z.tryBegin(ctx, s, at, want)
+		switch {
+		case errors.Is(err, errUnfinished):
+			if err := z.finish(ctx, s, at, unfinished); err != nil {
+				return nil, err
+			}
+		case errors.Is(err, errBusy):
+			select {
+			case <-waiting.Done():
+				return nil, Busy.New()
+			case <-time.After(turnPause):
+			}
+		default:
+			return v, err
+		}
+	}
+}
+
+// tryBegin commits an intent unless the zone has one: errBusy while somebody
+// holds that one, errUnfinished with its row once the lease has run out.
+func (z *Zones) tryBegin(
+	ctx context.Context, s store, at Ref, want plan,
+) (v, unfinished *DNSRecord, err error) {
+	err = s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, unfinished = nil, nil
+		if err := z.cfg.Lock(ctx, tx, at); err != nil {
+			return err
+		}
+		rows, err := rowsOf(ctx, tx, at)
+		if err != nil {
+			return err
+		}
+		now, err := db.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if rows[i].Intent == nil {
+				continue
+			}
+			if *rows[i].IntentUntil > now {
+				return errBusy
+			}
+			unfinished = &rows[i]
+			return errUnfinished
+		}
+		if v, err = want(ctx, tx, rows); err != nil || v == nil {
+			return err
+		}
+		insert := !slices.ContainsFunc(rows, func(r DNSRecord) bool { return r.ID == v.ID })
+		return z.lease(ctx, tx, at, v, insert)
+	})
+	return v, unfinished, err
+}
+
+// lease writes the intent with a new lease, and enqueues the job that finishes
+// it when nobody else does.
+func (z *Zones) lease(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, insert bool) error {
+	now, err := db.Now(ctx, tx)
+	if err != nil {
+		return err
+	}
+	attempt, until := id.New(), now.Add(Lease)
+	v.IntentID, v.IntentUntil = &attempt, &until
+	v.Version++
+	if insert {
+		err = dnsRecords.Insert(ctx, tx, v)
+	} else {
+		err = dnsRecords.Save(ctx, tx, v)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = z.cfg.Jobs.Enqueue(ctx, tx, settleJob, settleArgs{at.Org, at.Domain, at.Name, at.Registering, v.ID},
+		job.At(z.cfg.Clock.Now().Add(Lease+time.Second)), job.For(at.Org))
+	return err
+}
+
+// carryOut calls the provider for an intent. If it may have been carried out
+// before, it checks the zone first.
+func (z *Zones) carryOut(ctx context.Context, zone string, v *DNSRecord, again bool) error {
+	old, r := v.record(), v.record()
+	if *v.Intent == intentReplace {
+		var err error
+		if r, err = v.replacement(); err != nil {
+			return err
+		}
+	}
+	oldThere, newThere := true, false
+	if again {
+		actual, err := z.cfg.DNS.Records(ctx, zone)
+		if err != nil {
+			return err
+		}
+		has := func(r Record) bool {
+			return slices.ContainsFunc(actual, func(o Record) bool {
+				return o.Same(r) && (o.TTL == r.TTL || *v.Intent == intentRemove)
+			})
+		}
+		oldThere, newThere = has(old), has(r)
+	}
+	switch *v.Intent {
+	case intentAdd:
+		if newThere {
+			return nil
+		}
+		return z.cfg.DNS.Add(ctx, zone, r)
+	case intentReplace:
+		if newThere && (!oldThere || old.Same(r)) {
+			return nil
+		}
+		return z.cfg.DNS.Replace(ctx, zone, old, r)
+	default:
+		if !oldThere {
+			return nil
+		}
+		return z.cfg.DNS.Remove(ctx, zone, r)
+	}
+}
+
+// findOpen finds the row of an attempt that nobody has settled yet, with its
+// domain locked. It is nil if somebody has.
+func (z *Zones) findOpen(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord) (*DNSRecord, error) {
+	if err := z.cfg.Lock(ctx, tx, at); err != nil {
+		return nil, err
+	}
+	row, err := dnsRecords.Find(ctx, tx, db.In(at.Org).And("id = ?", v.ID).And("intent_id = ?", *v.IntentID))
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil
+	}
+	return row, err
+}
+
+// settle commits the outcome of an intent and reports whether it was still
+// open: only one outcome of an attempt is written.
+func (z *Zones) settle(
+	ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, outcome error,
+) (row *DNSRecord, mine bool, err error) {
+	if row, err = z.findOpen(ctx, tx, at, v); err != nil {
+		return nil, false, err
+	}
+	if row == nil {
+		return v, false, nil
+	}
+	intent := *row.Intent
+	if outcome == nil && intent == intentReplace {
+		wanted, err := row.replacement()
+		if err != nil {
+			return nil, false, err
+		}
+		row.set(wanted)
+	}
+	row.Intent, row.IntentID, row.IntentUntil, row.Wanted = nil, nil, nil, nil
+	row.Version++
+	if outcome == nil {
+		row.UpdatedAt = z.cfg.Clock.Now()
+	}
+	if err := dnsRecords.Save(ctx, tx, row); err != nil {
+		return nil, false, err
+	}
+	removed := outcome == nil && intent == intentRemove
+	// A record that was not added, or that the provider does not have, does not
+	// exist.
+	missing := outcome != nil && (intent == intentAdd || StatusOf(outcome) == 404)
+	if removed || missing {
+		row, err = dnsRecords.Remove(ctx, tx, at.Org, row.ID, z.cfg.Clock.Now())
+	}
+	return row, true, err
+}
+
+// giveUp commits that an intent failed, or that its outcome is unknown, and
+// returns what the caller sees.
+func (z *Zones) giveUp(ctx context.Context, s store, at Ref, v *DNSRecord, outcome error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if definite(outcome) {
+		err := s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, _, err := z.settle(ctx, tx, at, v, outcome)
+			return err
+		})
+		return errors.Join(refusal(outcome), err)
+	}
+	// The lease ends at once: the next writer may check the zone.
+	err := s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `
+			UPDATE dns_records SET intent_until = 0
+			WHERE organization_id = $1 AND id = $2 AND intent_id = $3`, at.Org, v.ID, *v.IntentID)
+		return err
+	})
+	if err != nil {
+		z.cfg.Log.WarnContext(ctx, "an open DNS write keeps its lease", "err", err)
+	}
+	return op.Unknown(refusal(outcome))
+}
+
+// claim takes over an intent that was left open.
+func (z *Zones) claim(ctx context.Context, s store, at Ref, v *DNSRecord) (mine bool, err error) {
+	err = s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		row, err := z.findOpen(ctx, tx, at, v)
+		if mine = row != nil; err != nil || !mine {
+			return err
+		}
+		*v = *row
+		return z.lease(ctx, tx, at, v, false)
+	})
+	return mine, err
+}
+
+// finish carries out what another writer left open. Its event is the service's
+// own.
+func (z *Zones) finish(ctx context.Context, s store, at Ref, v *DNSRecord) error {
+	mine, err := z.claim(ctx, s, at, v)
+	if err != nil || !mine {
+		return err
+	}
+	outcome := z.carryOut(ctx, at.Name, v, true)
+	if outcome != nil && !definite(outcome) {
+		return z.giveUp(ctx, s, at, v, outcome)
+	}
+	return s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		row, mine, err := z.settle(ctx, tx, at, v, outcome)
+		if err != nil || !mine || outcome != nil || row.ManagedBy != ByUser {
+			return err
+		}
+		e := event.Event{Organization: at.Org, At: z.cfg.Clock.Now(), Type: eventOf[*v.Intent], ResourceID: row.ID}
+		if e.Data, err = json.Marshal(row, json.Deterministic(true)); err != nil {
+			return err
+		}
+		return z.cfg.Events.Append(ctx, tx, e.BySystem())
+	})
+}
+
+// eventOf is the event of each intent once it is carried out.
+var eventOf = map[intent]string{
+	intentAdd:     "domain.dns_record.created",
+	intentReplace: "domain.dns_record.updated",
+	intentRemove:  "domain.dns_record.deleted",
+}
+
+const settleJob = "dns.settle"
+
+type settleArgs struct {
+	Org         id.ID  `json:"org"`
+	Domain      id.ID  `json:"domain"`
+	Zone        string `json:"zone"`
+	Registering bool   `json:"registering"`
+	Record      id.ID  `json:"record"`
+}
+
+// Handle declares the jobs.
+func (z *Zones) Handle() {
+	job.HandleFlow(z.cfg.Jobs, settleJob, z.settleLeft, job.Forget())
+}
+
+// settleLeft finishes an intent whose lease ran out.
+func (z *Zones) settleLeft(ctx context.Context, _ job.Job, a settleArgs) (job.Outcome, error) {
+	var v *DNSRecord
+	err := z.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		now, err := db.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		left := db.In(a.Org).And("id = ?", a.Record).And("intent_id IS NOT NULL").And("intent_until <= ?", now)
+		v, err = dnsRecords.Find(ctx, tx, left)
+		return err
+	})
+	if err == nil {
+		at := Ref{Org: a.Org, Domain: a.Domain, Name: a.Zone, Registering: a.Registering}
+		err = z.finish(ctx, z.cfg.DB, at, v)
+	}
+	if fault.Has(err, fault.NotFound) {
+		err = nil // it is settled, or the domain is deleted, and its zone with it
+	}
+	return nil, err
+}
+
+// AwaitWrites waits until nobody writes to these zones any more. The caller has
+// made sure that no new write can begin.
+func (z *Zones) AwaitWrites(ctx context.Context, zones []Ref) error {
+	for end := time.Now().Add(turnWait); time.Now().Before(end); { //nolint:forbidigo // a duration, not a time
+		writing := 0
+		err := z.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			writing, err = openWrites(ctx, tx, zones)
+			return err
+		})
+		if err != nil || writing == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(turnPause):
+		}
+	}
+	return nil
+}
+
+// openWrites counts the intents whose lease has not run out.
+func openWrites(ctx context.Context, tx *db.Tx, zones []Ref) (total int, err error) {
+	now, err := db.Now(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	for _, at := range zones {
+		n, err := db.One[int](ctx, tx, `
+			SELECT count(*) FROM dns_records
+			WHERE organization_id = $1 AND domain_id = $2 AND intent_id IS NOT NULL AND intent_until > $3`,
+			at.Org, at.Domain, now)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
+}

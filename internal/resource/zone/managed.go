@@ -1,0 +1,188 @@
+package zone
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+)
+
+// EmailRecords decides about the email records of a zone.
+type EmailRecords struct {
+	// Want lists the email records that the zone should have, given its other
+	// records.
+	Want func(ctx context.Context, tx *db.Tx, others []Record) ([]Record, error)
+	// Still is asked before each write, with the domain locked, whether these
+	// are still the right ones. Its error ends the work, so that of two who set
+	// different records the later one decides.
+	Still func(ctx context.Context, tx *db.Tx) error
+}
+
+// SetEmail makes the zone have exactly the wanted email records. It may be
+// called again, even after it failed halfway, and before the domain has its
+// row. A caller's own record with the same content becomes an email record; one
+// that is in the way is a refusal with DNS_RECORD_CONFLICT. Callers cannot
+// change these records. SetEmail writes no events; its caller reports the
+// whole.
+//
+// It calls the provider, so it is never called inside a transaction.
+func (z *Zones) SetEmail(ctx context.Context, at Ref, e EmailRecords) error {
+	if _, err := z.mirror(ctx, z.cfg.DB, at); err != nil {
+		return err
+	}
+	var want []Record
+	var stale []id.ID
+	err := z.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := rowsOf(ctx, tx, at)
+		if err != nil {
+			return err
+		}
+		if want, err = e.canonical(ctx, tx, at.Name, rows); err == nil {
+			stale = unwanted(rows, want)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	// The old ones go first: an alias may replace a record.
+	for _, record := range stale {
+		if err := z.manage(ctx, at, removal(record).while(e.Still)); err != nil {
+			return err
+		}
+	}
+	for _, r := range want {
+		if err := z.manage(ctx, at, z.presence(at, r).while(e.Still)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canonical is what the zone should have, given its rows.
+func (e *EmailRecords) canonical(
+	ctx context.Context, tx *db.Tx, zone string, rows []DNSRecord,
+) ([]Record, error) {
+	var others []Record
+	for i := range rows {
+		if rows[i].ManagedBy != ByEmail {
+			others = append(others, rows[i].record())
+		}
+	}
+	want, err := e.Want(ctx, tx, others)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Record, len(want))
+	for i, r := range want {
+		if r.TTL == 0 {
+			r.TTL = DefaultTTL
+		}
+		var tree *fault.Tree
+		if out[i], tree = r.Canonical(zone); tree != nil {
+			return nil, fmt.Errorf("zone: an email record of %s: %w", zone, tree.Fault(fault.Invalid))
+		}
+	}
+	return out, nil
+}
+
+// unwanted are the email records of a zone that it should no longer have.
+func unwanted(rows []DNSRecord, want []Record) (out []id.ID) {
+	wanted := make(map[string]bool, len(want))
+	for _, r := range want {
+		wanted[r.key()] = true
+	}
+	for i := range rows {
+		if v := &rows[i]; v.ManagedBy == ByEmail && !wanted[v.record().key()] {
+			out = append(out, v.ID)
+		}
+	}
+	return out
+}
+
+// manage runs one write from its intent to its end.
+func (z *Zones) manage(ctx context.Context, at Ref, want plan) error {
+	v, err := z.begin(ctx, z.cfg.DB, at, want)
+	if err != nil || v == nil {
+		return err
+	}
+	z.pause("intended")
+	// It checks the zone first: removing a record that is already gone
+	// succeeds.
+	if err := z.carryOut(ctx, at.Name, v, true); err != nil {
+		return z.giveUp(ctx, z.cfg.DB, at, v, err)
+	}
+	z.pause("written")
+	return z.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, _, err := z.settle(ctx, tx, at, v, nil)
+		return err
+	})
+}
+
+// while is the plan for as long as a condition holds.
+func (p plan) while(still func(context.Context, *db.Tx) error) plan {
+	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		if err := still(ctx, tx); err != nil {
+			return nil, err
+		}
+		return p(ctx, tx, rows)
+	}
+}
+
+func removal(record id.ID) plan {
+	return func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		for i := range rows {
+			if v := &rows[i]; v.ID == record {
+				v.intend(intentRemove)
+				return v, nil
+			}
+		}
+		return nil, nil
+	}
+}
+
+func (z *Zones) presence(at Ref, r Record) plan {
+	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		for i := range rows {
+			v := &rows[i]
+			if !v.record().Same(r) {
+				continue
+			}
+			changed := v.ManagedBy != ByEmail
+			v.ManagedBy = ByEmail
+			if v.TTL != r.TTL {
+				return v, v.intendReplace(r)
+			}
+			if !changed {
+				return nil, nil
+			}
+			v.Version++
+			return nil, dnsRecords.Save(ctx, tx, v)
+		}
+		if err := r.Fits(recordsExcept(rows, "")); err != nil {
+			return nil, err
+		}
+		row := z.ownRow(at, r, ByEmail)
+		row.intend(intentAdd)
+		return &row, nil
+	}
+}
+
+// Policies are the records of domains that decide about their mail, as their
+// zones were last seen: aliases, and the TXT records of hosted email, SPF and
+// DMARC.
+func Policies(ctx context.Context, tx *db.Tx, org id.ID, domains []id.ID) (map[id.ID][]Record, error) {
+	rows, err := db.All[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
+		FROM dns_records
+		WHERE organization_id = $1 AND domain_id = ANY($2) AND deleted_at IS NULL AND `+visible+`
+		AND (type = 'CNAME' OR type = 'TXT' AND
+			(managed_by = 'email' OR lower(content) LIKE 'v=spf1 %' OR lower(content) LIKE 'v=dmarc1;%'))`,
+		org, domains)
+	out := map[id.ID][]Record{}
+	for i := range rows {
+		out[rows[i].DomainID] = append(out[rows[i].DomainID], rows[i].record())
+	}
+	return out, err
+}

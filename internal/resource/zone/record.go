@@ -1,0 +1,342 @@
+package zone
+
+import (
+	"context"
+	"net/http"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Operations lists everything that can be done with DNS records.
+func (z *Zones) Operations() []*op.Op {
+	const (
+		domain = `"id": "3b0f6a52-77a4-4d4f-9c7b-0c5a1d2e3f40"`
+		record = domain + `, "recordId": "f0a4e6a8-6a5d-4c02-8d3b-0f2b1c6f8a10"`
+		fields = `"type": "A", "name": "www", "content": "192.0.2.10", "ttl": 3600`
+		rules  = "The content must match the type. MX and SRV records need a priority. " +
+			"A CNAME cannot be beside other records of its name, nor at the apex."
+	)
+	clashes := []*fault.Kind{Missing, Busy, Full, RecordExists, RecordConflict}
+	return []*op.Op{
+		op.Flow(op.Spec{
+			Name:        "domains.dns_records.list",
+			Route:       "GET /v1/domains/{id}/dns-records",
+			Summary:     "List the DNS records of a domain, newest first.",
+			Description: "Includes the built-in SOA and NS records at the apex.",
+			Errors:      Errors(Missing),
+			Example:     `{` + domain + `, "type": ["MX"]}`,
+		}, z.listRecords),
+		op.Flow(op.Spec{
+			Name:        "domains.dns_records.create",
+			Route:       "POST /v1/domains/{id}/dns-records",
+			Summary:     "Add a DNS record to a domain.",
+			Description: rules,
+			Outward:     true,
+			Errors:      Errors(clashes...),
+			Events:      []string{"domain.dns_record.created"},
+			Example:     `{` + domain + `, ` + fields + `}`,
+		}, z.createRecord),
+		op.Flow(op.Spec{
+			Name:    "domains.dns_records.get",
+			Route:   "GET /v1/domains/{id}/dns-records/{recordId}",
+			Summary: "Get a DNS record.",
+			Errors:  Errors(Missing),
+			Example: `{` + record + `}`,
+		}, z.getRecord),
+		op.Flow(op.Spec{
+			Name:        "domains.dns_records.update",
+			Route:       "PUT /v1/domains/{id}/dns-records/{recordId}",
+			Summary:     "Replace a DNS record.",
+			Description: "The record keeps its id. " + rules,
+			Errors:      Errors(append(clashes, RecordManaged)...),
+			Events:      []string{"domain.dns_record.updated"},
+			Example:     `{` + record + `, ` + fields + `}`,
+		}, z.updateRecord),
+		op.Flow(op.Spec{
+			Name:    "domains.dns_records.delete",
+			Route:   "DELETE /v1/domains/{id}/dns-records/{recordId}",
+			Summary: "Remove a DNS record.",
+			Errors:  Errors(Missing, Busy, RecordManaged),
+			Events:  []string{"domain.dns_record.deleted"},
+			Example: `{` + record + `}`,
+		}, z.deleteRecord),
+	}
+}
+
+type recordRef struct {
+	ID       id.ID `path:"id" doc:"the domain"`
+	RecordID id.ID `path:"recordId" doc:"the record"`
+}
+
+type recordFields struct {
+	Type     string  `json:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT"`
+	Name     *string `json:"name" max:"1000" doc:"relative to the zone; @, empty or absent is the apex"`
+	Content  string  `json:"content" min:"1" max:"2048" doc:"TXT unquoted; SRV: weight port host; CAA: flags tag value"`
+	TTL      int     `json:"ttl" default:"3600" min:"60" max:"86400" doc:"in seconds"`
+	Priority *int    `json:"priority" min:"0" max:"65535" doc:"required for MX and SRV, and only for them"`
+}
+
+// check finds the zone of a domain and checks a record against it.
+func (z *Zones) check(ctx context.Context, c *op.Call, domain id.ID, f *recordFields) (Ref, Record, error) {
+	at, err := z.find(ctx, c, c.Org, domain)
+	if err != nil {
+		return at, Record{}, err
+	}
+	r := Record{Type: f.Type, Content: f.Content, TTL: f.TTL, Priority: f.Priority}
+	if f.Name != nil {
+		r.Name = *f.Name
+	}
+	r, tree := r.Canonical(at.Name)
+	return at, r, tree.Fault(fault.Invalid)
+}
+
+type recordList struct {
+	ID id.ID `path:"id" doc:"the domain"`
+	op.Page
+	Type []string `query:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SOA,SRV,TXT"`
+	Name *string  `query:"name" doc:"relative to the zone; @ is the apex"`
+}
+
+func (z *Zones) listRecords(ctx context.Context, c *op.Call, in recordList) (out *op.List[DNSRecord], err error) {
+	at, err := z.find(ctx, c, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	w := db.In(c.Org).And("domain_id = ?", in.ID).And(visible)
+	db.OneOf(w, "type", in.Type)
+	if in.Name != nil {
+		name, issue := recordName(at.Name, *in.Name)
+		if issue != "" {
+			return nil, fault.BadInput.Say("name: %s", issue)
+		}
+		w.And("name = ?", name)
+	}
+	actual, err := z.mirror(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := dnsRecords.List(ctx, tx, w, in.DB())
+		if err != nil {
+			return err
+		}
+		total, err := dnsRecords.Count(ctx, tx, w)
+		for i := range rows {
+			rows[i].current(actual)
+		}
+		out = op.ListUnder(in.Page, rows, total)
+		return err
+	})
+	return out, err
+}
+
+// current gives the SOA its current serial.
+func (v *DNSRecord) current(actual []Record) {
+	if v.Type != "SOA" {
+		return
+	}
+	for _, r := range actual {
+		if r.key() == v.record().key() {
+			v.Content = r.Content
+		}
+	}
+}
+
+func (z *Zones) getRecord(ctx context.Context, c *op.Call, in recordRef) (v *DNSRecord, err error) {
+	at, err := z.find(ctx, c, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	actual, err := z.mirror(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		seen := db.In(c.Org).And("domain_id = ?", in.ID).And("id = ?", in.RecordID).And(visible)
+		v, err = dnsRecords.Find(ctx, tx, seen)
+		return err
+	})
+	if err == nil {
+		v.current(actual)
+	}
+	return v, err
+}
+
+type recordCreate struct {
+	ID id.ID `path:"id" doc:"the domain"`
+	recordFields
+}
+
+// recordAttempt is what a create keeps under its key: the id that its record
+// has or will have.
+type recordAttempt struct {
+	Record id.ID `json:"record"`
+}
+
+func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (*DNSRecord, error) {
+	attempt := recordAttempt{c.NewID()}
+	resumed, err := c.Resume(&attempt)
+	if err != nil {
+		return nil, err
+	}
+	at, r, err := z.check(ctx, c, in.ID, &in.recordFields)
+	if err != nil && resumed {
+		err = op.Unknown(err) // the key keeps its record
+	}
+	if err != nil {
+		return nil, err
+	}
+	if resumed {
+		if v, err := z.resume(ctx, c, at, attempt.Record); v != nil || err != nil {
+			return v, err
+		}
+	} else if err := c.Save(ctx, attempt); err != nil {
+		return nil, err
+	}
+	if _, err := z.mirror(ctx, c, at); err != nil {
+		return nil, err
+	}
+	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		if err := r.Fits(recordsExcept(rows, "")); err != nil {
+			return nil, err
+		}
+		common := c.NewRecord()
+		common.ID = attempt.Record
+		row := newRow(common, at.Domain, r, ByUser)
+		row.intend(intentAdd)
+		return &row, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return z.complete(ctx, c, at, v, false)
+}
+
+// resume continues a create that a dead process or a silent provider left open.
+// No row and no error means that it has to begin.
+func (z *Zones) resume(ctx context.Context, c *op.Call, at Ref, record id.ID) (v *DNSRecord, err error) {
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = dnsRecords.Get(ctx, tx, c.Org, record)
+		return err
+	})
+	switch {
+	case fault.Has(err, fault.NotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case v.Intent == nil: // somebody finished it, and emitted its event
+		return v, nil
+	}
+	mine, err := z.claim(ctx, c, at, v)
+	if err != nil {
+		return nil, err
+	}
+	if !mine {
+		return nil, fault.KeyInFlight.New()
+	}
+	return z.complete(ctx, c, at, v, true)
+}
+
+// complete carries an intent out, settles it and emits its event.
+func (z *Zones) complete(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, again bool) (*DNSRecord, error) {
+	z.pause("intended")
+	if err := z.carryOut(ctx, at.Name, v, again); err != nil {
+		return nil, z.giveUp(ctx, c, at, v, err)
+	}
+	z.pause("written")
+	return op.Finish(ctx, c, func(ctx context.Context) (*DNSRecord, error) { return z.settleFor(ctx, c, at, v) })
+}
+
+func (z *Zones) settleFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord) (*DNSRecord, error) {
+	row, mine, err := z.settle(ctx, c.Tx, at, v, nil)
+	if err != nil || !mine {
+		return row, err
+	}
+	return row, c.Emit(eventOf[*v.Intent], row.ID, row)
+}
+
+// changeable finds the row that a caller wants to change among a zone's.
+func changeable(rows []DNSRecord, at Ref, record id.ID) (*DNSRecord, error) {
+	for i := range rows {
+		v := &rows[i]
+		switch {
+		case v.ID != record:
+		case v.ManagedBy == ByEmail:
+			return nil, RecordManaged.Say("This record belongs to hosted email. "+
+				"Turn that off with DELETE /v1/domains/%s/email to remove it.", at.Domain)
+		case v.ManagedBy == BySystem:
+			return nil, RecordManaged.Say("The %s record at the apex comes with the zone and cannot be changed.",
+				v.Type)
+		default:
+			return v, nil
+		}
+	}
+	return nil, refusals[http.StatusNotFound].Say("There is no such DNS record.")
+}
+
+type recordUpdate struct {
+	recordRef
+	recordFields
+}
+
+func (z *Zones) updateRecord(ctx context.Context, c *op.Call, in recordUpdate) (*DNSRecord, error) {
+	at, r, err := z.check(ctx, c, in.ID, &in.recordFields)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.mirror(ctx, c, at); err != nil {
+		return nil, err
+	}
+	var same *DNSRecord
+	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		same = nil
+		v, err := changeable(rows, at, in.RecordID)
+		if err != nil {
+			return nil, err
+		}
+		if v.record().Same(r) && v.TTL == r.TTL {
+			same = v
+			return nil, nil
+		}
+		if err := r.Fits(recordsExcept(rows, v.ID)); err != nil {
+			return nil, err
+		}
+		return v, v.intendReplace(r)
+	})
+	if err != nil || same != nil {
+		return same, err
+	}
+	return z.complete(ctx, c, at, v, false)
+}
+
+func (z *Zones) deleteRecord(ctx context.Context, c *op.Call, in recordRef) (op.Nothing, error) {
+	at, err := z.find(ctx, c, c.Org, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if _, err := z.mirror(ctx, c, at); err != nil {
+		return op.Nothing{}, err
+	}
+	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		v, err := changeable(rows, at, in.RecordID)
+		if err == nil {
+			v.intend(intentRemove)
+		}
+		return v, err
+	})
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	z.pause("intended")
+	if err := z.carryOut(ctx, at.Name, v, false); err != nil {
+		return op.Nothing{}, z.giveUp(ctx, c, at, v, err)
+	}
+	z.pause("written")
+	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
+		_, err := z.settleFor(ctx, c, at, v)
+		return op.Nothing{}, err
+	})
+}

@@ -1,0 +1,134 @@
+package zone
+
+import (
+	"context"
+	"fmt"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Manager is who manages a record.
+type Manager string
+
+// The managers of records. Callers change only those of ByUser.
+const (
+	ByUser   Manager = "user"
+	ByEmail  Manager = "email"  // hosted email
+	BySystem Manager = "system" // the records that the zone was created with
+)
+
+// intent is a change of a record that is not yet known to be carried out.
+type intent string
+
+const (
+	intentAdd     intent = "add"
+	intentReplace intent = "replace"
+	intentRemove  intent = "remove"
+)
+
+// DNSRecord is one record of a domain's zone.
+type DNSRecord struct {
+	op.Record
+	DomainID  id.ID   `json:"domainId"`
+	Type      string  `json:"type" doc:"A, AAAA, CAA, CNAME, MX, NS, SOA, SRV, TXT, or others made at the provider"`
+	Name      string  `json:"name" doc:"relative to the zone; @ is the apex"`
+	Content   string  `json:"content" max:"70000" doc:"TXT unquoted, hosts without final dot, SRV: weight port host"`
+	TTL       int     `json:"ttl" doc:"in seconds; records of one name and type share it"`
+	Priority  *int    `json:"priority" doc:"of MX and SRV"`
+	ManagedBy Manager `json:"managedBy" enum:"user,email,system" doc:"only records of user can be changed here"`
+
+	Version     int         `json:"-" db:"version"`
+	Intent      *intent     `json:"-" db:"intent"`
+	IntentID    *id.ID      `json:"-" db:"intent_id"`
+	IntentUntil *clock.Time `json:"-" db:"intent_until"`
+	Wanted      db.JSON     `json:"-" db:"wanted"` // the Record of a replacement
+}
+
+var dnsRecords = db.NewTable[DNSRecord]("dns_records", db.Life{
+	Noun:   "DNS record",
+	Parent: db.To("domain_id", "domains", db.EndsAtPurge),
+	Refs:   []db.Ref{db.To("intent_id", "", db.Keeps)},
+})
+
+// visible leaves out records that are not yet known to be in the zone.
+const visible = "(intent IS NULL OR intent <> 'add')"
+
+func newRow(common op.Record, domain id.ID, r Record, by Manager) DNSRecord {
+	v := DNSRecord{Record: common, DomainID: domain, ManagedBy: by, Version: 1}
+	v.set(r)
+	return v
+}
+
+// ownRow is newRow for a record that no caller asked for.
+func (z *Zones) ownRow(at Ref, r Record, by Manager) DNSRecord {
+	now := z.cfg.Clock.Now()
+	common := op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: at.Org}
+	return newRow(common, at.Domain, r, by)
+}
+
+func (v *DNSRecord) set(r Record) {
+	v.Type, v.Name, v.Content, v.TTL, v.Priority = r.Type, r.Name, r.Content, r.TTL, r.Priority
+}
+
+// record is the provider's record that a row stands for.
+func (v *DNSRecord) record() Record {
+	return Record{
+		Type:     v.Type,
+		Name:     v.Name,
+		Content:  v.Content,
+		TTL:      v.TTL,
+		Priority: v.Priority,
+		BuiltIn:  v.ManagedBy == BySystem,
+	}
+}
+
+func (v *DNSRecord) intend(i intent) { v.Intent = &i }
+
+// intendReplace sets the intent to put r in the record's place.
+func (v *DNSRecord) intendReplace(r Record) (err error) {
+	v.intend(intentReplace)
+	v.Wanted, err = json.Marshal(r)
+	return err
+}
+
+// replacement is what an open replacement puts in the record's place.
+func (v *DNSRecord) replacement() (r Record, err error) {
+	return r, json.Unmarshal(v.Wanted, &r)
+}
+
+// key identifies a record within its zone. The SOA is the same whatever its
+// serial.
+func (r Record) key() string {
+	if r.Type == "SOA" {
+		return r.Type + " " + r.Name
+	}
+	priority := -1
+	if r.Priority != nil {
+		priority = *r.Priority
+	}
+	return fmt.Sprintf("%s %s %d %s", r.Type, r.Name, priority, r.Content)
+}
+
+// rowsOf are all rows of a zone, including those with an open intent.
+func rowsOf(ctx context.Context, tx *db.Tx, at Ref) ([]DNSRecord, error) {
+	return db.All[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
+		FROM dns_records
+		WHERE organization_id = $1 AND domain_id = $2 AND deleted_at IS NULL
+		ORDER BY seq`, at.Org, at.Domain)
+}
+
+// recordsExcept are the records of rows, without one of them.
+func recordsExcept(rows []DNSRecord, except id.ID) []Record {
+	out := make([]Record, 0, len(rows))
+	for i := range rows {
+		if rows[i].ID != except {
+			out = append(out, rows[i].record())
+		}
+	}
+	return out
+}

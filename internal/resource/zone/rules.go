@@ -1,0 +1,58 @@
+package zone
+
+import "frontdesk/internal/kernel/fault"
+
+// Refusals of DNS record writes.
+var (
+	Refused = fault.Define("DNS_ERROR", 404, "The DNS provider refused the change.")
+
+	RecordExists   = fault.Define("DNS_RECORD_EXISTS", 409, "The zone already has this record.")
+	RecordConflict = fault.Define("DNS_RECORD_CONFLICT", 409,
+		"A CNAME record cannot stand beside other records of its name.")
+	RecordManaged = fault.Define("DNS_RECORD_MANAGED", 409, "This record is managed and cannot be changed here.")
+	Missing       = fault.Define("DNS_ZONE_MISSING", 409, "This domain has no zone.")
+	Busy          = fault.Define("DNS_ZONE_BUSY", 409, "Another change of this zone is under way. Retry in a moment.")
+	Full          = fault.Define("DNS_ZONE_FULL", 422, "The zone has the maximum number of records.")
+)
+
+// MaxRecords bounds a zone, and MaxSet the records of one name and type,
+// because one answer carries all of them.
+const (
+	MaxRecords = 5000
+	MaxSet     = 200
+)
+
+// Same reports whether two records are the same, whatever their TTL.
+func (r Record) Same(o Record) bool {
+	return r.Type == o.Type && r.Name == o.Name && r.Content == o.Content &&
+		(r.Priority == nil) == (o.Priority == nil) && (r.Priority == nil || *r.Priority == *o.Priority)
+}
+
+// Fits refuses a record that cannot be beside the others of its zone.
+func (r Record) Fits(others []Record) error {
+	if len(others) >= MaxRecords {
+		return Full.Say("The zone has %d records, the maximum. Remove some first.", len(others))
+	}
+	set := 0
+	for _, o := range others {
+		if o.Name == r.Name && o.Type == r.Type {
+			set++
+		}
+		switch {
+		case r.Same(o):
+			return RecordExists.Say("The zone already has this %s record, named %s. Change that one with PUT.",
+				r.Type, r.Name)
+		case r.Name == o.Name && r.Type == "CNAME":
+			return RecordConflict.Say("%s has a record of the type %s. A CNAME cannot stand beside other records; "+
+				"remove them first, or choose another name.", r.Name, o.Type)
+		case r.Name == o.Name && o.Type == "CNAME":
+			return RecordConflict.Say("%s is a CNAME, and no other record can stand beside it. "+
+				"Remove the CNAME first, or choose another name.", r.Name)
+		}
+	}
+	if set >= MaxSet {
+		return Full.Say("%s has %d %s records, the maximum of one type. Remove some first.",
+			r.Name, set, r.Type)
+	}
+	return nil
+}

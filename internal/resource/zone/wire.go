@@ -1,0 +1,178 @@
+package zone
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// soaForm is the content of an SOA record.
+const soaForm = "%s %s %d %d %d %d %d"
+
+// RR is a canonical record as it goes onto the wire.
+func (r Record) RR(zone string) (dns.RR, error) {
+	h := dns.RR_Header{
+		Name:   dns.Fqdn(r.Full(zone)),
+		Rrtype: dns.StringToType[r.Type],
+		Class:  dns.ClassINET,
+		Ttl:    uint32(r.TTL),
+	}
+	priority := uint16(0)
+	if r.Priority != nil {
+		priority = uint16(*r.Priority)
+	}
+	switch r.Type {
+	case "A":
+		return &dns.A{Hdr: h, A: net.ParseIP(r.Content)}, nil
+	case "AAAA":
+		return &dns.AAAA{Hdr: h, AAAA: net.ParseIP(r.Content)}, nil
+	case "CNAME":
+		return &dns.CNAME{Hdr: h, Target: dns.Fqdn(r.Content)}, nil
+	case "NS":
+		return &dns.NS{Hdr: h, Ns: dns.Fqdn(r.Content)}, nil
+	case "MX":
+		return &dns.MX{Hdr: h, Preference: priority, Mx: dns.Fqdn(r.Content)}, nil
+	case "SRV":
+		rr := &dns.SRV{Hdr: h, Priority: priority}
+		var target string
+		if _, err := fmt.Sscanf(r.Content, "%d %d %s", &rr.Weight, &rr.Port, &target); err != nil {
+			return nil, fmt.Errorf("dns: an SRV record with %q: %w", r.Content, err)
+		}
+		rr.Target = dns.Fqdn(target)
+		return rr, nil
+	case "CAA":
+		flags, rest, _ := strings.Cut(r.Content, " ")
+		tag, value, _ := strings.Cut(rest, " ")
+		n, err := strconv.ParseUint(flags, 10, 8)
+		if err != nil {
+			return nil, fmt.Errorf("dns: a CAA record with %q: %w", r.Content, err)
+		}
+		return &dns.CAA{Hdr: h, Flag: uint8(n), Tag: tag, Value: escape(strings.Trim(value, `"`))}, nil
+	case "TXT":
+		return &dns.TXT{Hdr: h, Txt: chunks(r.Content)}, nil
+	case "SOA":
+		rr := &dns.SOA{Hdr: h}
+		var ns, mbox string
+		_, err := fmt.Sscanf(r.Content, soaForm,
+			&ns, &mbox, &rr.Serial, &rr.Refresh, &rr.Retry, &rr.Expire, &rr.Minttl)
+		if err != nil {
+			return nil, fmt.Errorf("dns: an SOA record with %q: %w", r.Content, err)
+		}
+		rr.Ns, rr.Mbox = dns.Fqdn(ns), dns.Fqdn(mbox)
+		return rr, nil
+	}
+	rr, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", h.Name, r.TTL, r.Type, r.Content))
+	if err != nil || rr == nil {
+		return nil, fmt.Errorf("dns: a %s record with %q: %w", r.Type, r.Content, err)
+	}
+	return rr, nil
+}
+
+// RecordOf is the canonical form of a record on the wire. For a type that
+// callers cannot write, the content is that of a zone file.
+func RecordOf(zone string, rr dns.RR) Record {
+	h := rr.Header()
+	r := Record{
+		Type: dns.TypeToString[h.Rrtype],
+		Name: relative(zone, strings.TrimSuffix(h.Name, ".")),
+		TTL:  int(h.Ttl),
+	}
+	prioritized := func(n uint16) *int { v := int(n); return &v }
+	switch v := rr.(type) {
+	case *dns.A:
+		r.Content = v.A.String()
+	case *dns.AAAA:
+		r.Content = v.AAAA.String()
+	case *dns.CNAME:
+		r.Content = plainHost(v.Target)
+	case *dns.NS:
+		r.Content = plainHost(v.Ns)
+	case *dns.MX:
+		r.Content, r.Priority = plainHost(v.Mx), prioritized(v.Preference)
+	case *dns.SRV:
+		r.Content = fmt.Sprintf("%d %d %s", v.Weight, v.Port, plainHost(v.Target))
+		r.Priority = prioritized(v.Priority)
+	case *dns.CAA:
+		r.Content = fmt.Sprintf(`%d %s "%s"`, v.Flag, strings.ToLower(v.Tag), unescape(v.Value))
+	case *dns.TXT:
+		r.Content = unescape(strings.Join(v.Txt, ""))
+	case *dns.SOA:
+		r.Content = fmt.Sprintf(soaForm,
+			plainHost(v.Ns), plainHost(v.Mbox), v.Serial, v.Refresh, v.Retry, v.Expire, v.Minttl)
+	default:
+		r.Content = Data(rr)
+	}
+	return r
+}
+
+// Data is the record's content as it stands in a zone file.
+func Data(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
+
+func plainHost(s string) string {
+	if s == "." {
+		return s
+	}
+	return strings.ToLower(strings.TrimSuffix(s, "."))
+}
+
+// chunks cuts a text into strings of 255 bytes (RFC 1035 §3.3.14), escaped for
+// the library.
+func chunks(s string) []string {
+	var out []string
+	for len(s) > 255 {
+		out = append(out, escape(s[:255]))
+		s = s[255:]
+	}
+	return append(out, escape(s))
+}
+
+// escape protects what the library would read as an escape.
+func escape(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }
+
+// unescape undoes \DDD and \X, as the library leaves them in texts.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+3 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 10, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		i++
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// File is a zone as other servers read it (RFC 1035 §5). Record types that only
+// the provider knows become comments.
+func File(zone string, records []Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "$ORIGIN %s\n", dns.Fqdn(zone))
+	for _, kind := range []bool{true, false} { // the SOA comes first
+		for _, r := range records {
+			if (r.Type == "SOA") != kind {
+				continue
+			}
+			if rr, err := r.RR(zone); err != nil {
+				fmt.Fprintf(&b, "; %s %d IN %s %s\n",
+					dns.Fqdn(r.Full(zone)), r.TTL, r.Type, strings.ReplaceAll(r.Content, "\n", " "))
+			} else {
+				b.WriteString(rr.String() + "\n")
+			}
+		}
+	}
+	return b.String()
+}

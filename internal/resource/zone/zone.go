@@ -1,0 +1,157 @@
+// Package zone holds the DNS records of domains. The provider has the records
+// and answers for them; here are their ids, who manages them, and the intents
+// of writes.
+//
+// A zone belongs to a domain, about which this package knows nothing but what
+// Config.Find and Config.Lock tell. It never creates or removes a zone; the
+// owner of the domain does.
+//
+// Start reading at record.go, the operations; intent.go has the three steps of
+// a write.
+package zone
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+)
+
+// Ref names the zone of a domain.
+type Ref struct {
+	Org    id.ID
+	Domain id.ID
+	Name   string
+	// Registering says that the domain may not have its row yet.
+	Registering bool
+}
+
+// Config is what zones need. All but Pause is required.
+type Config struct {
+	DB     *db.DB
+	Clock  *clock.Clock
+	Log    *slog.Logger
+	Events *event.Log
+	Jobs   *job.Queue
+	DNS    Provider
+
+	// Find looks up the zone of a domain, and refuses a domain without one.
+	Find func(ctx context.Context, tx *db.Tx, org, domain id.ID) (Ref, error)
+	// Lock locks the domain of a zone for the rest of the transaction, so that
+	// writes of its records take turns. A domain that is gone, or that lost its
+	// name to another, is a fault.NotFound.
+	Lock func(ctx context.Context, tx *db.Tx, at Ref) error
+
+	// Pause is called between the steps of a write, so that a test can end
+	// the process there.
+	Pause func(step string)
+}
+
+// Zones are the DNS records of all domains.
+type Zones struct{ cfg Config }
+
+// New checks that nothing is missing. Handle declares the jobs.
+func New(c Config) *Zones {
+	for name, given := range map[string]bool{
+		"DB": c.DB != nil, "Clock": c.Clock != nil, "Log": c.Log != nil, "Events": c.Events != nil,
+		"Jobs": c.Jobs != nil, "DNS": c.DNS != nil, "Find": c.Find != nil, "Lock": c.Lock != nil,
+	} {
+		if !given {
+			panic("zone: New needs Config." + name)
+		}
+	}
+	return &Zones{c}
+}
+
+func (z *Zones) pause(step string) {
+	if z.cfg.Pause != nil {
+		z.cfg.Pause(step)
+	}
+}
+
+// File is the zone of this name as a zone file.
+func (z *Zones) File(ctx context.Context, name string) (string, error) {
+	records, err := z.cfg.DNS.Records(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return File(name, records), nil
+}
+
+// store opens short transactions: a Flow's call, or the database itself.
+type store interface {
+	Read(context.Context, db.Func) error
+	Write(context.Context, db.Func) error
+}
+
+// find is Config.Find in a snapshot of its own.
+func (z *Zones) find(ctx context.Context, s store, org, domain id.ID) (at Ref, err error) {
+	err = s.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		at, err = z.cfg.Find(ctx, tx, org, domain)
+		return err
+	})
+	return at, err
+}
+
+// upstream are the statuses of the provider that are passed on, the usual one
+// first.
+var upstream = []int{404, 400, 409, 422, 429, 500, 502, 503, 504}
+
+// refusals are DNS_ERROR with each of these statuses.
+var refusals = func() map[int]*fault.Kind {
+	out := map[int]*fault.Kind{}
+	for _, status := range upstream {
+		out[status] = Refused.As(status)
+	}
+	return out
+}()
+
+// Errors lists them, after others, for the declaration of an operation.
+func Errors(more ...*fault.Kind) []*fault.Kind {
+	for _, status := range upstream {
+		more = append(more, refusals[status])
+	}
+	return more
+}
+
+// refusal turns the provider's error into what the caller sees. Callers do not
+// learn that our own credentials are wrong.
+func refusal(err error) error {
+	var e *ProviderError
+	if !errors.As(err, &e) {
+		return fault.Unavailable.Because(err)
+	}
+	kind := refusals[e.Status]
+	switch {
+	case kind != nil && e.Status < 500:
+		said := []rune(e.Message)
+		f := kind.Because(err)
+		f.Text = "The DNS provider refused it: " + string(said[:min(len(said), 300)])
+		if e.Status == http.StatusTooManyRequests {
+			f.RetryAfter = 10 * time.Second // the provider did not say
+		}
+		return f
+	case kind != nil:
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Status >= 500, e.Status < 400:
+		kind = refusals[http.StatusBadGateway]
+	default:
+		kind = refusals[http.StatusUnprocessableEntity]
+	}
+	f := kind.Because(err)
+	f.Text = "The DNS provider could not do it. Retry in a moment."
+	return f
+}
+
+// definite reports whether an error proves that nothing was done.
+func definite(err error) bool {
+	status := StatusOf(err)
+	return status >= 400 && status < 500 && status != http.StatusRequestTimeout
+}
