@@ -32,8 +32,7 @@ func TestFileSettings(t *testing.T) {
 		{"from a file", "", "Nothing can be stored in the bucket b at http://127.0.0.1:1",
 			[]string{"--config",
 				write("[files]\nmax_bytes = 1000\n[files.s3]\nbucket = \"b\"\nendpoint = " +
-					"\"http://127.0.0.1:1\"\naccess_key = " +
-					"\"k\"\nsecret_key = \"hidden\"\n")}},
+					"\"http://127.0.0.1:1\"\naccess_key = \"k\"\nsecret_key = \"hidden\"\n")}},
 		{"keys without a bucket", "hidden", "--files-s3-bucket: name the bucket", nil},
 		{"half of the keys", "hidden", "give both or neither", []string{"--files-s3-bucket", "b"}},
 		{"no address", "", "is not an http or https address",

@@ -66,8 +66,7 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 	}
 	if erased.Rows.Messages > 0 {
 		out.say(fmt.Sprintf("%d messages were to or from this contact. They stay, without their text and its "+
-			"addresses; "+
-			"those not yet sent are canceled.", erased.Rows.Messages))
+			"addresses; those not yet sent are canceled.", erased.Rows.Messages))
 	}
 	out.say("Earlier backups still contain the person.")
 	return nil

@@ -68,8 +68,7 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
 	fmt.Fprintf(w,
 		"\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n  "+
-			"metrics  "+
-			"%s/metrics\n",
+			"metrics  %s/metrics\n",
 		s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
 	if s.MCPListen != "" {
 		fmt.Fprintf(w, "  agents   %s/mcp\n", s.MCPURL)

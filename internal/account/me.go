@@ -53,8 +53,7 @@ func (a *Accounts) meOperations() []*op.Op {
 			Route:   "GET /v1/me",
 			Summary: "Show who the caller acts for: organization, business, plan and permissions.",
 			Description: "Also tells the business's timezone, locale and currency, the service's time, and an " +
-				"agent's " +
-				"limits with their use.",
+				"agent's limits with their use.",
 			Resource: op.Free,
 			Example:  `{}`,
 		}, a.me),

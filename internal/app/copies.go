@@ -159,8 +159,7 @@ func (f *backedUp) saveTo(ctx context.Context, blobs file.Blobs, path string) (n
 	case lost:
 		return 0, false,
 			fmt.Errorf("the bytes of file %s: %w; give the server's --data or bucket, or, if they are lost, delete "+
-				"the file "+
-				"to go on without it", f.id, err)
+				"the file to go on without it", f.id, err)
 	}
 	return 0, false, fmt.Errorf("the bytes of file %s: %w", f.id, err)
 }

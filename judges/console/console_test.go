@@ -19,8 +19,7 @@ const password = "a sentence that nobody guesses"
 // long is a name too long for any page, and rtl one that reads right to left.
 const (
 	long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft and its many friends " +
-		"and " +
-		"neighbours"
+		"and neighbours"
 	rtl = "מזכירה של המשרד"
 )
 

@@ -145,8 +145,7 @@ func TestAnswers(t *testing.T) {
 			{name: "example.com.", kind: dns.TypeSOA, answer: strings.Replace(soa, " 300 IN", " 3600 IN", 1)},
 			{name: "chain.example.com.", kind: dns.TypeA,
 				answer: "alias.example.com. 300 IN CNAME www.example.com.; chain.example.com. 300 IN CNAME " +
-					"alias.example.com.; " +
-					"www.example.com. 300 IN A 192.0.2.2"},
+					"alias.example.com.; www.example.com. 300 IN A 192.0.2.2"},
 			{name: "alias.example.com.", kind: dns.TypeCNAME,
 				answer: "alias.example.com. 300 IN CNAME www.example.com."},
 			{name: "alias.example.com.", kind: dns.TypeMX, answer: "alias.example.com. 300 IN CNAME www.example.com.",

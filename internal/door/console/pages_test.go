@@ -97,8 +97,7 @@ func TestAgent(t *testing.T) {
 		}
 		form := []string{}
 		for _, r := range strings.Fields("automations businesses contacts customers domains email_opt_ins " +
-			"email_templates " +
-			"files invoices messages properties tasks webhooks") {
+			"email_templates files invoices messages properties tasks webhooks") {
 			for _, verb := range []string{"read", "create", "update", "delete"} {
 				value := "deny"
 				if r == "contacts" && verb == "read" {

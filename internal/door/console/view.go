@@ -80,8 +80,7 @@ func (v *visit) setHeaders() {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; "+
-			"frame-ancestors "+
-			"'none'; form-action 'self'"+v.policy)
+			"frame-ancestors 'none'; form-action 'self'"+v.policy)
 }
 
 // show writes a page.

@@ -100,8 +100,7 @@ func (v *visit) enter(who access) error {
 	}
 	if who == managers && !v.session.Manager() {
 		return fault.Forbidden.Say("Only owners and admins can see this page. Ask one of them to do it, or to make " +
-			"you an " +
-			"admin.")
+			"you an admin.")
 	}
 	if who != anyone && v.session.OrgStatus != "active" && v.r.URL.Path != "/sign-out" &&
 		!strings.HasPrefix(v.r.URL.Path, "/settings/organizations") {

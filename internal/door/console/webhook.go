@@ -11,8 +11,7 @@ import (
 func (v *visit) rotateWebhookPage() error {
 	return v.askWebhook(question{Title: "Rotate the secret",
 		Lead: "The webhook gets a new secret, which is shown once. For 24 hours both the new and the old secret " +
-			"sign, " +
-			"so that you have time to update the receiver.",
+			"sign, so that you have time to update the receiver.",
 		Button: "Rotate secret"}, "Rotate")
 }
 

@@ -56,8 +56,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy",
 			"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri "+
-				"'none'; "+
-				"form-action 'none'; frame-ancestors 'none'")
+				"'none'; form-action 'none'; frame-ancestors 'none'")
 		serve(w, "text/html; charset=utf-8", d.html)
 	})
 	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8",

@@ -72,8 +72,7 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 	}
 	live := p.PaymentsProvider != sandbox || p.RegistrarProvider != sandbox
 	if demo && live {
-		return errors.New("--demo uses the sandboxes only; leave out --payments-provider and " +
-			"--registrar-provider")
+		return errors.New("--demo uses the sandboxes only; leave out --payments-provider and --registrar-provider")
 	}
 	if offset != 0 && live {
 		return errors.New("--clock-offset is for rehearsals and cannot be used with a real payment or registrar " +

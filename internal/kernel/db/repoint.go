@@ -60,6 +60,13 @@ func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now c
 		return m, err
 	}
 	where += " AND deleted_at IS NULL"
+	m.IDs, err = All[id.ID](ctx, tx, "SELECT id FROM "+r.table+where+" ORDER BY id LIMIT $3", org, from, maxMoved+1)
+	if err != nil || len(m.IDs) == 0 {
+		return m, err
+	}
+	if len(m.IDs) > maxMoved {
+		return m, ErrTooMany
+	}
 	for _, y := range lives[r.table].Yields {
 		rows, err := y.apply(ctx, tx, r.table, where, dry, org, from, to, now)
 		if err != nil {
@@ -71,21 +78,12 @@ func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now c
 			m.Changed = append(m.Changed, rows...)
 		}
 	}
-	if dry {
-		if m.IDs, err = All[id.ID](ctx, tx, "SELECT id FROM "+r.table+where, org, from); err != nil {
-			return m, err
-		}
-		dropped := func(v id.ID) bool { return slices.Contains(m.Dropped, v) }
-		m.IDs, m.Changed = slices.DeleteFunc(m.IDs, dropped), slices.DeleteFunc(m.Changed, dropped)
-	} else if m.IDs, err = All[id.ID](ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3, updated_at = $4"+where+
-		" RETURNING id", org, from, to, now); err != nil {
-		return m, err
+	dropped := func(v id.ID) bool { return slices.Contains(m.Dropped, v) }
+	m.IDs, m.Changed = slices.DeleteFunc(m.IDs, dropped), slices.DeleteFunc(m.Changed, dropped)
+	if !dry {
+		_, err = Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3, updated_at = $4"+where, org, from, to, now)
 	}
-	if len(m.IDs) > maxMoved {
-		return m, ErrTooMany
-	}
-	slices.Sort(m.IDs)
-	return m, nil
+	return m, err
 }
 
 // apply changes or deletes the rows that give way, or only finds them.

@@ -51,9 +51,8 @@ func (o *Op) checkKey(q Request) error {
 	}
 	if !q.HasKey {
 		if o.KeyRequired {
-			return fault.BadInput.Say("%s is required here, so that a retry does not happen twice. Send a new "+
-				"random value "+
-				"for each new request.", name)
+			return fault.BadInput.Say("%s is required here, so that a retry does not happen twice. Send a new random "+
+				"value for each new request.", name)
 		}
 		return nil
 	}

@@ -71,7 +71,7 @@ func TestKeysOfWrites(t *testing.T) {
 		}
 		// A failed request releases its key.
 		keyed(t, a, "k2", "/v1/contacts", `{}`).Refused(t, 400, "VALIDATION_ERROR")
-		keyed(t, a, "k2", "/v1/contacts/"+"00000000-0000-4000-8000-000000000000"+"/emails",
+		keyed(t, a, "k2", "/v1/contacts/00000000-0000-4000-8000-000000000000/emails",
 			`{"email": "a@example.com"}`).Refused(t, 404, "NOT_FOUND")
 		keyed(t, a, "k2", "/v1/contacts", `{"firstName": "B"}`).OK(t, 201)
 		// Keys belong to the organization, not to the API key, and need the permission first.

@@ -125,8 +125,7 @@ func (r *reader) placeholder() (part, error) {
 // name reads customer.name or items.0.name.
 func (r *reader) name(start int) ([]string, error) {
 	const problem = "a name has letters, digits and underscores, begins with a letter or underscore, and dots lead " +
-		"to " +
-		"what is inside, like customer.name"
+		"to what is inside, like customer.name"
 	begin := r.at
 	var path []string
 	for {

@@ -69,13 +69,10 @@ const exampleID = `"id": "5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"`
 
 func (s *Service) automationOperations() []*op.Op {
 	const steps = "Steps run in order; a refused step ends the execution. A step's input is the operation's whole " +
-		"input " +
-		"as one object, path fields included. Its texts may have placeholders over event, input and what earlier " +
-		"steps " +
-		"saved; a text that is a single placeholder becomes the value itself. An automation acts with the " +
-		"permissions of " +
-		"whoever last changed its steps: a step that the caller may not take is refused, and so is an event whose " +
-		"resource the caller may not read."
+		"input as one object, path fields included. Its texts may have placeholders over event, input and what " +
+		"earlier steps saved; a text that is a single placeholder becomes the value itself. An automation acts with " +
+		"the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so " +
+		"is an event whose resource the caller may not read."
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:    "automations.list",
@@ -108,8 +105,7 @@ func (s *Service) automationOperations() []*op.Op {
 			Route:   "PATCH /v1/automations/{id}",
 			Summary: "Change fields of an automation.",
 			Description: "Pausing cancels the executions that have not begun. One that has begun continues with the " +
-				"steps it " +
-				"started with.",
+				"steps it started with.",
 			Events:  []string{"automation.updated"},
 			Example: `{` + exampleID + `, "status": "paused"}`,
 		}, s.updateAutomation),
@@ -128,8 +124,7 @@ func (s *Service) automationOperations() []*op.Op {
 			Summary: "Run an automation now.",
 			Status:  200,
 			Description: "Answers with the execution, which continues on its own. The condition applies here too. " +
-				"There is no " +
-				"event.",
+				"There is no event.",
 			Errors:  []*fault.Kind{Paused},
 			Events:  []string{"automation_execution.created"},
 			Example: `{` + exampleID + `}`,
@@ -139,11 +134,9 @@ func (s *Service) automationOperations() []*op.Op {
 			Route:   "POST /v1/automations/{id}/test",
 			Summary: "Show what an automation would do, without doing it.",
 			Status:  200,
-			Description: "Evaluates the condition on the latest events of the trigger's type and shows the inputs " +
-				"of the " +
-				"steps. A trigger of another kind runs once, with the given input. What a step would save is " +
-				"unknown, so " +
-				"its placeholders stay.",
+			Description: "Evaluates the condition on the latest events of the trigger's type and shows the inputs of " +
+				"the steps. A trigger of another kind runs once, with the given input. What a step would save is " +
+				"unknown, so its placeholders stay.",
 			Example: `{` + exampleID + `, "limit": 5}`,
 		}, s.testAutomation),
 	}

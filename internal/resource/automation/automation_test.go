@@ -66,9 +66,8 @@ func TestStory(t *testing.T) {
 			t.Errorf("%d skipped", n)
 		}
 		call(t, "tasks.get", fmt.Sprintf(`{"id": %q}`, task)).OK(t, 200).Same("contactId", ada)
-		byAutomation := "actor_kind = 'automation' AND door = 'automation' AND actor_id = $2 AND request_id = $3 " +
-			"AND type " +
-			"IN ('task.created', 'email_opt_in.created', 'task.updated')"
+		byAutomation := "actor_kind = 'automation' AND door = 'automation' AND actor_id = $2 AND request_id = $3 AND " +
+			"type IN ('task.created', 'email_opt_in.created', 'task.updated')"
 		if n := count(t, a, "events", byAutomation, automation, e.Text("id")); n != 3 {
 			t.Errorf("%d events by the automation", n)
 		}

@@ -106,8 +106,7 @@ func (t *run) beginStep(ctx context.Context, i int) (job.Outcome, error) {
 			return t.fail("its outcome is unknown, because it was interrupted too long ago.",
 				&StepError{Code: outcomeUnknown,
 					Message: "The step was interrupted, and too much time has passed to find out whether it was " +
-						"done. Check for its " +
-						"effect, then retry."}), nil
+						"done. Check for its effect, then retry."}), nil
 		}
 		return nil, t.save(ctx, func(_ context.Context, _ *db.Tx, e *Execution, _ clock.Time) error {
 			if i < len(e.Steps) {

@@ -80,8 +80,7 @@ func contactOperations() []*op.Op {
 			Route:   "POST /v1/contacts",
 			Summary: "Create a contact, with its emails, phone numbers and addresses.",
 			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most " +
-				"100 " +
-				"emails, 100 phone numbers and 100 addresses.",
+				"100 emails, 100 phone numbers and 100 addresses.",
 			Errors: []*fault.Kind{EmailExists, op.ExternalIDTaken},
 			Events: []string{"contact.created"},
 			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], ` +

@@ -29,8 +29,7 @@ func duplicateOperations() []*op.Op {
 			Route:   "GET /v1/contacts/duplicates",
 			Summary: "List groups of contacts that share an email, a phone number or a full name.",
 			Description: "One call looks through a part of the contacts, so a page may be short or empty and still " +
-				"have " +
-				"a successor: go on with nextCursor until it is null. Merge what is the same with contacts.merge.",
+				"have a successor: go on with nextCursor until it is null. Merge what is the same with contacts.merge.",
 			Example: `{"limit": 10}`,
 		}, listDuplicates),
 	}

@@ -20,10 +20,9 @@ func eraseOperations() []*op.Op {
 			Name:    "contacts.erase",
 			Summary: "Remove a person from rows, events, stored answers, jobs and search, for good.",
 			Description: "Also works on deleted contacts. Opt-ins of the person's addresses are removed too: an " +
-				"address " +
-				"without one gets no marketing mail. Customers stay and no longer name the contact. Invoices stay " +
-				"and still say " +
-				"whom they billed. Tasks about the contact stay without their title and description.",
+				"address without one gets no marketing mail. Customers stay and no longer name the contact. Invoices " +
+				"stay and still say whom they billed. Tasks about the contact stay without their title and " +
+				"description.",
 			Resource: "contacts",
 			Doors:    op.Admin,
 			Events:   []string{"contact.erased"},

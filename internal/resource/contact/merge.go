@@ -43,10 +43,8 @@ func mergeOperations() []*op.Op {
 			Summary: "Merge another contact into this one, and delete the other.",
 			Description: "The contact keeps its own fields and takes those that it lacks; notes are joined. Emails, " +
 				"numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. " +
-				"Where " +
-				"both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers what " +
-				"would " +
-				"move.",
+				"Where both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers " +
+				"what would move.",
 			Status:  200,
 			Errors:  []*fault.Kind{MergeTooLarge},
 			Events:  []string{"contact.merged", "contact.deleted"},

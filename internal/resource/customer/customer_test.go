@@ -75,8 +75,7 @@ func TestCustomers(t *testing.T) {
 			t.Error("a deleted customer is found")
 		}
 		want := "customer.created customer.created customer.updated customer.updated customer.updated " +
-			"customer.updated " +
-			"customer.deleted"
+			"customer.updated customer.deleted"
 		if events := a.Events(t, "customer."); events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}

@@ -16,8 +16,7 @@ func putOperations() []*op.Op {
 			Route:   "PUT /v1/customers/by-external-id/{externalId}",
 			Summary: "Create or change the customer that another system knows by an id.",
 			Description: "Changes the fields that are sent, like PATCH, and keeps the rest. Without a customer that " +
-				"has " +
-				"the externalId it creates one, which needs a name, and answers 201. Several at once create one " +
+				"has the externalId it creates one, which needs a name, and answers 201. Several at once create one " +
 				"customer.",
 			MayCreate: true,
 			Errors:    []*fault.Kind{op.ExternalIDTaken},

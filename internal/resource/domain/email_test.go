@@ -117,9 +117,8 @@ func TestEmailBesideOwnRecords(t *testing.T) {
 		w.post(one+"/dns-records", `{"type": "TXT", "name": "@", "content": "v=spf1-looks-like-it"}`).OK(t, 201)
 		v := w.post(one+"/email", "{}").OK(t, 200)
 		states(t, v, "custom published custom")
-		const want = "CNAME _dmarc dmarc.other.example, TXT @ V=SPF1 include:other.example -all, " +
-			"TXT @ v=spf1-looks-like-it, TXT fd-ed25519._domainkey v=DKIM1; k=ed25519;, TXT fd-rsa._domainkey " +
-			"v=DKIM1; k=rsa;"
+		const want = "CNAME _dmarc dmarc.other.example, TXT @ V=SPF1 include:other.example -all, TXT @ " +
+			"v=spf1-looks-like-it, TXT fd-ed25519._domainkey v=DKIM1; k=ed25519;, TXT fd-rsa._domainkey v=DKIM1; k=rsa;"
 		if got := w.mailRecords("engines.com"); got != want {
 			t.Errorf("the zone has %s", got)
 		}

@@ -64,11 +64,9 @@ func (s *Store) Operations() []*op.Op {
 			Name:    "files.upload",
 			Route:   "POST /v1/files",
 			Summary: "Upload a file.",
-			Description: "The body is a form with the part file, and optionally name and folderId, in any order. " +
-				"The name is " +
-				"by default that of the part, without its path; the content type is detected from the bytes. " +
-				"Idempotency keys do " +
-				"not apply.",
+			Description: "The body is a form with the part file, and optionally name and folderId, in any order. The " +
+				"name is by default that of the part, without its path; the content type is detected from the bytes. " +
+				"Idempotency keys do not apply.",
 			Errors:  []*fault.Kind{LimitReached},
 			Events:  []string{"file.created"},
 			Example: `{"file": "(the bytes)", "name": "letter.pdf"}`,

@@ -80,8 +80,7 @@ func TestFolders(t *testing.T) {
 			t.Errorf("left: %q", got)
 		}
 		want := "folder.created folder.created folder.created folder.updated folder.updated folder.updated " +
-			"folder.deleted " +
-			"folder.deleted"
+			"folder.deleted folder.deleted"
 		if got := a.Events(t, "folder."); got != want {
 			t.Errorf("events %q, want %q", got, want)
 		}

@@ -49,8 +49,7 @@ func (s *Store) linkOperations() []*op.Op {
 			Route:   "POST /v1/files/{id}/access-links",
 			Summary: "Create a public link to a file.",
 			Description: "The url is shown only in this answer. Without expiresAt and maxDownloads the link works " +
-				"until it " +
-				"or the file is deleted.",
+				"until it or the file is deleted.",
 			Events:  []string{"file.access_link.created"},
 			Secret:  true,
 			Reads:   true,

@@ -100,11 +100,10 @@ func invoiceOperations() []*op.Op {
 			Name:    "invoices.create",
 			Route:   "POST /v1/invoices",
 			Summary: "Draft an invoice.",
-			Description: "Missing billTo fields are filled in from the customer and its contact; an address is " +
-				"taken as a " +
-				"whole or not at all. Amounts are in the currency's smallest unit; a negative unitAmountCents is a " +
-				"discount. Line items take a taxRate, and a discount in per cent or in cents. Each tax is rounded " +
-				"once, over the whole invoice.",
+			Description: "Missing billTo fields are filled in from the customer and its contact; an address is taken " +
+				"as a whole or not at all. Amounts are in the currency's smallest unit; a negative unitAmountCents " +
+				"is a discount. Line items take a taxRate, and a discount in per cent or in cents. Each tax is " +
+				"rounded once, over the whole invoice.",
 			Events: []string{"invoice.created"},
 			Example: `{"customerId": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90", "dueAt": "2026-03-02T00:00:00Z",
 				"notes": "Thank you.",
@@ -122,8 +121,7 @@ func invoiceOperations() []*op.Op {
 			Route:   "PATCH /v1/invoices/{id}",
 			Summary: "Change fields of a draft.",
 			Description: "lineItems replaces all line items. With another customerId, billTo fields that were never " +
-				"sent are " +
-				"filled in again.",
+				"sent are filled in again.",
 			Errors:  []*fault.Kind{NotDraft},
 			Events:  []string{"invoice.updated"},
 			Example: `{"id": ` + exampleID + `, "terms": "Net 30", "notes": null}`,

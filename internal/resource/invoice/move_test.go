@@ -154,7 +154,7 @@ func TestMoves(t *testing.T) {
 		if got := ledger(t, call, customer); got != before {
 			t.Errorf("the ledger tells of nothing: %s", got)
 		}
-		want += " invoice.created" + " invoice.created" + strings.Repeat(
+		want += " invoice.created invoice.created" + strings.Repeat(
 			" invoice.created invoice.issued invoice.paid invoice.voided", 2)
 		if events := a.Events(t, "invoice"); events != want {
 			t.Errorf("events %q, want %q", events, want)

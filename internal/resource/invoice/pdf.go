@@ -29,8 +29,7 @@ func (s *Service) pdfOperations() []*op.Op {
 			Route:   "GET /v1/invoices/{id}/pdf",
 			Summary: "Get an invoice as a PDF.",
 			Description: "Dates and amounts follow the business's locale and time zone. A draft or void invoice is " +
-				"marked as " +
-				"such.",
+				"marked as such.",
 			Media:   "application/pdf",
 			Errors:  []*fault.Kind{TooLong},
 			Example: `{"id": ` + exampleID + `}`,

@@ -65,9 +65,8 @@ func (v *Message) markAutomatic(ctx context.Context, tx *db.Tx, cause event.Even
 			LIMIT $4) AS latest`,
 		v.OrganizationID, cause.At.Add(-loopTime), first.From, loopMails+1)
 	if err == nil && n > loopMails {
-		return Loop.Say("More than %d mails came from %s within an hour. Automations no longer answer it, in case "+
-			"it is "+
-			"a machine that answers them.", loopMails, first.From)
+		return Loop.Say("More than %d mails came from %s within an hour. Automations no longer answer it, in case it "+
+			"is a machine that answers them.", loopMails, first.From)
 	}
 	return err
 }

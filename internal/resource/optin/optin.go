@@ -69,8 +69,7 @@ func (l *Links) Operations() []*op.Op {
 			Route:   "POST /v1/email-opt-ins",
 			Summary: "Record whether an address wants marketing mail.",
 			Description: "For an import, optedInAt and optedOutAt say when it happened; otherwise it is now. " +
-				"Addresses are " +
-				"compared ignoring case.",
+				"Addresses are compared ignoring case.",
 			Errors:  []*fault.Kind{Exists},
 			Events:  []string{"email_opt_in.created"},
 			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`,

@@ -18,8 +18,7 @@ const (
 
 const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too " +
 	"many nested quotes or lists, link definitions or uses of them, links in one paragraph or missing cells of " +
-	"tables. " +
-	"Use fewer, or the bodyFormat html"
+	"tables. Use fewer, or the bodyFormat html"
 
 // isIntricate reports whether Markdown would take too long to parse.
 func isIntricate(body string) bool {

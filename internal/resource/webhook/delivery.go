@@ -66,8 +66,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 			Route:   "GET /v1/webhooks/{id}/deliveries",
 			Summary: "List a webhook's deliveries, newest first.",
 			Description: "Deliveries are kept for 30 days. A retrying one has more attempts to come; a canceled one " +
-				"was not " +
-				"sent, because its webhook was disabled or deleted first.",
+				"was not sent, because its webhook was disabled or deleted first.",
 			Example: `{` + webhookRefExample + `, "status": ["failed"], "eventType": "contact.created"}`,
 		}, listDeliveries),
 		op.Read(op.Spec{
@@ -91,8 +90,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 			Status:  200,
 			Summary: "Send a delivery again now.",
 			Description: "Answers with what came back. Works for every delivery, even one that succeeded, and for a " +
-				"disabled " +
-				"webhook. A failure does not affect the attempts to come.",
+				"disabled webhook. A failure does not affect the attempts to come.",
 			Events:  []string{"webhook.delivery.redelivered"},
 			Example: `{` + ref + `}`,
 		}, s.redeliver),

@@ -332,8 +332,7 @@ func TestOthersDoNotWait(t *testing.T) {
 		}
 		slices.Sort(lags)
 		t.Logf("a healthy endpoint beside 91 that never answer, one that refuses and one that takes 500 ms: lag "+
-			"median "+
-			"%v, worst %v",
+			"median %v, worst %v",
 			lags[len(lags)/2].Round(time.Millisecond), lags[len(lags)-1].Round(time.Millisecond))
 		if lags[len(lags)-1] > 1500*time.Millisecond {
 			t.Errorf("a healthy endpoint waited %v", lags[len(lags)-1])
@@ -350,8 +349,7 @@ func TestTestUnderAKey(t *testing.T) {
 		db.SQLite: {"CREATE TRIGGER full BEFORE INSERT ON webhook_deliveries BEGIN SELECT RAISE(ABORT, 'no room'); " +
 			"END"},
 		db.Postgres: {"CREATE FUNCTION full_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING " +
-			"ERRCODE " +
-			"= ''53100''; END'",
+			"ERRCODE = ''53100''; END'",
 			"CREATE TRIGGER full_up BEFORE INSERT ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION full_up()"},
 	}
 	accept := map[db.Engine][]string{db.SQLite: {"DROP TRIGGER full"},

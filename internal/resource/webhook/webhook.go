@@ -95,8 +95,7 @@ func (s *Service) Operations() []*op.Op {
 			Route:   "POST /v1/webhooks",
 			Summary: "Create a webhook.",
 			Description: "The secret is shown only in this answer. Deliveries are signed with it as Standard " +
-				"Webhooks says: " +
-				"headers webhook-id, webhook-timestamp and webhook-signature.",
+				"Webhooks says: headers webhook-id, webhook-timestamp and webhook-signature.",
 			Errors: []*fault.Kind{LimitReached},
 			Events: []string{"webhook.created"},
 			Secret: true,
@@ -136,10 +135,9 @@ func (s *Service) Operations() []*op.Op {
 			Route:   "POST /v1/webhooks/{id}/rotate-secret",
 			Status:  200,
 			Summary: "Give a webhook a new secret.",
-			Description: "The secret is shown only in this answer. For 24 hours both the new and the previous " +
-				"secret sign, " +
-				"so that the receiver can switch at its own pace. Another rotation in that time ends the oldest at " +
-				"once.",
+			Description: "The secret is shown only in this answer. For 24 hours both the new and the previous secret " +
+				"sign, so that the receiver can switch at its own pace. Another rotation in that time ends the " +
+				"oldest at once.",
 			Events:  []string{"webhook.secret_rotated"},
 			Secret:  true,
 			Example: `{` + ref + `}`,
@@ -151,8 +149,7 @@ func (s *Service) Operations() []*op.Op {
 			Status:  200,
 			Summary: "Send a test event to a webhook now.",
 			Description: "Sends a signed event of the type webhook.test and answers with what came back. It is not " +
-				"retried. " +
-				"Works for a disabled webhook too.",
+				"retried. Works for a disabled webhook too.",
 			Events:  []string{"webhook.tested"},
 			Example: `{` + ref + `}`,
 		}, s.testWebhook),
