@@ -182,8 +182,7 @@ func unnamed(folder string) (*os.File, error) {
 		return nil, err
 	}
 	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

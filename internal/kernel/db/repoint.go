@@ -81,7 +81,8 @@ func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now c
 	dropped := func(v id.ID) bool { return slices.Contains(m.Dropped, v) }
 	m.IDs, m.Changed = slices.DeleteFunc(m.IDs, dropped), slices.DeleteFunc(m.Changed, dropped)
 	if !dry {
-		_, err = Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3, updated_at = $4"+where, org, from, to, now)
+		set := " SET " + r.ref.Column + " = $3, updated_at = $4"
+		_, err = Exec(ctx, tx, "UPDATE "+r.table+set+where, org, from, to, now)
 	}
 	return m, err
 }

@@ -101,7 +101,8 @@ func (n Nested[T]) Newest(ctx context.Context, c *Call, in Parents) (*List[T], e
 	found, err := db.All[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM (SELECT (SELECT r.seq FROM "+rows+
 		" r WHERE r.organization_id = $1 AND r."+n.parent.Column+" = p.id AND r.deleted_at IS NULL"+seen+
 		" ORDER BY r.created_at DESC, r.seq DESC LIMIT 1) AS newest FROM "+n.parent.Table+
-		" p WHERE p.organization_id = $1 AND p.id = ANY($2) AND p.deleted_at IS NULL) AS found JOIN "+rows+" ON "+rows+".seq = found.newest", c.Org, in.IDs)
+		" p WHERE p.organization_id = $1 AND p.id = ANY($2) AND p.deleted_at IS NULL) AS found"+
+		" JOIN "+rows+" ON "+rows+".seq = found.newest", c.Org, in.IDs)
 	return ListUnder(Page{Limit: len(found)}, found, len(found)), err
 }
 
