@@ -211,7 +211,7 @@ var (
 	freeIndexes = map[string]string{
 		"memberships_user": "finds the organizations of a user who signs in",
 		"jobs_ready":       "jobs are claimed by lane, before any caller is known",
-		"jobs_running":     "the sweep for dead workers is nobody's",
+		"jobs_running":     "the sweep for dead workers serves every organization",
 		"jobs_failed":      "the operator's gauges are nobody's",
 		"jobs_finished":    "the purge is nobody's",
 		"jobs_live":        "a unique key belongs to a kind of job",

@@ -17,7 +17,7 @@ type binaries struct{ bare, frontdesk, pocketbase string }
 // build compiles the servers as a release would be: without cgo.
 func build(ctx context.Context, out string, o options) (binaries, error) {
 	if text, err := os.ReadFile("go.mod"); err != nil || !strings.HasPrefix(string(text), "module frontdesk/bench\n") {
-		return binaries{}, errors.New("bench: go run . belongs into the folder bench")
+		return binaries{}, errors.New("bench: run it in the folder bench")
 	}
 	b := binaries{filepath.Join(out, "bare"), filepath.Join(out, "frontdesk"), filepath.Join(out, "pocketbase")}
 	for _, step := range []struct{ name, dir, pkg, to string }{

@@ -204,10 +204,8 @@ func compare(ctx context.Context, o options, dir string, bins binaries, rep *rep
 					return fmt.Errorf("bench: %s on %s: %w", load, s.name(), err)
 				}
 				rep.add(load, s.name(), f)
-				say("round %d/%d  %-7s %-11s %8.0f/s  p50 %7.2f ms  p99 %7.2f ms  %6.0f µs CPU each", round+1, o.rounds,
-					load,
-					s.name(),
-					f.Throughput, f.P50, f.P99, f.CPU)
+				say("round %d/%d  %-7s %-11s %8.0f/s  p50 %7.2f ms  p99 %7.2f ms  %6.0f µs CPU each",
+					round+1, o.rounds, load, s.name(), f.Throughput, f.P50, f.P99, f.CPU)
 			}
 		}
 	}

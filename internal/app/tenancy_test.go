@@ -223,7 +223,7 @@ func TestForeignIsMissing(t *testing.T) {
 		mine := build(t, a, a.Tenant)
 		tried := 0
 		for _, o := range a.Catalog.All() {
-			if o.Doors&op.REST == 0 || len(o.PathFields()) == 0 || o.Public { // a token is nobody's until it is known
+			if o.Doors&op.REST == 0 || len(o.PathFields()) == 0 || o.Public { // a token belongs to no organization
 				continue
 			}
 			if o.MayCreate { // what is not there is created

@@ -18,7 +18,7 @@ func newMetrics() metrics {
 		open: prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_smtp_connections",
 			Help: "Connections of mail servers."}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "frontdesk_smtp_connections_refused_total",
-			Help: "Connections that were one too many."}),
+			Help: "Connections refused because there were too many."}),
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *session) Mail(from string, o *smtp.MailOptions) error {
 	}
 	if !sound(from) {
 		s.server.count("malformed")
-		return refuse(553, smtp.EnhancedCode{5, 1, 7}, "That is no address that mail could come back to.")
+		return refuse(553, smtp.EnhancedCode{5, 1, 7}, "Replies cannot be sent to that address.")
 	}
 	if err := s.server.fits(s.conn.Peer, o.Size); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *session) Mail(from string, o *smtp.MailOptions) error {
 // maxAddress is RFC 5321 §4.5.3.1 with its erratum 1690.
 const maxAddress = 254
 
-// sound reports whether an address can be written down: go-smtp takes any bytes.
+// sound reports whether an address is valid text; go-smtp accepts any bytes.
 func sound(address string) bool {
 	return len(address) <= maxAddress && utf8.ValidString(address) &&
 		!strings.ContainsFunc(address, unicode.IsControl)

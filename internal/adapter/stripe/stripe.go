@@ -179,7 +179,7 @@ func (c *Client) Refunded(ctx context.Context, key, payment string) (string, err
 
 func returned(r *refund) (string, error) {
 	if r.Status == "failed" || r.Status == "canceled" {
-		return "", &domain.Refusal{Code: r.FailureReason, Message: "The bank did not take the refund."}
+		return "", &domain.Refusal{Code: r.FailureReason, Message: "The bank refused the refund."}
 	}
 	return r.ID, nil // pending ones arrive
 }

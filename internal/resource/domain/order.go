@@ -498,7 +498,7 @@ func (r *orderRun) succeed(ctx context.Context, tx *db.Tx) error {
 }
 
 // ended is an order that is over. It no longer names the person, who is a
-// domain contact by now or nobody's business.
+// domain contact by now, or must not be kept here.
 func (o *Operation) ended(status OperationStatus, now clock.Time) Operation {
 	done := *o
 	done.Status, done.CompletedAt, done.UpdatedAt = status, &now, now

@@ -104,7 +104,7 @@ func TestRecordLeftOpen(t *testing.T) {
 }
 
 // A refusal by the provider keeps its status and leaves nothing behind. Our own
-// credentials are nobody's business.
+// credentials never show up in it.
 func TestRecordRefusals(t *testing.T) {
 	eachZone(t, func(z *zoned) {
 		one := z.path + "/" + z.post(z.path, record("A", "www", "192.0.2.1")).OK(z.t, 201).Text("id")
