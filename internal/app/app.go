@@ -90,7 +90,8 @@ type Extra struct {
 // Open opens the database and wires the parts together.
 func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Extra) (*App, error) {
 	a := &App{Settings: s, Log: log, Clock: clock.New(s.ClockOffset)}
-	o := db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}, Log: log}
+	o := db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}, Log: log,
+		MaxConns: s.Database.Connections, Wait: s.Database.Wait}
 	var more []*op.Op
 	for _, e := range extra {
 		o.Migrations = append(o.Migrations, e.Migrations...)

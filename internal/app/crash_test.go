@@ -95,7 +95,7 @@ func (s *server) start() time.Duration {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(s.kill)
-	for time.Since(began) < 20*time.Second {
+	for time.Since(began) < time.Minute {
 		res, err := http.Get("http://" + s.settings.Listen + "/readyz") //nolint:noctx // bounded by the loop
 		if err == nil {
 			drain(res)
@@ -105,7 +105,7 @@ func (s *server) start() time.Duration {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	s.t.Fatal("not ready after 20 seconds")
+	s.t.Fatal("not ready after a minute")
 	return 0
 }
 

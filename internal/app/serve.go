@@ -11,9 +11,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"frontdesk/internal/kernel/db"
+
+	"golang.org/x/net/netutil"
 )
 
 // How long a stop waits, unless a test is in a hurry.
@@ -84,7 +87,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		server := &http.Server{Handler: a.requests.count(h), ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
 			WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
-		go func() { failed <- server.Serve(l) }()
+		go func() { failed <- server.Serve(netutil.LimitListener(l, maxConnections())) }()
 		stops = append(stops, server.Shutdown)
 		return l.Addr().String(), nil
 	}
@@ -128,9 +131,38 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	case err := <-dns:
 		return err
 	case <-ctx.Done():
-		a.Log.InfoContext(ctx, "stopping; requests in flight finish first")
-		return nil
+		return a.leave(ctx, failed)
 	}
+}
+
+// leave lets balancers notice that this process is going, and send their requests
+// elsewhere, before it stops listening. One process on SQLite has nobody to tell.
+func (a *App) leave(ctx context.Context, failed <-chan error) error {
+	a.ready.set(false)
+	if a.DB.Engine() == db.Postgres && a.Settings.Drain > 0 {
+		a.Log.InfoContext(ctx, "stopping; still serving while balancers notice", "for", a.Settings.Drain)
+		select {
+		case err := <-failed:
+			return err
+		case <-time.After(a.Settings.Drain):
+		}
+	}
+	a.Log.InfoContext(ctx, "stopping; requests in flight finish first")
+	return nil
+}
+
+// spareFiles is how many open files are kept for other things than connections
+// from outside: the database, blobs, and calls to others.
+const spareFiles = 512
+
+// maxConnections is how many connections a listener takes at once. The others wait
+// in the system's queue, so that the process never runs out of files.
+func maxConnections() int {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil || l.Cur > 1<<20 {
+		return 1 << 20
+	}
+	return max(int(l.Cur)-spareFiles, int(l.Cur)/2)
 }
 
 // waitFor waits for a function until ctx ends.

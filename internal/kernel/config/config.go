@@ -19,12 +19,13 @@ import (
 
 // Settings is everything an operator can set. The tags define the command line.
 type Settings struct {
-	Data        string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
-	DatabaseURL string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
-	Listen      string `help:"Address of the API and the console." default:"127.0.0.1:8080"`
-	BaseURL     string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
-	MCPListen   string `help:"Agent connection; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
-	MCPURL      string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
+	Data        string   `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
+	DatabaseURL string   `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
+	Database    Database `embed:"" prefix:"database-"`
+	Listen      string   `help:"Address of the API and the console." default:"127.0.0.1:8080"`
+	BaseURL     string   `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
+	MCPListen   string   `help:"Agent connection; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MCPURL      string   `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
 
 	TrustedProxies []string `help:"Proxies with a trusted X-Forwarded-For." name:"trusted-proxies" placeholder:"NET,…"`
 
@@ -47,9 +48,16 @@ type Settings struct {
 
 	ClockOffset time.Duration `help:"Shift the clock, to rehearse expiries on a copy." default:"0" name:"clock-offset"`
 	Workers     int           `help:"Background jobs that run at once." default:"8"`
+	Drain       time.Duration `help:"With PostgreSQL: how long /readyz says 503 before a stop." default:"10s"`
 
 	AllowInsecureClientMetadata bool `help:"Development: fetch client metadata over http and from this machine too."`
 	AllowInsecureWebhooks       bool `help:"Development: send webhooks to this machine too, over http."`
+}
+
+// Database says how a process uses PostgreSQL.
+type Database struct {
+	Connections int           `help:"Connections to PostgreSQL; default: pool_max_conns of the URL, or 16." default:"0"`
+	Wait        time.Duration `help:"How long a request waits for one of them; then it gets 503." default:"1s"`
 }
 
 // RateLimit is the number of API requests per minute by plan.

@@ -39,6 +39,30 @@ func WithoutOutcome(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutOutcome{}, true)
 }
 
+type withReserve struct{}
+
+// WithReserve is for a Write that keeps claims alive or takes them over. On
+// PostgreSQL it has connections of its own, so that it does not wait behind a
+// burst of requests.
+func WithReserve(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withReserve{}, true)
+}
+
+type lockWaitKey struct{}
+
+// WithLockWait bounds how long each statement of a Write waits for a row that
+// another transaction has locked. On SQLite none ever waits.
+func WithLockWait(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, lockWaitKey{}, d)
+}
+
+// Locked reports whether a Write gave up because another transaction has locked a
+// row that it needs.
+func Locked(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "55P03"
+}
+
 // commitUncertain reports whether a failed COMMIT may have been carried out. The
 // server refuses with an error. A closed connection says nothing, because it may
 // close between the commit and its answer. Neither does pgconn.SafeToRetry, which

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +17,7 @@ import (
 type pgSession struct {
 	conn      *pgxpool.Conn
 	begin     string
+	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own
 	begun     bool
 	beginErr  error // why it could not begin, so that nothing may follow
 	wantsMark bool  // it wants to know its mark
@@ -42,12 +44,18 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 	s.begun = true
 	b := &pgx.Batch{}
 	b.Queue(s.begin)
+	if s.lockWait > 0 {
+		b.Queue(fmt.Sprintf("SET LOCAL lock_timeout = %d", s.lockWait.Milliseconds()))
+	}
 	if s.wantsMark {
 		b.Queue(markText)
 	}
 	b.Queue(sql, values...)
 	results := s.conn.SendBatch(ctx, b)
 	_, s.beginErr = results.Exec()
+	if s.beginErr == nil && s.lockWait > 0 {
+		_, s.beginErr = results.Exec()
+	}
 	if s.beginErr == nil && s.wantsMark {
 		s.beginErr = results.QueryRow().Scan(&s.mark.xid, &s.mark.server, &s.mark.began)
 	}
@@ -59,6 +67,8 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 
 func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
 	values, err := pgArgs(args)
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	switch {
 	case err != nil:
 	case s.beginErr != nil:
@@ -96,6 +106,8 @@ func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
 
 func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, error) {
 	values, err := pgArgs(args)
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	var tag pgconn.CommandTag
 	switch {
 	case err != nil:

@@ -18,9 +18,9 @@ import (
 
 // pg is the PostgreSQL engine.
 type pg struct {
-	db     *DB
-	pool   *pgxpool.Pool
-	health *pgxpool.Pool // separate, so that a full pool does not look like a dead server
+	db      *DB
+	pool    *pgxpool.Pool
+	reserve *pgxpool.Pool // for readiness and leases, which do not wait behind requests
 }
 
 const maxAttempts = 5 // of one write that the server asks to run again
@@ -29,6 +29,10 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	cfg, err := pgxpool.ParseConfig(d.opts.URL)
 	if err != nil {
 		return nil, fmt.Errorf("db: the database URL: %w", err)
+	}
+	cfg.ConnConfig.DialFunc = dial
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
 	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), d.opts.Migrations, newest); err != nil {
 		return nil, err
@@ -41,8 +45,8 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	for name, value := range map[string]string{
 		"application_name":                    serverApplication,
 		"statement_timeout":                   "30s",
-		"lock_timeout":                        "10s",
-		"idle_in_transaction_session_timeout": "60s",
+		"lock_timeout":                        "5s",
+		"idle_in_transaction_session_timeout": "10s",
 	} {
 		if cfg.ConnConfig.RuntimeParams[name] == "" {
 			cfg.ConnConfig.RuntimeParams[name] = value
@@ -57,13 +61,13 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	own := cfg.Copy()
-	own.MaxConns, own.MinConns = 1, 0
-	health, err := pgxpool.NewWithConfig(ctx, own)
+	own.MaxConns, own.MinConns = 2, 0
+	reserve, err := pgxpool.NewWithConfig(ctx, own)
 	if err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &pg{d, pool, health}, nil
+	return &pg{d, pool, reserve}, nil
 }
 
 // serverApplication is a server's application_name, unless its URL sets another.
@@ -88,13 +92,13 @@ func (e *pg) name() Engine { return Postgres }
 
 func (e *pg) shutDown() error {
 	e.pool.Close()
-	e.health.Close()
+	e.reserve.Close()
 	return nil
 }
 
 func (e *pg) ready(ctx context.Context) error {
 	var readOnly string
-	ask := func() error { return e.health.QueryRow(ctx, "SHOW transaction_read_only").Scan(&readOnly) }
+	ask := func() error { return e.reserve.QueryRow(ctx, "SHOW transaction_read_only").Scan(&readOnly) }
 	err := ask()
 	if err != nil && ctx.Err() == nil {
 		err = ask() // the first may have met a connection that was cut while idle
@@ -103,7 +107,7 @@ func (e *pg) ready(ctx context.Context) error {
 		return err
 	}
 	if readOnly == "on" {
-		e.health.Reset() // to find the new primary
+		e.reserve.Reset() // to find the new primary
 		return errors.New("db: the server accepts no writes")
 	}
 	return nil
@@ -113,7 +117,11 @@ func (e *pg) ready(ctx context.Context) error {
 func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	wait, cancel := context.WithTimeout(ctx, e.db.opts.Wait)
 	defer cancel()
-	conn, err := e.pool.Acquire(wait)
+	pool := e.pool
+	if ctx.Value(withReserve{}) != nil {
+		pool = e.reserve
+	}
+	conn, err := pool.Acquire(wait)
 	if err != nil {
 		if wait.Err() != nil && ctx.Err() == nil {
 			return nil, busy()
@@ -124,14 +132,14 @@ func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 }
 
 // How long to wait for the end of a transaction; tests shorten it.
-var patience = 10 * time.Second
+var patience = 4 * time.Second
 
 func (e *pg) read(ctx context.Context, fn Func) error {
 	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	if err != nil {
 		return asUnavailable(err)
 	}
-	err = call(inside(ctx), fn, &Tx{session: s, db: e.db})
+	err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
 	if s.idle() {
 		s.conn.Release()
 		return asUnavailable(err)
@@ -150,7 +158,7 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 func (e *pg) write(ctx context.Context, fn Func) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
-		err := e.attempt(ctx, fn)
+		err := late(ctx, e.attempt(ctx, fn))
 		if readOnly(err) {
 			e.pool.Reset() // another connection may lead to the new primary
 		}
@@ -174,6 +182,7 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 	}
 	defer s.conn.Release()
 	s.wantsMark = ctx.Value(withoutOutcome{}) == nil
+	s.lockWait, _ = ctx.Value(lockWaitKey{}).(time.Duration)
 	tx := &Tx{session: s, db: e.db, writable: true}
 	failed := call(inside(ctx), fn, tx)
 	// Once the work is done, it no longer matters if the client hangs up.
@@ -196,6 +205,15 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		fn()
 	}
 	return nil
+}
+
+// late tells a statement that ran out of our own time from a caller who gave up:
+// the server, or the network, did not answer.
+func late(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !errors.Is(err, ErrLostCommit) {
+		return fault.Unavailable.Because(err)
+	}
+	return err
 }
 
 // shouldRetry reports whether the server asks to run the transaction once more.

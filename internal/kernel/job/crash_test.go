@@ -231,7 +231,7 @@ func crashWork() error {
 	if err != nil {
 		return err
 	}
-	q := job.New(job.Options{DB: d, Clock: clock.New(0), Sweep: 200 * time.Millisecond, Grace: 500 * time.Millisecond,
+	q := job.New(job.Options{DB: d, Clock: clock.New(0), Sweep: 200 * time.Millisecond, Lease: 500 * time.Millisecond,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
 	job.HandleTx(q, "crash.tx", func(ctx context.Context, tx *db.Tx, j job.Job, args numbered) error {
 		return effect(ctx, tx, strconv.Itoa(args.N))

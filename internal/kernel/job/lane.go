@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"sync"
 	"time"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 )
 
 // The default lanes. They are separate so that slow providers never hold up
@@ -21,6 +23,9 @@ type lane struct {
 	name  string
 	slots chan struct{}
 	wake  chan struct{}
+
+	mu      sync.Mutex
+	resting map[id.ID]time.Time // organizations whose jobs met a locked row, and until when they rest
 }
 
 var laneName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -46,6 +51,39 @@ func (l *lane) signal() {
 	case l.wake <- struct{}{}:
 	default:
 	}
+}
+
+// A Tx job that meets a row which another transaction has locked waits a moment
+// and gives up. Its organization then rests in this lane, so that the workers are
+// there for the others whatever holds the lock, and for how long.
+const (
+	lockWait = 200 * time.Millisecond
+	restTime = 200 * time.Millisecond
+)
+
+// rest leaves an organization out of the next claims.
+func (l *lane) rest(org id.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.resting == nil {
+		l.resting = map[id.ID]time.Time{}
+	}
+	l.resting[org] = time.Now().Add(restTime)
+	time.AfterFunc(restTime, l.signal)
+}
+
+// leftOut lists the organizations that rest.
+func (l *lane) leftOut() (out []id.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for org, until := range l.resting {
+		if time.Now().Before(until) {
+			out = append(out, org)
+		} else {
+			delete(l.resting, org)
+		}
+	}
+	return out
 }
 
 // dispatch adds a worker to the lane whenever a job is due and a slot is free.

@@ -21,8 +21,8 @@ type Options struct {
 	TxWorkers   int            // at once in the lane "tx"; 8
 	FlowWorkers int            // at once in the lane "flow"; 16
 	Poll        time.Duration  // how often to look for what other processes enqueued; 1 s
-	Sweep       time.Duration  // how often to look for lost leases; 5 s
-	Grace       time.Duration  // how long a lease outlives its handler's deadline; 15 s
+	Sweep       time.Duration  // how often to look for lost leases; 3 s
+	Lease       time.Duration  // how long a claim outlives the last sign of life of its process; 15 s
 	Retention   time.Duration  // how long finished jobs are kept; 7 days
 	Random      func() float64 // jitter, in [0,1)
 }
@@ -46,7 +46,8 @@ type Queue struct {
 	stop     sync.Once
 	stopping chan struct{}
 	running  sync.WaitGroup
-	busy     sync.Map // the jobs that are running, by *Job
+	renewing sync.WaitGroup
+	busy     sync.Map // *Job → until when its lease is renewed
 
 	ran, errs, panics atomic.Int64
 }
@@ -65,8 +66,8 @@ func New(o Options) *Queue {
 	o.TxWorkers = orDefault(o.TxWorkers, 8)
 	o.FlowWorkers = orDefault(o.FlowWorkers, 16)
 	o.Poll = orDefault(o.Poll, time.Second)
-	o.Sweep = orDefault(o.Sweep, 5*time.Second)
-	o.Grace = orDefault(o.Grace, 15*time.Second)
+	o.Sweep = orDefault(o.Sweep, 3*time.Second)
+	o.Lease = orDefault(o.Lease, 15*time.Second)
 	o.Retention = orDefault(o.Retention, 7*24*time.Hour)
 	q := &Queue{db: o.DB, clock: o.Clock, log: o.Log, opts: o,
 		handlers: map[string]*handler{}, lanes: map[string]*lane{}, stopping: make(chan struct{})}
@@ -101,6 +102,9 @@ func (q *Queue) Start(ctx context.Context) error {
 		q.running.Go(func() { q.dispatch(l) })
 	}
 	q.running.Go(q.sweepLoop)
+	if q.db.Engine() == db.Postgres {
+		q.renewing.Go(q.renewLoop)
+	}
 	return nil
 }
 
@@ -114,6 +118,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	select {
 	case <-idle:
 		q.abort()
+		q.renewing.Wait()
 		return nil
 	case <-ctx.Done():
 		q.abort()
@@ -133,7 +138,7 @@ func (q *Queue) Running() (names []string) {
 
 // track records a running job until the returned function is called.
 func (q *Queue) track(j *Job) func() {
-	q.busy.Store(j, nil)
+	q.busy.Store(j, time.Now().Add(j.handler.timeout+q.opts.Lease))
 	return func() { q.busy.Delete(j) }
 }
 

@@ -45,8 +45,9 @@ type row struct {
 
 // statements are the texts that depend on the engine or on the kinds.
 type statements struct {
-	claim, peek         string
-	lease, keep         string
+	claim, claimNot     string
+	peek                string
+	lease, keep, renew  string
 	lost, lostAll       string
 	strays, adopt       string
 	due, running, fails string
@@ -74,6 +75,8 @@ func (q *Queue) text() *statements {
 			now, lock = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)", " FOR UPDATE SKIP LOCKED"
 		}
 		next := `FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known
+		claim := `SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at ` +
+			next + ` AND run_at <= $2`
 		// A lost worker says little about the job, so the job gets a few more
 		// tries than its attempts. A job that kills every process still ends.
 		lost := `
@@ -82,9 +85,9 @@ func (q *Queue) text() *statements {
 		finished_at = CASE WHEN attempt >= max_attempts + 5 THEN $1 ELSE finished_at END
 	WHERE id IN (SELECT id FROM jobs WHERE state = 'running' AND `
 		q.texts = &statements{
-			claim: `SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, ` +
-				`created_at ` +
-				next + ` AND run_at <= $2 ORDER BY run_at, id LIMIT 1` + lock,
+			claim: claim + ` ORDER BY run_at, id LIMIT 1` + lock,
+			claimNot: claim + ` AND (organization_id IS NULL OR organization_id <> ALL($3)) ORDER BY run_at, id LIMIT 1` +
+				lock,
 			peek: `SELECT run_at ` + next + ` ORDER BY run_at, id LIMIT 1`,
 			lease: `
 				UPDATE jobs
@@ -92,6 +95,11 @@ func (q *Queue) text() *statements {
 				WHERE id = $1 AND fence = $2 AND state = 'ready'`,
 			keep: `UPDATE jobs SET leased_until = ` + now +
 				` + $3 WHERE id = $1 AND fence = $2 AND state = 'running'`,
+			renew: `
+				UPDATE jobs SET leased_until = ` + now + ` + $3 WHERE id IN (
+					SELECT id FROM jobs JOIN unnest($1::bigint[], $2::bigint[]) AS mine (job, held)
+						ON id = job AND fence = held
+					WHERE state = 'running' ORDER BY id FOR UPDATE OF jobs SKIP LOCKED)`,
 			lost:    lost + `leased_until < ` + now + ` ORDER BY leased_until LIMIT 100` + lock + `)`,
 			lostAll: lost + `leased_until IS NOT NULL ORDER BY leased_until LIMIT 100` + lock + `)`,
 			strays:  `SELECT lane FROM jobs WHERE state = 'ready' AND lane > $1 ORDER BY lane LIMIT 1`,

@@ -36,7 +36,7 @@ func (q *Queue) reclaimLost(ctx context.Context) error {
 func (q *Queue) sweep(ctx context.Context, lost string) error {
 	for {
 		n := int64(0)
-		err := q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		err := q.db.Write(db.WithoutOutcome(db.WithReserve(ctx)), func(ctx context.Context, tx *db.Tx) (err error) {
 			n, err = db.Exec(ctx, tx, lost, q.clock.Now())
 			return err
 		})

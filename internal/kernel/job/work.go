@@ -17,9 +17,13 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 	var j *Job
 	var v verdict
 	ctx := db.WithoutOutcome(db.WithLabel(q.base, "jobs in lane "+l.name))
-	err = q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = q.db.Write(db.WithLockWait(ctx, lockWait), func(ctx context.Context, tx *db.Tx) error {
 		j = nil
-		r, err := db.One[row](ctx, tx, q.text().claim, l.name, q.clock.Now())
+		claim, args := q.text().claim, []any{l.name, q.clock.Now()}
+		if orgs := l.leftOut(); len(orgs) > 0 {
+			claim, args = q.text().claimNot, append(args, orgs)
+		}
+		r, err := db.One[row](ctx, tx, claim, args...)
 		if errors.Is(err, db.ErrNone) {
 			return nil
 		}
@@ -42,12 +46,18 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 	switch {
 	case j == nil || errors.Is(err, db.ErrLostCommit):
 		// An unknown commit needs no handling: the job is done, or is found again.
+		if j != nil && j.handler.flow != nil {
+			q.giveBack(j)
+		}
 		return false, err
 	case j.handler.flow != nil:
 		if err != nil {
 			return false, err
 		}
 		v, err = q.runFlow(j)
+	case db.Locked(err) && j.Organization != "":
+		l.rest(j.Organization) // nothing happened, and the job is ready as before
+		return true, nil
 	case err != nil:
 		// The effect is undone and the job is ready as before. Until the failure
 		// is recorded another worker may try it too; the fence lets one count.
@@ -117,10 +127,6 @@ func (q *Queue) leaseFlow(ctx context.Context, tx *db.Tx, j *Job) error {
 	return err
 }
 
-// lease returns how long a flow's claim holds, in microseconds. It outlasts the
-// handler's deadline, so that only a dead worker loses it.
-func (q *Queue) lease(h *handler) int64 { return (h.timeout + q.opts.Grace).Microseconds() }
-
 // runFlow makes the call and writes its outcome.
 func (q *Queue) runFlow(j *Job) (verdict, error) {
 	outcome, err := q.call(j)
@@ -139,6 +145,7 @@ func (q *Queue) runFlow(j *Job) (verdict, error) {
 			return v, err
 		case errors.Is(err, db.ErrLostCommit) || fault.Has(err, fault.Unavailable):
 			if try == 5 {
+				q.giveBack(j)
 				return v, err
 			}
 			time.Sleep(time.Duration(try*try) * 50 * time.Millisecond)

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	leaseTime   = 60 * time.Second // a claim that is not renewed this long belongs to a dead process
-	leaseRenew  = 20 * time.Second
+	leaseTime   = 15 * time.Second // a claim that is not renewed this long belongs to a dead process
+	leaseRenew  = 4 * time.Second
 	flowTimeout = 60 * time.Second
 )
 
@@ -243,7 +243,7 @@ func (r *Runner) renew(ctx context.Context, m *claim) (stop func()) {
 				return
 			case <-time.After(leaseRenew):
 			}
-			err := r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			err := r.DB.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
 				now, err := db.Now(ctx, tx)
 				if err != nil {
 					return err

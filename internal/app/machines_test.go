@@ -1,0 +1,173 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
+)
+
+// machines are several processes over one PostgreSQL.
+func machines(t *testing.T, n int, change func(*server)) ([]*server, apptest.Tenant) {
+	t.Helper()
+	first, v := prepare(t, db.Postgres)
+	var all []*server
+	for i := range n {
+		s := *first
+		if i > 0 {
+			s.settings.Listen = listentest.FreeAddress(t)
+			s.url = "http://" + s.settings.Listen
+		}
+		change(&s)
+		all = append(all, &s)
+	}
+	return all, v
+}
+
+// balancer sends requests to the processes that say they are ready, each to the
+// next, and never repeats one.
+type balancer struct {
+	targets []*url.URL
+	ready   []atomic.Bool
+	next    atomic.Int64
+}
+
+func newBalancer(t *testing.T, servers []*server) *httptest.Server {
+	t.Helper()
+	b := &balancer{ready: make([]atomic.Bool, len(servers))}
+	ctx, cancel := context.WithCancel(context.Background())
+	var checks sync.WaitGroup
+	for i, s := range servers {
+		u, err := url.Parse(s.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.targets = append(b.targets, u)
+		checks.Go(func() {
+			for ctx.Err() == nil {
+				b.ready[i].Store(isReady(ctx, s.url))
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		for range b.targets {
+			if i := int(b.next.Add(1)) % len(b.targets); b.ready[i].Load() {
+				r.SetURL(b.targets[i])
+				return
+			}
+		}
+		r.Out.URL.Host = "" // nobody is ready
+	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}})
+	t.Cleanup(func() { proxy.Close(); cancel(); checks.Wait() })
+	return proxy
+}
+
+func isReady(ctx context.Context, url string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	drain(res)
+	return res.StatusCode == http.StatusOK
+}
+
+// Each process is stopped and started again under load behind a balancer that
+// retries nothing. No request fails.
+func TestRollingRestart(t *testing.T) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+		if e == db.Postgres { // one process owns a SQLite file
+			rollingRestart(t)
+		}
+	})
+}
+
+func rollingRestart(t *testing.T) {
+	servers, v := machines(t, 2, func(s *server) { s.settings.Drain = 4 * time.Second })
+	for _, s := range servers {
+		s.start()
+	}
+	front := newBalancer(t, servers)
+	for !isReady(t.Context(), front.URL) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	var done atomic.Int64
+	stop := make(chan struct{})
+	var load sync.WaitGroup
+	for range 6 {
+		load.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := createContact(front.URL, v.Key); err != nil {
+					t.Error(err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	for _, s := range servers {
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		s.cmd = nil
+		s.start()
+		time.Sleep(200 * time.Millisecond) // for the balancer to notice
+	}
+	close(stop)
+	load.Wait()
+	if done.Load() == 0 {
+		t.Error("no request was answered")
+	}
+	t.Logf("%d requests during two restarts", done.Load())
+}
+
+func createContact(base, key string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/contacts",
+		strings.NewReader(`{"lastName": "n"}`))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	drain(res)
+	if res.StatusCode != http.StatusCreated {
+		return errors.New(fmt.Sprint("status ", res.StatusCode))
+	}
+	return nil
+}

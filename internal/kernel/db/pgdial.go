@@ -1,0 +1,44 @@
+package db
+
+import (
+	"context"
+	"net"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// A network that swallows packets must not hold up a request. An idle connection
+// is probed, one that waits for an acknowledgement is given up, and a statement
+// whose caller set no deadline gets one.
+const (
+	statementTime  = 12 * time.Second
+	unacknowledged = 10 * time.Second
+	tcpUserTimeout = 18 // TCP_USER_TIMEOUT, which package syscall does not name
+)
+
+var probing = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{KeepAliveConfig: probing, Control: func(network, _ string, c syscall.RawConn) (err error) {
+		if network == "unix" || runtime.GOOS != "linux" {
+			return nil
+		}
+		failed := c.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(unacknowledged.Milliseconds()))
+		})
+		if failed != nil {
+			return failed
+		}
+		return err
+	}}
+	return d.DialContext(ctx, network, address)
+}
+
+// bounded gives a statement a deadline, unless its caller did.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, statementTime)
+}

@@ -1,0 +1,69 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+)
+
+// lease returns how long a flow's claim holds, in microseconds. On PostgreSQL the
+// process renews its claims while it lives (renewLoop), so that others take over
+// soon after it died. One process owns a SQLite file: nobody else could take over,
+// and only a handler that hangs past its deadline loses its claim.
+func (q *Queue) lease(h *handler) int64 {
+	if q.db.Engine() == db.SQLite {
+		return (h.timeout + q.opts.Lease).Microseconds()
+	}
+	return q.opts.Lease.Microseconds()
+}
+
+// renewLoop renews the leases of the flows that this process is running. It ends
+// when they have: a process that is stopping still runs some.
+func (q *Queue) renewLoop() {
+	for {
+		select {
+		case <-q.base.Done():
+			return
+		case <-time.After(q.jittered(q.opts.Lease / 4)):
+		}
+		if err := q.renew(q.base); err != nil && q.base.Err() == nil {
+			q.log.WarnContext(q.base, "cannot renew the leases of running jobs", "err", err)
+		}
+	}
+}
+
+// renew extends the leases of all running flows by one statement. A row that is
+// locked is just being settled. A handler that hangs past its deadline is not
+// renewed, so that its job is taken over.
+func (q *Queue) renew(ctx context.Context) error {
+	var ids, fences []int64
+	now := time.Now()
+	q.busy.Range(func(key, until any) bool {
+		if j := key.(*Job); j.handler.flow != nil && until.(time.Time).After(now) {
+			ids, fences = append(ids, int64(j.ID)), append(fences, j.fence)
+		}
+		return true
+	})
+	if len(ids) == 0 {
+		return nil
+	}
+	return q.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, q.text().renew, ids, fences, q.opts.Lease.Microseconds())
+		return err
+	})
+}
+
+// giveBack makes a leased flow ready at once when this process lost the commit
+// that leased it or that wrote its outcome. If that fails too, the lease runs out.
+func (q *Queue) giveBack(j *Job) {
+	err := q.db.Write(db.WithReserve(context.WithoutCancel(q.base)), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `
+			UPDATE jobs SET state = 'ready', fence = fence + 1, attempt = attempt - 1, leased_until = NULL
+			WHERE id = $1 AND fence = $2 AND state = 'running'`, j.ID, j.fence)
+		return err
+	})
+	if err != nil {
+		q.log.WarnContext(q.base, "a job waits until its lease runs out", "kind", j.Kind, "job", j.ID, "err", err)
+	}
+}
