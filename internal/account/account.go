@@ -68,7 +68,7 @@ type Connections interface {
 // New panics when a required field is missing.
 func New(c Config) *Accounts {
 	config.Require(c, "DB", "Clock", "Jobs", "Connections")
-	return &Accounts{
+	a := &Accounts{
 		db:          c.DB,
 		clock:       c.Clock,
 		jobs:        c.Jobs,
@@ -76,6 +76,8 @@ func New(c Config) *Accounts {
 		config:      c,
 		strangers:   newQueue(),
 	}
+	a.tries.share(limit.Share(c.DB))
+	return a
 }
 
 // The reasons that clients are given when an agent's connections end.

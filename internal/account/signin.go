@@ -56,22 +56,32 @@ type knownBrowser struct {
 
 // attempts are the allowances for wrong passwords.
 type attempts struct {
-	browsers  limit.Limiter[knownBrowser]
-	addresses limit.Limiter[string]
-	pairs     limit.Limiter[pair]
-	accounts  limit.Limiter[string]
+	browsers  limit.Exact[knownBrowser]
+	addresses limit.Exact[string]
+	pairs     limit.Exact[pair]
+	accounts  limit.Exact[string]
+}
+
+// share lets all processes over one database count together.
+func (t *attempts) share(l *limit.Ledger) {
+	t.browsers = limit.Exact[knownBrowser]{Name: "sign-in browser", Ledger: l}
+	t.addresses = limit.Exact[string]{Name: "sign-in address", Ledger: l}
+	t.pairs = limit.Exact[pair]{Name: "sign-in pair", Ledger: l}
+	t.accounts = limit.Exact[string]{Name: "sign-in account", Ledger: l}
 }
 
 // allowance is one of the limits, for one key.
 type allowance struct {
-	spend  func(now time.Time) limit.Verdict
-	refund func()
+	spend  func(ctx context.Context, now time.Time) (limit.Verdict, error)
+	refund func(ctx context.Context) error
 }
 
-func allowanceOf[K comparable](l *limit.Limiter[K], key K, n int) allowance {
+func allowanceOf[K comparable](l *limit.Exact[K], key K, n int) allowance {
 	return allowance{
-		spend:  func(now time.Time) limit.Verdict { return l.Spend(key, n, triesWindow, now) },
-		refund: func() { l.Return(key, n, triesWindow) },
+		spend: func(ctx context.Context, now time.Time) (limit.Verdict, error) {
+			return l.Spend(ctx, key, n, triesWindow, now)
+		},
+		refund: func(ctx context.Context) error { return l.Return(ctx, key, n, triesWindow) },
 	}
 }
 
@@ -93,9 +103,13 @@ func (t *attempts) ofBrowser(browser string, user id.ID) []allowance {
 // so that parallel attempts cannot all slip through. What was spent before a
 // refusal stays spent: hammering costs the sender but never the account, which
 // comes last.
-func spend(all []allowance, now time.Time) error {
+func spend(ctx context.Context, all []allowance, now time.Time) error {
 	for _, a := range all {
-		if v := a.spend(now); !v.OK {
+		v, err := a.spend(ctx, now)
+		if err != nil {
+			return err
+		}
+		if !v.OK {
 			f := fault.RateLimited.Say("Too many wrong passwords. Try again in %s.", inWords(v.Retry))
 			f.RetryAfter = v.Retry
 			return f
@@ -105,10 +119,11 @@ func spend(all []allowance, now time.Time) error {
 }
 
 // forgive gives an attempt back to every allowance.
-func forgive(all []allowance) {
+func forgive(ctx context.Context, all []allowance) (err error) {
 	for _, a := range all {
-		a.refund()
+		err = errors.Join(err, a.refund(ctx))
 	}
+	return err
 }
 
 func inWords(d time.Duration) string {
@@ -155,12 +170,13 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 	if known {
 		allowances = a.tries.ofBrowser(from.browser, u.ID)
 	}
-	if err := spend(allowances, c.Now.Std()); err != nil {
+	if err := spend(ctx, allowances, c.Now.Std()); err != nil {
 		return nil, err
 	}
 	ok, err := a.check(ctx, u, password, known)
 	if fault.Has(err, fault.Unavailable) {
-		allowances[len(allowances)-1].refund() // the password was not checked, so the account pays nothing
+		// The password was not checked, so the account pays nothing.
+		err = errors.Join(err, allowances[len(allowances)-1].refund(ctx))
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +184,9 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 	if !ok {
 		return nil, WrongPassword.New()
 	}
-	forgive(allowances)
+	if err := forgive(ctx, allowances); err != nil {
+		return nil, err
+	}
 	if u.Status != Active {
 		return nil, UserDisabled.New()
 	}

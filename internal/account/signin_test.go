@@ -14,9 +14,9 @@ import (
 func TestAttackRefusalsAreFree(t *testing.T) {
 	var tries attempts
 	now := time.Unix(1_000_000, 0)
-	attempt := func(account, address string) error { return spend(tries.ofSender(account, address), now) }
+	attempt := func(account, address string) error { return spend(t.Context(), tries.ofSender(account, address), now) }
 	left := func(account string) int {
-		return tries.accounts.Look(account, triesPerAccount, triesWindow, now).Remaining
+		return tries.accounts.Local.Look(account, triesPerAccount, triesWindow, now).Remaining
 	}
 
 	// One address is refused after a few, and the account keeps most of its allowance.
@@ -43,35 +43,37 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 	if got := left("ada"); got != 0 {
 		t.Errorf("%d are left", got)
 	}
-	if v := tries.pairs.Look(pair{"bot 99", "ada"}, triesPerPair, triesWindow, now); v.Remaining != triesPerPair-1 {
+	if v := tries.pairs.Local.Look(pair{"bot 99", "ada"}, triesPerPair, triesWindow, now); v.Remaining != triesPerPair-1 {
 		t.Errorf("a refusal by the account was free: %+v", v)
 	}
-	before := tries.accounts.Look("ada", triesPerAccount, triesWindow, now).Reset
+	before := tries.accounts.Local.Look("ada", triesPerAccount, triesWindow, now).Reset
 	attempt("ada", "bot 1") //nolint:errcheck // it is refused
-	if after := tries.accounts.Look("ada", triesPerAccount, triesWindow, now).Reset; after != before {
+	if after := tries.accounts.Local.Look("ada", triesPerAccount, triesWindow, now).Reset; after != before {
 		t.Errorf("a refusal cost the account: %s, before %s", after, before)
 	}
 
 	// A known browser, also for another user of the same browser.
 	ada, grace := id.New(), id.New()
 	for i := range triesPerBrowser {
-		if err := spend(tries.ofBrowser("token", ada), now); err != nil {
+		if err := spend(t.Context(), tries.ofBrowser("token", ada), now); err != nil {
 			t.Errorf("attempt %d in a known browser: %v", i, err)
 		}
 	}
-	if err := spend(tries.ofBrowser("token", ada), now); err == nil {
+	if err := spend(t.Context(), tries.ofBrowser("token", ada), now); err == nil {
 		t.Error("a known browser may guess without end")
 	}
-	if err := spend(tries.ofBrowser("token", grace), now); err != nil {
+	if err := spend(t.Context(), tries.ofBrowser("token", grace), now); err != nil {
 		t.Errorf("somebody else in that browser: %v", err)
 	}
 	// Right passwords cost nothing.
 	for range 100 {
 		all := tries.ofSender("emmy", "home")
-		if err := spend(all, now); err != nil {
+		if err := spend(t.Context(), all, now); err != nil {
 			t.Fatal(err)
 		}
-		forgive(all)
+		if err := forgive(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/listen/listentest"
@@ -170,4 +174,56 @@ func createContact(base, key string) error {
 		return errors.New(fmt.Sprint("status ", res.StatusCode))
 	}
 	return nil
+}
+
+// A process whose settings do not fit those of the others says what differs and
+// does not start. One that fits does, and so does any once the others are gone.
+func TestNeighboursMustFit(t *testing.T) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+		if e == db.Postgres { // one process owns a SQLite file
+			neighboursMustFit(t)
+		}
+	})
+}
+
+func neighboursMustFit(t *testing.T) {
+	servers, _ := machines(t, 2, func(*server) {})
+	servers[0].start()
+	for what, change := range map[string]func(*config.Settings){
+		"--base-url": func(s *config.Settings) { s.BaseURL = "https://other.example" },
+		"--mcp-url":  func(s *config.Settings) { s.MCPURL = "https://agents.example" },
+		"--files-s3-bucket": func(s *config.Settings) {
+			key := s.KeyPath()
+			s.Data = t.TempDir()
+			copyFile(t, key, s.KeyPath())
+		},
+	} {
+		s := servers[1].settings
+		change(&s)
+		a, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		err = a.Serve(ctx, func(string) { cancel() })
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("a different %s: %v", what, err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	servers[1].start()
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

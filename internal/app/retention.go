@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/webhook"
@@ -39,6 +40,10 @@ func (a *App) retention() {
 	})
 	a.sweep("invoices.overdue", overdueEvery, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
 		return invoice.MakeOverdue(ctx, tx, a.Events, now, overdueBatch)
+	})
+	ledger := limit.Share(a.DB)
+	a.sweep("allowances.purge", time.Hour, func(ctx context.Context, tx *db.Tx, _ clock.Time) (bool, error) {
+		return false, ledger.Purge(ctx, tx)
 	})
 	a.sweep("search.refold", time.Minute, db.Refold)
 	a.sweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {

@@ -61,6 +61,11 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		}
 	}()
 
+	leave, err := a.join(ctx)
+	if err != nil {
+		return err
+	}
+	stops = append(stops, leave)
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	work := a.background(background)
 	stops = append(stops, func(ctx context.Context) error { cancel(); return waitFor(ctx, work.Wait) })

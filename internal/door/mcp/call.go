@@ -80,7 +80,8 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 			return out, err
 		case "tools/call":
-			v := d.allowance.Spend(l.Caller.Organization, d.Allowances[l.Caller.Plan], time.Minute, time.Now())
+			v := d.allowance.SpendMany(ctx, l.Caller.Organization, 1, d.Allowances[l.Caller.Plan], time.Minute,
+				time.Now())
 			if !v.OK {
 				d.metrics.refused.WithLabelValues("allowance").Inc()
 				return nil,
@@ -180,7 +181,7 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 	q := op.Request{Caller: l.Caller, Door: op.Agent, ID: request}
 	q.Spend = func(more int) error {
 		c := l.Caller
-		v := d.allowance.SpendMany(c.Organization, more, d.Allowances[c.Plan], time.Minute, time.Now())
+		v := d.allowance.SpendMany(ctx, c.Organization, more, d.Allowances[c.Plan], time.Minute, time.Now())
 		if v.OK {
 			return nil
 		}

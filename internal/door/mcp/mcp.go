@@ -60,7 +60,7 @@ type Door struct {
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	listBytes int // of all tools
-	allowance limit.Limiter[id.ID]
+	allowance limit.Leased[id.ID]
 	backstop  limit.Limiter[pair]
 	metrics   *metrics
 	transport http.Handler
@@ -98,6 +98,7 @@ const (
 // Mount builds the tools and adds the endpoint below the path of the URL.
 func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	d.metrics = newMetrics()
+	d.allowance.Name, d.allowance.Ledger = "tool calls", limit.Share(d.Runner.DB)
 	d.collect(c)
 	server := d.server()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },

@@ -7,6 +7,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"mime"
@@ -45,7 +46,7 @@ type Door struct {
 	Pace time.Duration
 
 	routes  router
-	limiter limit.Limiter[id.ID] // by organization
+	limiter limit.Leased[id.ID] // by organization
 	public  public
 	metrics *metrics
 }
@@ -53,6 +54,7 @@ type Door struct {
 // Mount adds the operations.
 func (d *Door) Mount(c *op.Catalog) {
 	d.metrics = newMetrics()
+	d.limiter.Name, d.limiter.Ledger = "requests", limit.Share(d.Runner.DB)
 	for _, o := range c.All() {
 		if o.Doors&op.REST == 0 || o.Path == "" {
 			continue
@@ -122,7 +124,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	}
 	q.Match = r.Header.Get("If-Match")
 	if method == http.MethodPost {
-		q.Spend = func(more int) error { return d.spend(w.Header(), caller, more) }
+		q.Spend = func(more int) error { return d.spend(r.Context(), w.Header(), caller, more) }
 	}
 	if rt.op.Streams() {
 		q.Stream = &op.Stream{Reader: d.pacedReader(w, r), ContentType: r.Header.Get("Content-Type"),
@@ -209,7 +211,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := d.spend(w.Header(), login.Caller, 1); err != nil {
+	if err := d.spend(r.Context(), w.Header(), login.Caller, 1); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := login.Refused(); err != nil {
@@ -223,8 +225,8 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*
 }
 
 // spend takes requests from an organization's allowance.
-func (d *Door) spend(h http.Header, c *op.Caller, times int) error {
-	v := d.limiter.SpendMany(c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
+func (d *Door) spend(ctx context.Context, h http.Header, c *op.Caller, times int) error {
+	v := d.limiter.SpendMany(ctx, c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
 	headers(v, h)
 	if v.OK {
 		return nil

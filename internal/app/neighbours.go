@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// The processes that serve one PostgreSQL. Each has a row and keeps it young, so
+// that one whose settings do not fit the others' is noticed when it starts and not
+// when a customer follows a link that leads elsewhere.
+var _ = db.Declare("processes", db.Life{Permanent: true})
+
+const (
+	neighbourSeen  = 20 * time.Second // a process that was not seen for this long is gone
+	neighbourEvery = 5 * time.Second
+)
+
+// alike are the settings that all processes over one database must share.
+type alike struct {
+	BaseURL string `json:"baseUrl"`
+	MCPURL  string `json:"mcpUrl"`
+	Files   string `json:"files"`   // what identifies the store
+	FilesAt string `json:"filesAt"` // what people call it
+}
+
+// difference says what does not fit a neighbour's settings, or returns "".
+func (a alike) difference(b alike) string {
+	const mend = "; give all processes over one database the same"
+	switch {
+	case a.BaseURL != b.BaseURL:
+		return fmt.Sprintf("another process has --base-url %s, this one %s%s", b.BaseURL, a.BaseURL, mend)
+	case a.MCPURL != b.MCPURL:
+		return fmt.Sprintf("another process has --mcp-url %s, this one %s%s", b.MCPURL, a.MCPURL, mend)
+	case a.Files != b.Files:
+		return fmt.Sprintf("another process keeps its files in %s, this one in %s, so that each would miss the "+
+			"other's; use a bucket (--files-s3-bucket) or one shared folder for all", b.FilesAt, a.FilesAt)
+	}
+	return ""
+}
+
+// join makes this process known to those that serve the same database, unless its
+// settings do not fit theirs. leave ends it. One process owns a SQLite file.
+func (a *App) join(ctx context.Context) (leave func(context.Context) error, err error) {
+	if a.DB.Engine() == db.SQLite {
+		return func(context.Context) error { return nil }, nil
+	}
+	mine, err := a.alike()
+	if err != nil {
+		return nil, err
+	}
+	me := id.New()
+	seen := func(ctx context.Context) error { return a.seen(ctx, me, mine) }
+	forget := func(ctx context.Context) error {
+		return a.DB.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "DELETE FROM processes WHERE id = $1", me)
+			return err
+		})
+	}
+	// Its own row comes first, so that of two that start together one sees the other.
+	if err := errors.Join(seen(ctx), a.fitsOthers(ctx, me, mine)); err != nil {
+		return nil, errors.Join(err, forget(context.WithoutCancel(ctx)))
+	}
+	beating, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-beating.Done():
+				return
+			case <-time.After(neighbourEvery):
+			}
+			if err := seen(beating); err != nil && beating.Err() == nil {
+				a.Log.WarnContext(beating, "other processes were not told that this one is there", "err", err)
+			}
+		}
+	}()
+	return func(ctx context.Context) error { cancel(); <-done; return forget(ctx) }, nil
+}
+
+// seen writes the row of a process, and removes those of processes that are gone.
+func (a *App) seen(ctx context.Context, me id.ID, mine alike) error {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	return a.DB.Write(db.WithReserve(db.WithoutOutcome(ctx)), func(ctx context.Context, tx *db.Tx) error {
+		now, err := db.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, tx, `
+			INSERT INTO processes (id, seen_at, settings) VALUES ($1, $2, $3)
+			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, me, now, db.JSON(text)); err != nil {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, "DELETE FROM processes WHERE seen_at < $1", now.Add(-10*neighbourSeen))
+		return err
+	})
+}
+
+func (a *App) fitsOthers(ctx context.Context, me id.ID, mine alike) error {
+	return a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		now, err := db.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		others, err := db.All[db.JSON](ctx, tx, "SELECT settings FROM processes WHERE id <> $1 AND seen_at > $2", me,
+			now.Add(-neighbourSeen))
+		if err != nil {
+			return err
+		}
+		for _, text := range others {
+			var theirs alike
+			if err := json.Unmarshal(text, &theirs); err != nil {
+				return err
+			}
+			if d := mine.difference(theirs); d != "" {
+				return errors.New(d)
+			}
+		}
+		return nil
+	})
+}
+
+// alike returns this process's settings. A folder is known by a file in it, which
+// every process that shares it sees, wherever it is mounted.
+func (a *App) alike() (alike, error) {
+	s := &a.Settings
+	out := alike{BaseURL: s.BaseURL, MCPURL: s.MCPURL, Files: blobsAt(s), FilesAt: blobsAt(s)}
+	if s.Files.S3.Bucket != "" {
+		return out, nil
+	}
+	mine, shared := filepath.Join(s.FilesPath(), "."+string(id.New())), filepath.Join(s.FilesPath(), ".folder-id")
+	if err := os.WriteFile(mine, []byte(id.New()), 0o600); err != nil {
+		return out, err
+	}
+	// A link appears with its content or not at all, and only one process makes it.
+	if err := os.Link(mine, shared); err != nil && !errors.Is(err, os.ErrExist) {
+		return out, errors.Join(err, os.Remove(mine))
+	}
+	name, err := os.ReadFile(shared)
+	out.Files = string(name)
+	return out, errors.Join(err, os.Remove(mine))
+}

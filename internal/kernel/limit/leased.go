@@ -1,0 +1,135 @@
+package limit
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Leased is an allowance that all processes share nearly exactly. A process takes a
+// fiftieth of it from the ledger at a time and spends that on its own, so that most
+// requests cost nothing more. Without a ledger, and while the database does not
+// answer, it is a Limiter.
+type Leased[K comparable] struct {
+	Name   string
+	Ledger *Ledger
+	local  Limiter[K]
+
+	mu    sync.Mutex
+	held  map[K]*block
+	swept time.Time
+}
+
+// block is what a process holds of one key's allowance.
+type block struct {
+	left    int           // to be spent until expires
+	spent   time.Duration // of the whole allowance, as the ledger said at
+	at      time.Time
+	expires time.Time
+	refused time.Time // until when the ledger need not be asked again
+}
+
+const blocks = 50
+
+// SpendMany takes several from the key's allowance of n per time, or none.
+func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.Duration, now time.Time) Verdict {
+	if l.Ledger == nil {
+		return l.local.SpendMany(k, times, n, per, now)
+	}
+	step := per / time.Duration(max(n, 1))
+	if v, known := l.fromBlock(k, times, n, step, per, now); known {
+		return v
+	}
+	want := max(times, n/blocks)
+	spent, ok, err := l.Ledger.spend(ctx, key(l.Name, k), time.Duration(want)*step, per)
+	if err == nil && !ok && want > times {
+		want = times
+		spent, ok, err = l.Ledger.spend(ctx, key(l.Name, k), time.Duration(want)*step, per)
+	}
+	if err != nil {
+		return l.local.SpendMany(k, times, n, per, now)
+	}
+	if !ok {
+		want = 0
+	}
+	return l.keep(k, block{left: want, spent: spent, at: now, expires: now.Add(per)}, ok, times, n, step, per)
+}
+
+// Look returns what is left of the key's allowance, as far as this process knows,
+// and spends nothing.
+func (l *Leased[K]) Look(k K, n int, per time.Duration, now time.Time) Verdict {
+	if l.Ledger == nil {
+		return l.local.Look(k, n, per, now)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.held[k]
+	if b == nil {
+		return Verdict{Limit: n, Remaining: n, OK: true}
+	}
+	v := b.verdict(n, per/time.Duration(max(n, 1)), per, now)
+	v.OK = v.Remaining > 0
+	return v
+}
+
+// fromBlock spends what the process holds, or refuses what the ledger refused a
+// moment ago.
+func (l *Leased[K]) fromBlock(k K, times, n int, step, per time.Duration, now time.Time) (v Verdict, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.held[k]
+	if b == nil {
+		return v, false
+	}
+	if !now.Before(b.expires) {
+		b.left = 0
+	}
+	switch {
+	case b.left >= times:
+		b.left -= times
+		return b.verdict(n, step, per, now), true
+	case times == 1 && now.Before(b.refused):
+		return Verdict{Limit: n, Reset: b.debt(now), Retry: b.refused.Sub(now)}, true
+	}
+	return v, false
+}
+
+// keep adds what the ledger gave to what the process holds, and spends from it.
+func (l *Leased[K]) keep(k K, got block, ok bool, times, n int, step, per time.Duration) Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held == nil || got.at.Sub(l.swept) > 10*time.Minute || len(l.held) >= maxKeys {
+		l.sweep(got.at)
+	}
+	if old := l.held[k]; old != nil && got.at.Before(old.expires) {
+		got.left += old.left
+	}
+	if !ok {
+		v := verdict(n, time.Duration(times)*step, per, got.spent, false)
+		got.refused = got.at.Add(min(v.Retry, time.Second))
+		l.held[k] = &got
+		return v
+	}
+	got.left -= times
+	l.held[k] = &got
+	return got.verdict(n, step, per, got.at)
+}
+
+// sweep forgets the keys of which nothing is held.
+func (l *Leased[K]) sweep(now time.Time) {
+	kept := map[K]*block{}
+	for k, b := range l.held {
+		if now.Before(b.expires) && len(kept) < maxKeys/2 {
+			kept[k] = b
+		}
+	}
+	l.held, l.swept = kept, now
+}
+
+// debt is how much of the whole allowance is spent now.
+func (b *block) debt(now time.Time) time.Duration { return max(b.spent-now.Sub(b.at), 0) }
+
+func (b *block) verdict(n int, step, per time.Duration, now time.Time) Verdict {
+	debt := max(b.debt(now)-time.Duration(b.left)*step, 0)
+	return Verdict{Limit: n, Remaining: min(int((per-debt)/step), n), Reset: debt, OK: true}
+}

@@ -1,0 +1,115 @@
+package limit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+)
+
+// Several processes over PostgreSQL share their allowances in the table allowances.
+// A row has the moment until which the allowance is spent, by the database's clock.
+// It is moved by one statement, so that no race spends more than there is. The
+// table is unlogged: losing it in a crash gives every caller a fresh allowance.
+var _ = db.Declare("allowances", db.Life{Permanent: true})
+
+// Ledger is where processes share allowances. A nil Ledger, as one process on
+// SQLite has, shares nothing.
+type Ledger struct{ db *db.DB }
+
+// Share returns the ledger of a database.
+func Share(d *db.DB) *Ledger {
+	if d.Engine() == db.SQLite {
+		return nil
+	}
+	return &Ledger{d}
+}
+
+const (
+	nowText   = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
+	spendText = `
+		INSERT INTO allowances AS a (key, spent_until) VALUES ($1, ` + nowText + ` + $2)
+		ON CONFLICT (key) DO UPDATE SET spent_until = greatest(a.spent_until, ` + nowText + `) + $2
+		WHERE greatest(a.spent_until, ` + nowText + `) + $2 <= ` + nowText + ` + $3
+		RETURNING spent_until - ` + nowText
+	debtText   = `SELECT greatest(spent_until - ` + nowText + `, 0) FROM allowances WHERE key = $1`
+	returnText = `UPDATE allowances SET spent_until = spent_until - $2 WHERE key = $1`
+	purgeText  = `DELETE FROM allowances WHERE spent_until < ` + nowText + ` - 3600000000`
+)
+
+// key names an allowance. It may come from a person's address, so it is a digest.
+func key[K comparable](name string, k K) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v", name, k))
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// spend moves an allowance of so long a time by cost, unless that exceeds it, and
+// returns how much of it is spent then.
+func (l *Ledger) spend(ctx context.Context, key string, cost, per time.Duration) (spent time.Duration, ok bool,
+	err error) {
+	err = l.db.Write(db.WithoutOutcome(ctx), func(ctx context.Context, tx *db.Tx) error {
+		debt, err := db.One[int64](ctx, tx, spendText, key, cost.Microseconds(), per.Microseconds())
+		if ok = err == nil; errors.Is(err, db.ErrNone) {
+			debt, err = db.One[int64](ctx, tx, debtText, key)
+		}
+		spent = time.Duration(debt) * time.Microsecond
+		return err
+	})
+	return spent, ok, err
+}
+
+// unspend gives back what was spent and should not count.
+func (l *Ledger) unspend(ctx context.Context, key string, cost time.Duration) error {
+	return l.db.Write(db.WithoutOutcome(ctx), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, returnText, key, cost.Microseconds())
+		return err
+	})
+}
+
+// Purge forgets the allowances that have long been whole again.
+func (l *Ledger) Purge(ctx context.Context, tx *db.Tx) error {
+	if l == nil {
+		return nil
+	}
+	_, err := db.Exec(ctx, tx, purgeText)
+	return err
+}
+
+// Exact is an allowance that all processes share to the last request, such as that
+// of wrong passwords. Without a ledger it is a Limiter.
+type Exact[K comparable] struct {
+	Name   string
+	Ledger *Ledger
+	Local  Limiter[K] // what counts without a ledger
+}
+
+// Spend takes one from the key's allowance of n per time. When the database does
+// not answer, nothing may be spent.
+func (e *Exact[K]) Spend(ctx context.Context, k K, n int, per time.Duration, now time.Time) (Verdict, error) {
+	if e.Ledger == nil {
+		return e.Local.Spend(k, n, per, now), nil
+	}
+	step := per / time.Duration(max(n, 1))
+	spent, ok, err := e.Ledger.spend(ctx, key(e.Name, k), step, per)
+	return verdict(n, step, per, spent, ok), err
+}
+
+// Return gives back one that was spent and should not count.
+func (e *Exact[K]) Return(ctx context.Context, k K, n int, per time.Duration) error {
+	if e.Ledger == nil {
+		e.Local.Return(k, n, per)
+		return nil
+	}
+	return e.Ledger.unspend(ctx, key(e.Name, k), per/time.Duration(max(n, 1)))
+}
+
+func verdict(n int, step, per, spent time.Duration, ok bool) Verdict {
+	if !ok {
+		return Verdict{Limit: n, Reset: spent, Retry: spent + step - per}
+	}
+	return Verdict{Limit: n, Remaining: int((per - spent) / step), Reset: spent, OK: true}
+}

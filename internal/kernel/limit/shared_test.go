@@ -1,0 +1,131 @@
+package limit_test
+
+import (
+	"context"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/limit"
+)
+
+// each gives fn a database of each engine with the table of allowances.
+func each(t *testing.T, fn func(t *testing.T, d *db.DB)) {
+	text, err := os.ReadFile("../../../migrations/0031_machines.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		fn(t, dbtest.Open(t, e, fstest.MapFS{"0031_machines.sql": {Data: text}}))
+	})
+}
+
+// Three processes that spend at the same time spend one allowance, to the last.
+func TestExactIsShared(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		processes := make([]limit.Exact[string], 3)
+		if d.Engine() == db.SQLite {
+			processes = processes[:1] // one process owns the file
+		}
+		var ok, refused atomic.Int64
+		var wg sync.WaitGroup
+		for i := range processes {
+			p := &processes[i]
+			p.Name, p.Ledger = "test", limit.Share(d)
+			for range 20 {
+				wg.Go(func() {
+					v, err := p.Spend(t.Context(), "ada", 10, time.Hour, time.Now())
+					switch {
+					case err != nil:
+						t.Error(err)
+					case v.OK:
+						ok.Add(1)
+					default:
+						refused.Add(1)
+						if v.Retry <= 0 || v.Retry > 7*time.Minute || v.Limit != 10 {
+							t.Errorf("refused with %+v", v)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		if ok.Load() != 10 || refused.Load() != int64(20*len(processes)-10) {
+			t.Errorf("%d spent, %d refused", ok.Load(), refused.Load())
+		}
+		p := &processes[0]
+		if err := p.Return(t.Context(), "ada", 10, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []bool{true, false} {
+			if v, err := p.Spend(t.Context(), "ada", 10, time.Hour, time.Now()); err != nil || v.OK != want {
+				t.Errorf("after one was returned: %+v, %v", v, err)
+			}
+		}
+		if v, err := p.Spend(t.Context(), "grace", 10, time.Hour, time.Now()); err != nil || !v.OK || v.Remaining != 9 {
+			t.Errorf("somebody else: %+v, %v", v, err)
+		}
+	})
+}
+
+// Three processes together let through what the plan says, within two percent, and
+// none of them keeps the whole allowance for itself.
+func TestLeasedIsShared(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		processes := make([]limit.Leased[string], 3)
+		if d.Engine() == db.SQLite {
+			processes = processes[:1]
+		}
+		const n = 1000
+		var ok atomic.Int64
+		var wg sync.WaitGroup
+		for i := range processes {
+			p := &processes[i]
+			p.Name, p.Ledger = "test", limit.Share(d)
+			wg.Go(func() {
+				mine := 0
+				for range n {
+					if v := p.SpendMany(t.Context(), "ada", 1, n, time.Hour, time.Now()); v.OK {
+						mine++
+					}
+				}
+				ok.Add(int64(mine))
+			})
+		}
+		wg.Wait()
+		if got := ok.Load(); got < n*98/100 || got > n*102/100 {
+			t.Errorf("%d of %d were let through", got, n)
+		}
+		v := processes[0].SpendMany(t.Context(), "ada", 100, n, time.Hour, time.Now())
+		if v.OK || v.Retry <= 0 {
+			t.Errorf("a hundred more: %+v", v)
+		}
+		if v := processes[0].Look("ada", n, time.Hour, time.Now()); v.OK || v.Remaining > n*2/100 {
+			t.Errorf("a look at nothing: %+v", v)
+		}
+	})
+}
+
+// While the database does not answer, rates are counted by each process.
+func TestLeasedFailsOpen(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		p := limit.Leased[string]{Name: "test", Ledger: limit.Share(d)}
+		e := limit.Exact[string]{Name: "test", Ledger: limit.Share(d)}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // no statement gets an answer
+		for i := range 11 {
+			if v := p.SpendMany(ctx, "ada", 1, 10, time.Hour, time.Now()); v.OK != (i < 10) {
+				t.Errorf("request %d: %+v", i, v)
+			}
+		}
+		v, err := e.Spend(ctx, "ada", 10, time.Hour, time.Now())
+		if d.Engine() == db.Postgres && (err == nil || v.OK) {
+			t.Errorf("a password was tried without its allowance: %+v, %v", v, err)
+		}
+	})
+}

@@ -1,0 +1,16 @@
+-- What several processes over one database share: who is there, and allowances
+-- that hold for all of them together. A key is a digest, because it may come from
+-- an address.
+CREATE TABLE processes (
+  id ID NOT NULL PRIMARY KEY,
+  seen_at TIME NOT NULL,
+  settings JSON NOT NULL
+);
+CREATE TABLE allowances (
+  key TEXT NOT NULL PRIMARY KEY,
+  spent_until TIME NOT NULL
+);
+CREATE INDEX allowances_spent_until ON allowances (spent_until);
+-- only postgres
+ALTER TABLE allowances SET UNLOGGED;
+-- both
