@@ -24,12 +24,12 @@ const module = "frontdesk"
 // package may import what an earlier line names, and what shares its folder;
 // never what is named on its own line or on a later one.
 var layers = [][]string{
-	{"internal/kernel/cputest", "internal/kernel/limit", "internal/kernel/peer", "internal/kernel/placeholder",
+	{"internal/kernel/cputest", "internal/kernel/peer", "internal/kernel/placeholder",
 		"internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
 	{"migrations", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock",
 		"internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
-	{"internal/kernel/job", "internal/kernel/outbound"},
+	{"internal/kernel/job", "internal/kernel/limit", "internal/kernel/outbound"},
 	{"internal/kernel/event"},
 	{"internal/kernel/op"},
 	{"internal/account"},

@@ -193,6 +193,8 @@ var (
 		"sealing_keys":      "the key file is the server's",
 		"setup_links":       "there is no organization yet",
 		"search_refolds":    "the upgrade of the whole database",
+		"processes":         "the processes serve every organization",
+		"allowances":        "callers have them before anybody knows who they are",
 		"password_links":    "a user may belong to several organizations",
 		"known_browsers":    "a user may belong to several organizations",
 		"link_signing_keys": "the links are the server's",
@@ -209,41 +211,43 @@ var (
 		"sandbox_refunds":       "the sandbox payment provider's ledger",
 	}
 	freeIndexes = map[string]string{
+		"allowances_spent_until": "the purge of allowances serves every organization",
+
 		"memberships_user": "finds the organizations of a user who signs in",
 		"jobs_ready":       "jobs are claimed by lane, before any caller is known",
 		"jobs_running":     "the sweep for dead workers serves every organization",
-		"jobs_failed":      "the operator's gauges are nobody's",
-		"jobs_finished":    "the purge is nobody's",
+		"jobs_failed":      "the operator's gauges span every organization",
+		"jobs_finished":    "the purge serves every organization",
 		"jobs_live":        "a unique key belongs to a kind of job",
 
 		"sessions_user":    "a user's sessions end with the user, in every organization",
-		"sessions_expired": "the purge of sessions is nobody's",
+		"sessions_expired": "the purge of sessions serves every organization",
 
 		"password_links_user": "a user has one, in whatever organizations",
 
 		"known_browsers_hash":    "a browser belongs to the users who signed in with it",
 		"known_browsers_user":    "a user's browsers are forgotten with the password, in every organization",
-		"known_browsers_expired": "the purge of browsers is nobody's",
+		"known_browsers_expired": "the purge of browsers serves every organization",
 
 		"domain_holds_name": "a name belongs to one organization of all",
-		"domains_expiring":  "the sweep of expired and renewable domains is nobody's",
-		"domains_leaving":   "the watch over transfers is nobody's",
-		"domains_proof":     "the daily look at proofs is nobody's",
+		"domains_expiring":  "the sweep of expired and renewable domains serves every organization",
+		"domains_leaving":   "the watch over transfers serves every organization",
+		"domains_proof":     "the daily look at proofs serves every organization",
 
-		"oauth_clients_idle":     "the purge of clients is nobody's",
-		"oauth_requests_expired": "the purge of requests is nobody's",
+		"oauth_clients_idle":     "the purge of clients serves every organization",
+		"oauth_requests_expired": "the purge of requests serves every organization",
 		"agent_grants_user":      "a user's grants end with the password, in every organization",
-		"agent_grants_expired":   "the purge of grants is nobody's",
+		"agent_grants_expired":   "the purge of grants serves every organization",
 		"agent_grants_client":    "the purge asks whether any organization uses a client",
-		"grant_tokens_expired":   "the purge of tokens is nobody's",
-		"agent_sessions_idle":    "the purge of sessions is nobody's",
+		"grant_tokens_expired":   "the purge of tokens serves every organization",
+		"agent_sessions_idle":    "the purge of sessions serves every organization",
 
-		"stray_blobs_due":          "the sweep of bytes without a file is nobody's",
+		"stray_blobs_due":          "the sweep of bytes without a file serves every organization",
 		"invoices_due":             "the clock moves everybody's invoices",
 		"dnsserver_records_record": "the records of a zone belong to the zone",
 
-		"webhooks_rotated":          "the purge of previous secrets is nobody's",
-		"automation_executions_age": "the purge of executions is nobody's",
+		"webhooks_rotated":          "the purge of previous secrets serves every organization",
+		"automation_executions_age": "the purge of executions serves every organization",
 	}
 )
 
@@ -314,7 +318,7 @@ func migrationIssues(name, text string) (issues []string) {
 		if strings.Contains(line, "DEFERR") {
 			note("deferred constraints would fail at the commit of a whole batch")
 		}
-		// The purge of old soft-deleted rows is nobody's; its indexes are NAME_deleted,
+		// The purge of old soft-deleted rows serves every organization; its indexes are NAME_deleted,
 		// and NAME_parent for the foreign keys that it checks.
 		if m := createIndex.FindStringSubmatch(line); m != nil && m[2] != "organization_id" &&
 			freeIndexes[m[1]] == "" &&

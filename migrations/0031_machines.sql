@@ -2,12 +2,14 @@
 -- that hold for all of them together. A key is a digest, because it may come from
 -- an address.
 CREATE TABLE processes (
-  id ID NOT NULL PRIMARY KEY,
+  seq SEQ,
+  id ID NOT NULL UNIQUE,
   seen_at TIME NOT NULL,
   settings JSON NOT NULL
 );
 CREATE TABLE allowances (
-  key TEXT NOT NULL PRIMARY KEY,
+  seq SEQ,
+  key TEXT NOT NULL UNIQUE,
   spent_until TIME NOT NULL
 );
 CREATE INDEX allowances_spent_until ON allowances (spent_until);
