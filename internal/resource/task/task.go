@@ -49,7 +49,7 @@ var tasks = db.NewTable[Task]("tasks", db.Life{
 
 // Operations lists everything that can be done with tasks.
 func Operations() []*op.Op {
-	return slices.Concat(op.Batched(taskOperations()), assigneeOperations(), activityOperations())
+	return slices.Concat(op.Exported(op.Batched(taskOperations())), assigneeOperations(), activityOperations())
 }
 
 const exampleID = `"id": "3a5d7c92-1e4b-4f60-8d2a-6b9c0e1f2a35"`
