@@ -166,7 +166,7 @@ func runBatch(ctx context.Context, c *Call, in batchInput) ([]BatchResult, error
 	for i, r := range in.rows {
 		err := r.err
 		if err == nil && in.Mode == "atomic" {
-			out[i], err = r.run(ctx, c)
+			out[i], err = r.Run(ctx, c)
 		} else if err == nil {
 			out[i], err = r.Try(ctx, c)
 		}
@@ -195,7 +195,7 @@ func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error
 	}
 	emitted := len(c.emits)
 	if err = c.Tx.Try(ctx, func(ctx context.Context) (err error) {
-		out, err = r.run(ctx, c)
+		out, err = r.Run(ctx, c)
 		return err
 	}); err != nil {
 		c.emits = c.emits[:emitted]
@@ -203,9 +203,9 @@ func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error
 	return out, err
 }
 
-// run does what a row asks for. The transaction may run again, so the input is
+// Run does what a row asks for. The transaction may run again, so the input is
 // copied.
-func (r *BatchRow) run(ctx context.Context, c *Call) (BatchResult, error) {
+func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	again := reflect.New(r.in.Type()).Elem()
 	again.Set(r.in)
 	emitted := len(c.emits)

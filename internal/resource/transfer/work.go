@@ -166,6 +166,8 @@ type prepared struct {
 	rows  []op.BatchRow
 	found []*match
 	keys  []rowKeys
+
+	guarded bool // each row by a savepoint
 }
 
 // match is the record that a row changes.
@@ -290,8 +292,9 @@ func (p *prepared) same(now []*match) bool {
 	return true
 }
 
-// carryOut works on a chunk. The chunk is removed, its rows are written and the
-// import's progress is saved in one transaction, so that no crash does a row twice.
+// carryOut works on a chunk. A savepoint around each row costs as much as the row.
+// Nearly all that can be wrong is known before the transaction, so it is done
+// without them, and again with them when a row is refused.
 func (s *Service) carryOut(ctx context.Context, j job.Job, caller *op.Caller, v *Import, next *chunk) error {
 	batch := s.Catalog.Named(nouns[v.ObjectType].batch)
 	c := s.Runner.Continue(batch, caller, op.REST, string(v.ID))
@@ -299,6 +302,20 @@ func (s *Service) carryOut(ctx context.Context, j job.Job, caller *op.Caller, v 
 	if err != nil {
 		return err
 	}
+	err = s.writeChunk(ctx, j, c, p, v, next)
+	if errors.Is(err, errRefused) {
+		p.guarded = true
+		err = s.writeChunk(ctx, j, c, p, v, next)
+	}
+	return err
+}
+
+// errRefused says that a row was refused that no savepoint guarded.
+var errRefused = errors.New("transfer: a row was refused")
+
+// writeChunk removes the chunk, writes its rows and saves the import's progress in
+// one transaction, so that no crash does a row twice.
+func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prepared, v *Import, next *chunk) error {
 	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := j.Keep(ctx, tx); err != nil {
 			return err
@@ -344,13 +361,20 @@ func (p *prepared) issue(i int) error {
 // write does what a row asks for.
 func (p *prepared) write(ctx context.Context, c *op.Call, v *Import, i, line int) error {
 	emitted := c.Emitted()
-	err := p.issue(i)
-	if err == nil {
+	known := p.issue(i)
+	err := known
+	switch {
+	case known != nil:
+	case p.guarded:
 		_, err = p.rows[i].Try(ctx, c)
+	default:
+		_, err = p.rows[i].Run(ctx, c)
 	}
 	switch {
 	case err != nil && fault.Of(err).Status >= 500:
 		return err
+	case err != nil && known == nil && !p.guarded:
+		return errRefused
 	case err != nil:
 		v.fail(issueOf(line, err))
 		return nil
