@@ -22,7 +22,6 @@ CREATE TABLE imports (
 CREATE INDEX imports_list ON imports (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX imports_updated ON imports (organization_id, updated_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX imports_live ON imports (organization_id) WHERE status IN ('receiving', 'queued', 'running');
-CREATE INDEX imports_created ON imports (created_at);
 CREATE INDEX imports_deleted ON imports (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE import_chunks (
