@@ -33,3 +33,9 @@ CREATE TABLE import_chunks (
 );
 CREATE INDEX import_chunks_parent ON import_chunks (import_id, organization_id);
 CREATE INDEX import_chunks_organization ON import_chunks (organization_id);
+
+-- The invoices that a message is about, whether it encloses their PDFs when it is
+-- sent, and which of them were due when it was written.
+ALTER TABLE messages ADD COLUMN invoice_ids JSON NOT NULL DEFAULT '[]';
+ALTER TABLE messages ADD COLUMN encloses_invoices BOOL NOT NULL DEFAULT FALSE;
+ALTER TABLE messages ADD COLUMN due_invoice_ids JSON NOT NULL DEFAULT '[]';
