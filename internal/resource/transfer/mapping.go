@@ -73,6 +73,8 @@ var otherNames = map[string][]string{
 	"customerSince":    {"since"},
 }
 
+var signs = strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
+
 var notLetters = regexp.MustCompile(`[^\pL]+`)
 
 // nameOf is a heading as otherNames spell it: "E-mail 1 - Value" is email.
@@ -86,9 +88,9 @@ func nameOf(heading string) string {
 
 // field finds the field that a heading means, or nothing.
 func (n noun) field(heading string) string {
-	name := nameOf(heading)
+	exact, name := signs.Replace(strings.ToLower(heading)), nameOf(heading)
 	for f := range n.fields {
-		if strings.ToLower(f) == name {
+		if own := strings.ToLower(f); own == exact || own == name {
 			return f
 		}
 	}
