@@ -30,7 +30,8 @@ func TestImportSIGKILL(t *testing.T) {
 		}
 		body, kind := apptest.Form(t, apptest.Part{Name: "objectType", Text: "contacts"},
 			apptest.Part{Name: "file", FileName: "x.csv", Text: file.String()})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/imports", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/imports",
+			strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

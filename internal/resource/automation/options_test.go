@@ -37,7 +37,8 @@ func TestRunForAnEvent(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
 		// Its maker signs the steps; the door for callers inside has none.
-		v := a.Door("rest", a.Tenant)(t, "automations.create", `{"name": "x", "trigger": {"kind": "event", "event": "contact.created"},
+		v := a.Door("rest", a.Tenant)(t, "automations.create", `{"name": "x",
+			"trigger": {"kind": "event", "event": "contact.created"},
 			"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}"}}]}`).
 			OK(t, 201).Text("id")
 		events := call(t, "events.list", `{"limit": 100}`).OK(t, 200)

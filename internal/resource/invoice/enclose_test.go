@@ -81,8 +81,8 @@ func TestMessageEnclosesInvoices(t *testing.T) {
 		ended(reminder, "failed", "INV-000004 was paid before")
 		ended(receipt, "sent", "")
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			mails, err := db.All[[]byte](ctx, tx, "SELECT content FROM mailbox_mails WHERE organization_id = $1 ORDER BY seq",
-				a.Org)
+			mails, err := db.All[[]byte](ctx, tx,
+				"SELECT content FROM mailbox_mails WHERE organization_id = $1 ORDER BY seq", a.Org)
 			if err != nil {
 				return err
 			}

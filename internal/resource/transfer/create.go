@@ -221,8 +221,9 @@ func (s *Service) discard(ctx context.Context, v *Import) {
 		if err := dropChunks(ctx, tx, v); err != nil {
 			return err
 		}
-		_, err := db.Exec(ctx, tx, "DELETE FROM imports WHERE organization_id = $1 AND id = $2 AND status = 'receiving'",
-			v.OrganizationID, v.ID)
+		_, err := db.Exec(ctx, tx, `
+			DELETE FROM imports
+			WHERE organization_id = $1 AND id = $2 AND status = 'receiving'`, v.OrganizationID, v.ID)
 		return err
 	})
 	if err != nil {

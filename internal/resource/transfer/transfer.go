@@ -119,7 +119,7 @@ func (v *Import) fail(i Issue) {
 	v.Counts.Failed++
 	v.Counts.Processed++
 	if len(v.Errors) < maxIssues {
-		at, _ := slices.BinarySearchFunc(v.Errors, i.Line, func(e Issue, line int) int { return cmp.Compare(e.Line, line) })
+		at, _ := slices.BinarySearchFunc(v.Errors, i, func(a, b Issue) int { return cmp.Compare(a.Line, b.Line) })
 		v.Errors = slices.Insert(v.Errors, at, i)
 	}
 }

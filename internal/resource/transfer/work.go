@@ -324,8 +324,9 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		n, err := db.Exec(ctx, tx, "DELETE FROM import_chunks WHERE organization_id = $1 AND import_id = $2 AND seq = $3",
-			c.Org, v.ID, next.Seq)
+		n, err := db.Exec(ctx, tx, `
+			DELETE FROM import_chunks
+			WHERE organization_id = $1 AND import_id = $2 AND seq = $3`, c.Org, v.ID, next.Seq)
 		if err != nil || n == 0 {
 			return err // somebody has done it
 		}
