@@ -47,15 +47,15 @@ func TestMessageEnclosesInvoices(t *testing.T) {
 		// was paid before.
 		later := func() string { return a.Clock.Now().Add(1500 * time.Millisecond).String() }
 		at := fmt.Sprintf(`, "scheduledAt": %q`, later())
-		paid := write(fmt.Sprintf(`"invoiceIds": [%q]`, second) + at).OK(t, 201)
-		voided := write(fmt.Sprintf(`"invoiceIds": [%q]`, third) + at).OK(t, 201)
+		paid := write(fmt.Sprintf(`"invoiceIds": [%q]`, second)+at).OK(t, 201)
+		voided := write(fmt.Sprintf(`"invoiceIds": [%q]`, third)+at).OK(t, 201)
 		call(t, "invoices.send", ref(fourth, `"templateKey": "invoice_reminder"`+at)).OK(t, 200)
 		reminder := call(t, "messages.list", `{"query": "Reminder", "status": "scheduled"}`).OK(t, 200).At("0")
 		reminder.Same("invoiceIds.0", fourth)
 		pay(t, call, second, "second", 1000).OK(t, 201)
 		pay(t, call, fourth, "fourth", 1000).OK(t, 201)
 		call(t, "invoices.void", ref(third)).OK(t, 200)
-		receipt := write(fmt.Sprintf(`"invoiceIds": [%q]`, second) + at).OK(t, 201)
+		receipt := write(fmt.Sprintf(`"invoiceIds": [%q]`, second)+at).OK(t, 201)
 		write(fmt.Sprintf(`"invoiceIds": [%q]`, third)).Issues(t, "invoiceIds.0")
 
 		if err := a.Jobs.Start(t.Context()); err != nil {

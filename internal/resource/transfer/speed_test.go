@@ -26,8 +26,8 @@ func BenchmarkImport(b *testing.B) {
 		var text strings.Builder
 		text.WriteString("External ID,First Name,Last Name,Email,Phone,Company,Tags,City,Street,Notes\n")
 		for i := range rows {
-			fmt.Fprintf(&text, "x%d-%d,Ada,Müller%d,p%d-%d@example%d.com,+4930%d,\"Company %d, Ltd\",\"customer, batch%d\","+
-				"Berlin,Main St %d,note %d\n", n, i, i, n, i, i%97, 1000000+i, i%5000, i%7, i, i)
+			fmt.Fprintf(&text, "x%d-%d,Ada,Müller%d,p%d-%d@example%d.com,+4930%d,\"Company %d, Ltd\","+
+				"\"customer, batch%d\",Berlin,Main St %d,note %d\n", n, i, i, n, i, i%97, 1000000+i, i%5000, i%7, i, i)
 		}
 		v := finish(b, a, upload(b, a, a.Key, "big.csv", text.String(), "objectType", "contacts"))
 		if v.Number("counts.created") != float64(rows) {

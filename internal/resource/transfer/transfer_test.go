@@ -64,7 +64,8 @@ func TestImport(t *testing.T) {
 			"bob@example.com;Bob;;\"Bob; Sons\";\"new, vip\"\r\n" +
 			";;;;\r\n" +
 			"nobody@;Eve;;;\r\n"
-		mapping := `{"Vorname": "firstName", "nachname": "lastName", "E-Mail": "email", "Labels": "tags", "Firma": null}`
+		mapping := `{"Vorname": "firstName", "nachname": "lastName", "E-Mail": "email", "Labels": "tags",
+			"Firma": null}`
 
 		dry := upload(t, a, a.Key, "people.csv", file, "objectType", "contacts", "mapping", mapping, "dryRun", "true").
 			OK(t, 200)
