@@ -41,7 +41,7 @@ var layers = [][]string{
 	},
 	{"internal/resource/contact"},
 	{"internal/resource/customer"},
-	{"internal/resource/domain"},
+	{"internal/resource/domain", "internal/resource/transfer"},
 	{"internal/resource/mailhost"},
 	{"internal/resource/message"},
 	{"internal/resource/invoice"},

@@ -38,6 +38,7 @@ import (
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
+	"frontdesk/internal/resource/transfer"
 	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
 )
@@ -69,6 +70,7 @@ type App struct {
 	Webhooks    *webhook.Service
 	MailServer  *mailserver.Server
 	Automations *automation.Service
+	Imports     *transfer.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -160,6 +162,18 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	})
 	a.Invoices.Handle()
 	a.openReactions()
+	a.Imports = transfer.New(transfer.Config{
+		DB:      a.DB,
+		Clock:   a.Clock,
+		Log:     log,
+		Jobs:    a.Jobs,
+		Events:  a.Events,
+		Files:   a.Files,
+		Makers:  a.Accounts,
+		Runner:  a.Runner,
+		Catalog: a.Catalog,
+	})
+	a.Imports.Handle()
 	a.operations(more)
 	a.retention()
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}

@@ -1,12 +1,15 @@
 package app
 
 import (
+	"context"
 	"syscall"
 
 	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/adapter/smtp"
 	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 )
@@ -37,6 +40,7 @@ func (a *App) openMail() {
 		Hosts:  a.MailHosts,
 		Mailer: a.Mailer,
 
+		Invoices: enclosed{a},
 		Resolver: resolver(s.DNSResolver),
 	})
 	a.Messages.Handle()
@@ -91,4 +95,18 @@ func diskSpace(dir string) (free, total int64, err error) {
 		return 0, 0, err
 	}
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
+}
+
+// enclosed gives messages the invoices, which are opened after them.
+type enclosed struct{ app *App }
+
+// States tells how invoices stand.
+func (e enclosed) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]message.InvoiceState,
+	error) {
+	return e.app.Invoices.States(ctx, tx, org, ids)
+}
+
+// PDF draws an invoice.
+func (e enclosed) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error) {
+	return e.app.Invoices.PDF(ctx, org, invoice)
 }

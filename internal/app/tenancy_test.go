@@ -146,6 +146,8 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 			}
 		}
 	}
+	f["/v1/imports"] = a.Upload(t, v.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
+		apptest.Part{Name: "file", FileName: "people.csv", Text: "firstName\nAda\n"}).OK(t, 202).ID("id")
 	deliver(t, a, v, f)
 	// What no caller creates, such as events, came about meanwhile.
 	for _, o := range a.Catalog.All() {

@@ -209,6 +209,9 @@ func (d *Door) describe(o *op.Op) operation {
 	if o.MayCreate {
 		v.Answer = "201 if it created, or " + v.Answer
 	}
+	if o.Immediate {
+		v.Answer = "200 if it was done at once, or " + v.Answer
+	}
 	for status, kinds := range o.Faults() {
 		for _, k := range kinds {
 			v.Refusals = append(v.Refusals, refusal{status, k.Code, k.Message})

@@ -22,7 +22,12 @@ func (c *components) responses(o *op.Op) object {
 		created.Status = http.StatusCreated
 		out[strconv.Itoa(created.Status)] = c.success(&created)
 	}
-	if o.AnswersBytes() {
+	if o.Immediate {
+		done := *o
+		done.Status = http.StatusOK
+		out[strconv.Itoa(done.Status)] = c.success(&done)
+	}
+	if o.AnswersBytes() && !o.Exports() {
 		out["206"] = object{
 			"description": "The part that Range asked for.",
 			"headers":     headersOf(o, http.StatusPartialContent),

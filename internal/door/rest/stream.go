@@ -112,7 +112,9 @@ func (p *pacedWriter) end() {
 // serveContent answers with bytes: partially when the client asks for it, and
 // never as something a browser would run.
 func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request string, c *op.Content) int {
-	defer c.Close()
+	if c.Write == nil {
+		defer c.Close()
+	}
 	h := w.Header()
 	h.Set("Content-Type", c.Type)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -124,6 +126,9 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	}
 	out := d.pacedWriter(w)
 	defer out.end()
+	if c.Write != nil {
+		return d.writeContent(out, r, request, c)
+	}
 	from := &watched{ReadSeeker: c}
 	http.ServeContent(out, r, "", c.Modified, from)
 	if out.refused() {
@@ -131,13 +136,31 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 		return d.refuse(w, r, request, fault.BadRange.New())
 	}
 	if from.err != nil && r.Context().Err() == nil {
-		d.Log.ErrorContext(r.Context(), "an answer was cut off", "trace_id", request, "path", redacted(r.URL.Path),
-			"err",
-			from.err)
-		// The client must not mistake the part for the whole.
-		panic(http.ErrAbortHandler)
+		d.cutOff(r, request, from.err)
 	}
 	return out.status
+}
+
+// writeContent answers with a text as it comes.
+func (d *Door) writeContent(w *pacedWriter, r *http.Request, request string, c *op.Content) int {
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return w.status
+	}
+	if err := c.Write(r.Context(), w); err != nil {
+		d.cutOff(r, request, err)
+	}
+	return w.status
+}
+
+// cutOff ends the connection: the client must not mistake the part for the whole.
+func (d *Door) cutOff(r *http.Request, request string, err error) {
+	if r.Context().Err() == nil {
+		d.Log.ErrorContext(r.Context(), "an answer was cut off", "trace_id", request, "path", redacted(r.URL.Path),
+			"err", err)
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // watched keeps the error that ServeContent does not report.

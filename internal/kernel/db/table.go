@@ -228,6 +228,7 @@ func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where
 		return []T{}, err
 	}
 	dir := p.direction()
+	w = sorting{by: "created_at"}.walk(w, p)
 	return pageOf[T](ctx, tx, columns, table+" WHERE "+w.organization(tx)+w.conditions(tx, table),
 		" ORDER BY created_at "+dir+", seq "+dir, w.args, p)
 }

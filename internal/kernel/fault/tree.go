@@ -91,6 +91,9 @@ func (t *Tree) Sized(n int) *Tree {
 	return t
 }
 
+// First finds the first issue in the tree and where it is.
+func (t *Tree) First() (at, issue string) { return t.first("") }
+
 // first finds the first issue in the tree and where it is.
 func (t *Tree) first(at string) (string, string) {
 	if t == nil {

@@ -55,6 +55,12 @@ func (o *Op) Changes() bool {
 
 type batch struct{ create, update *Op }
 
+// ReadRow reads a row as the batch o would, for another operation that works on
+// many rows. It runs outside of transactions.
+func (o *Op) ReadRow(ctx context.Context, c *Call, text []byte) BatchRow {
+	return o.batch.read(ctx, c, text)
+}
+
 // batchRowNode is what documents say of a row.
 func batchRowNode(create, update *Op) *node {
 	n := &node{kind: objectValue, props: map[string]*prop{}, typ: create.in.typ, object: create.in.object,
@@ -75,15 +81,18 @@ type batchInput struct {
 	Mode string           `json:"mode" default:"atomic" enum:"atomic,each" doc:"all rows or none; or each by itself"`
 	Rows []jsontext.Value `json:"rows" min:"1" max:"500"`
 
-	rows []batchRow
+	rows []BatchRow
 }
 
-// batchRow is a row that was read, or what is wrong with it.
-type batchRow struct {
+// BatchRow is a row that was read, or what is wrong with it.
+type BatchRow struct {
 	op  *Op
 	in  reflect.Value
 	err error
 }
+
+// Err is what is wrong with the row.
+func (r *BatchRow) Err() error { return r.err }
 
 // BatchResult is what became of a row.
 type BatchResult struct {
@@ -99,7 +108,7 @@ func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	in.rows = make([]batchRow, len(in.Rows))
+	in.rows = make([]BatchRow, len(in.Rows))
 	var tree *fault.Tree
 	for i, text := range in.Rows {
 		r := c.op.batch.read(ctx, c, text)
@@ -129,7 +138,7 @@ func inRow(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
 	return rows.SetItem(i, details)
 }
 
-func (b *batch) read(ctx context.Context, c *Call, text jsontext.Value) (r batchRow) {
+func (b *batch) read(ctx context.Context, c *Call, text jsontext.Value) (r BatchRow) {
 	var head struct {
 		ID jsontext.Value `json:"id"`
 	}
@@ -157,15 +166,9 @@ func runBatch(ctx context.Context, c *Call, in batchInput) ([]BatchResult, error
 	for i, r := range in.rows {
 		err := r.err
 		if err == nil && in.Mode == "atomic" {
-			out[i], err = r.run(ctx, c)
+			out[i], err = r.Run(ctx, c)
 		} else if err == nil {
-			emitted := len(c.emits)
-			if err = c.Tx.Try(ctx, func(ctx context.Context) (err error) {
-				out[i], err = r.run(ctx, c)
-				return err
-			}); err != nil {
-				c.emits = c.emits[:emitted]
-			}
+			out[i], err = r.Try(ctx, c)
 		}
 		if err == nil {
 			continue
@@ -185,9 +188,24 @@ func runBatch(ctx context.Context, c *Call, in batchInput) ([]BatchResult, error
 	return out, nil
 }
 
-// run does what a row asks for. The transaction may run again, so the input is
+// Try does what a row asks for, by itself: a row that fails leaves nothing.
+func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error) {
+	if r.err != nil {
+		return out, r.err
+	}
+	emitted := len(c.emits)
+	if err = c.Tx.Try(ctx, func(ctx context.Context) (err error) {
+		out, err = r.Run(ctx, c)
+		return err
+	}); err != nil {
+		c.emits = c.emits[:emitted]
+	}
+	return out, err
+}
+
+// Run does what a row asks for. The transaction may run again, so the input is
 // copied.
-func (r *batchRow) run(ctx context.Context, c *Call) (BatchResult, error) {
+func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	again := reflect.New(r.in.Type()).Elem()
 	again.Set(r.in)
 	emitted := len(c.emits)

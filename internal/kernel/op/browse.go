@@ -12,11 +12,16 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Browse is Page for the lists of top-level nouns. What else to sort by than
+// Walk is Page for lists that can also be walked through to their end.
+type Walk struct {
+	Page
+	Cursor *string `query:"cursor" max:"1000" doc:"first, then each page's nextCursor; instead of offset"`
+}
+
+// Browse is Walk for the lists of top-level nouns. What else to sort by than
 // createdAt and updatedAt is said by the noun, in a field SortBy.
 type Browse struct {
-	Page
-	Cursor        *string     `query:"cursor" max:"1000" doc:"first, then each page's nextCursor; instead of offset"`
+	Walk
 	IDs           []id.ID     `query:"ids" max:"100" doc:"only these"`
 	CreatedAfter  *clock.Time `query:"createdAfter"`
 	CreatedBefore *clock.Time `query:"createdBefore"`
@@ -38,28 +43,57 @@ func Rows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy 
 	db.Before(w, "created_at", b.CreatedBefore)
 	db.After(w, "updated_at", b.UpdatedAfter)
 	db.Before(w, "updated_at", b.UpdatedBefore)
+	return walk(b.Walk, sortBy, walked[T]{
+		read:  func(p db.Page) ([]T, error) { return t.Browse(ctx, c.Tx, query, w, p) },
+		leads: func(p db.Page) bool { return t.Leads(c.Tx, p) },
+		place: func(row *T, p db.Page) (db.Place, error) { return t.Place(ctx, c.Tx, row, p) },
+	})
+}
+
+// Log lists a page of a log, by its time. seq is a row's place in it.
+func Log[T any](ctx context.Context, c *Call, table, columns string, w Walk, where *db.Where,
+	place func(*T) db.Place) (*List[T], error) {
+	return walk(w, "createdAt", walked[T]{
+		read: func(p db.Page) ([]T, error) { return db.ListLog[T](ctx, c.Tx, table, columns, where, p) },
+		leads: func(p db.Page) bool {
+			_, ok := p.After.Value.(int64)
+			return ok
+		},
+		place: func(row *T, _ db.Page) (db.Place, error) { return place(row), nil },
+	})
+}
+
+// walked is a list that can be walked through.
+type walked[T any] struct {
+	read  func(db.Page) ([]T, error)
+	leads func(db.Page) bool // whether the page's place can be one of the list
+	place func(*T, db.Page) (db.Place, error)
+}
+
+// walk reads a page: by its offset, or from where the page before ended.
+func walk[T any](b Walk, sortBy string, t walked[T]) (*List[T], error) {
 	p := b.DB()
 	p.Sort = sortBy
 	if b.Cursor == nil {
-		rows, err := t.Browse(ctx, c.Tx, query, w, p)
+		rows, err := t.read(p)
 		return ListOf(b.Page, rows), err
 	}
 	var err error
 	if p.After, err = b.place(sortBy); err != nil {
 		return nil, err
 	}
-	if !t.Leads(c.Tx, p) {
+	if p.After != nil && !t.leads(p) {
 		return nil, badQuery("cursor", badCursor)
 	}
 	p.Limit++ // to know whether it is the last page
-	rows, err := t.Browse(ctx, c.Tx, query, w, p)
+	rows, err := t.read(p)
 	if err != nil {
 		return nil, err
 	}
 	l := &List[T]{Data: rows, Pagination: Pagination{Limit: b.Limit, NextCursor: Opt[string]{Set: true, Null: true}}}
 	if len(rows) > b.Limit {
 		l.Data = rows[:b.Limit]
-		at, err := t.Place(ctx, c.Tx, &rows[b.Limit-1], p)
+		at, err := t.place(&rows[b.Limit-1], p)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +104,7 @@ func Rows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy 
 }
 
 // place is where the walk goes on; nil at its beginning.
-func (b Browse) place(sortBy string) (*db.Place, error) {
+func (b Walk) place(sortBy string) (*db.Place, error) {
 	if b.Offset > 0 {
 		return nil, badQuery("offset", "Must not be sent with cursor")
 	}

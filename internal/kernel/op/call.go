@@ -68,6 +68,9 @@ func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	return nil
 }
 
+// Emitted is how many events the call has emitted so far in its transaction.
+func (c *Call) Emitted() int { return len(c.emits) }
+
 // Replay says that the output is what an earlier call made under the same key.
 // It is for operations that bind their key themselves (Spec.BindsKey).
 func (c *Call) Replay() { c.replay = true }
@@ -75,6 +78,10 @@ func (c *Call) Replay() { c.replay = true }
 // Created says that a PUT created what it names, and so answers 201. The Spec says
 // that it may.
 func (c *Call) Created() { c.status = http.StatusCreated }
+
+// Immediately says that an order was done at once, and so answers 200. The Spec
+// says that it may. It is called outside of transactions.
+func (c *Call) Immediately() { c.status = http.StatusOK }
 
 // Require refuses a caller who lacks a permission that something in the input
 // needs, beyond those of the operation.
@@ -182,11 +189,13 @@ type Stream struct {
 	Head        bool  // the caller wants only the headers of the answer
 }
 
-// Content is a Bytes operation's answer: bytes that can be served in part.
+// Content is a Bytes operation's answer: bytes that can be served in part, or,
+// with Write, a text that is written as it comes and whose length nobody knows.
 type Content struct {
 	Name     string
 	Type     string
 	ETag     string
 	Modified time.Time
 	io.ReadSeekCloser
+	Write func(ctx context.Context, w io.Writer) error
 }

@@ -168,10 +168,15 @@ func (c *Catalog) Emits(eventType string) bool {
 
 // NoEvent says that there is no such kind of event.
 func (c *Catalog) NoEvent(name string) string {
+	return "There is no event " + strconv.Quote(name) + "; " + DidYouMean(name, c.EventNames(), "the guide lists them")
+}
+
+// EventNames lists the kinds of events.
+func (c *Catalog) EventNames() []string {
 	types := c.EventTypes()
 	names := make([]string, len(types))
 	for i := range types {
 		names[i] = types[i].Type
 	}
-	return "There is no event " + strconv.Quote(name) + "; " + DidYouMean(name, names, "the guide lists them")
+	return names
 }

@@ -114,7 +114,7 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	writes := o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
 	add(writes, fault.BadInput, fault.TooLarge)
 	add(writes && (o.shape != bytesShape || o.hasBody), fault.Invalid)
-	add(o.AnswersBytes(), fault.BadRange)
+	add(o.AnswersBytes() && !o.Exports(), fault.BadRange)
 	add(o.Matches(), fault.VersionMismatch)
 	add(o.TakesKey(), fault.BadInput, fault.KeyInFlight, fault.KeyReused)
 	all = append(all, o.Errors...)

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,9 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		if c.answer != nil {
 			return *c.answer, nil
 		}
-		return o.answer(out)
+		a, err := o.answer(out)
+		a.Status = cmp.Or(c.status, a.Status)
+		return a, err
 	}
 	if a, done, err := r.claimKey(ctx, o, c, k); done || err != nil {
 		return a, err

@@ -43,6 +43,8 @@ type Spec struct {
 	Public      bool      // needs no caller: the operation sets Call.Org to what its token names
 	Outward     bool      // it charges, sends or publishes, which cannot be taken back
 	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
+	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
+	Immediate   bool      // of an order, which answers 202: it may also be done at once, and answer 200
 
 	Media string // the type of what a Bytes operation answers; by default any
 }
@@ -76,6 +78,7 @@ type Op struct {
 	hasBody  bool
 	needs    Permissions   // to be called
 	batch    *batch        // of an operation on many rows
+	exported *Op           // the list that an export writes; nil for none
 	getter   *Op           // what GET answers at the same path; nil for none
 	version  bool          // the answer is one resource, which has a version
 	badID    *fault.Kind   // for the first id of the path; nil for the usual one
@@ -341,6 +344,9 @@ func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
 func (o *Op) AllowedBy(p Permissions) bool {
 	if o.batch != nil { // each row is asked again
 		return o.batch.create.AllowedBy(p) || o.batch.update.AllowedBy(p)
+	}
+	if len(o.AnyOf) > 0 {
+		return slices.ContainsFunc(o.AnyOf, func(r string) bool { return p.Allow(r, o.Action) })
 	}
 	return p&o.needs == o.needs
 }

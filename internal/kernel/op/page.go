@@ -71,10 +71,13 @@ func (l *List[T]) envelope(e *jsontext.Encoder) error {
 
 func (l *List[T]) element() any { var zero T; return zero }
 
+func (l *List[T]) page() (rows any, next Opt[string]) { return l.Data, l.Pagination.NextCursor }
+
 // lister is a List of any element.
 type lister interface {
 	envelope(*jsontext.Encoder) error
 	element() any
+	page() (rows any, next Opt[string])
 }
 
 // Nothing is the output of an operation without a body: 204.

@@ -132,6 +132,13 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 }
 
+// Continue is a call for work that goes on after its request was answered. Its
+// events name request as what caused them. o lists those that the work may emit.
+func (r *Runner) Continue(o *Op, caller *Caller, door Door, request string) *Call {
+	return &Call{Caller: caller, Org: caller.Organization, Now: r.Clock.Now(), Door: door, RequestID: request, op: o,
+		runner: r}
+}
+
 // prepare reads the body and lets the input prepare itself.
 func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, text []byte) error {
 	if !o.Streams() { // which reads its own body

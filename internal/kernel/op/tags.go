@@ -90,3 +90,17 @@ func TakeExternalID(ctx context.Context, c *Call, table string, row id.ID, exter
 	}
 	return ExternalIDTaken.Say("Another %s has the externalId %s.", db.LifeOf(table).Noun, *external)
 }
+
+// Known is a row that was found by what is known of it.
+type Known struct {
+	ID         id.ID    `db:"id"`
+	Tags       []string `db:"tags"`
+	ExternalID *string  `db:"external_id"`
+	Email      *string  `db:"email"`
+}
+
+// KnownAs finds the live rows of a table that have one of the externalIds.
+func KnownAs(ctx context.Context, tx *db.Tx, table string, org id.ID, externals []string) ([]Known, error) {
+	return db.All[Known](ctx, tx, "SELECT id, tags, external_id, NULL AS email FROM "+table+
+		" WHERE organization_id = $1 AND external_id = ANY($2) AND deleted_at IS NULL", org, externals)
+}

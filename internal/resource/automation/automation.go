@@ -124,11 +124,17 @@ func (s *Service) automationOperations() []*op.Op {
 			Summary: "Run an automation now.",
 			Status:  200,
 			Description: "Answers with the execution, which continues on its own. The condition applies here too. " +
-				"There is no event.",
+				"With eventId, the steps see that event, as if it had just happened.",
 			Errors:  []*fault.Kind{Paused},
 			Events:  []string{"automation_execution.created"},
 			Example: `{` + exampleID + `}`,
 		}, s.runAutomation),
+		op.Read(op.Spec{
+			Name:    "automations.options",
+			Route:   "GET /v1/automations/options",
+			Summary: "List what automations can be made of: events, operations and placeholders.",
+			Example: `{"query": "contact"}`,
+		}, s.options),
 		op.Read(op.Spec{
 			Name:    "automations.test",
 			Route:   "POST /v1/automations/{id}/test",

@@ -27,6 +27,7 @@ type Catalog interface {
 	Named(operation string) *op.Op
 	All() []*op.Op
 	Emits(eventType string) bool
+	EventNames() []string
 	NoEvent(eventType string) string
 	PermitHearing(p op.Permissions, eventType string) error
 }

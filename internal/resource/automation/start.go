@@ -2,6 +2,7 @@ package automation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -173,7 +174,8 @@ func scheduled(at clock.Time) jsontext.Value {
 
 type automationRun struct {
 	automationRef
-	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what the condition and steps see as input"`
+	Input   jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what the condition and steps see as input"`
+	EventID *id.ID         `json:"eventId" ref:"webhooks" doc:"an event of events_list that the steps see"`
 }
 
 func (in *automationRun) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
@@ -193,9 +195,31 @@ func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRu
 	if v.Status == paused {
 		return nil, Paused.New()
 	}
-	e, err := s.start(ctx, c.Tx, v, cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain})
+	why := cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain}
+	if in.EventID != nil {
+		if why.event, err = s.namedEvent(ctx, c, v, *in.EventID); err != nil {
+			return nil, err
+		}
+	}
+	e, err := s.start(ctx, c.Tx, v, why)
 	if err != nil {
 		return nil, err
 	}
 	return e, c.Emit("automation_execution.created", e.ID, s.forEvents(e))
+}
+
+// namedEvent finds the event that an automation is run for by hand. It must be one
+// that the automation listens to, if it listens to any, and that the caller may read.
+func (s *Service) namedEvent(ctx context.Context, c *op.Call, v *Automation, ref id.ID) (*event.Event, error) {
+	ev, err := event.ByID(ctx, c.Tx, c.Org, ref)
+	if errors.Is(err, db.ErrNone) {
+		return nil, op.Unseen("eventId")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v.Trigger.Kind == onEvent && *v.Trigger.Event != ev.Type {
+		return nil, fault.Field("eventId", "The automation listens to "+*v.Trigger.Event+"; this event is "+ev.Type)
+	}
+	return &ev, s.catalog.PermitHearing(signer(c).Permissions, ev.Type)
 }

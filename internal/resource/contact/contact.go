@@ -30,9 +30,9 @@ type Contact struct {
 	Notes            *string       `json:"notes" max:"10000"`
 	ExternalID       *string       `json:"externalId" doc:"what another system calls it"`
 	Tags             []string      `json:"tags" max:"50" itemMax:"64"`
-	Emails           []Email       `json:"emails" db:"-"`
-	PhoneNumbers     []PhoneNumber `json:"phoneNumbers" db:"-"`
-	Addresses        []Address     `json:"addresses" db:"-"`
+	Emails           []Email       `json:"emails" db:"-" csv:"email"`
+	PhoneNumbers     []PhoneNumber `json:"phoneNumbers" db:"-" csv:"phoneNumber"`
+	Addresses        []Address     `json:"addresses" db:"-" csv:"line1,line2,postalCode,city,state,country"`
 
 	Properties *[]property.Property `json:"properties,omitzero" db:"-" max:"10000" doc:"with include=properties"`
 
@@ -60,7 +60,7 @@ var InvalidID = fault.Define("INVALID_CONTACT_ID", 400, "The contact id is not a
 
 // Operations lists everything that can be done with contacts.
 func Operations() []*op.Op {
-	return slices.Concat(op.Batched(contactOperations()), emailOperations(), phoneNumberOperations(),
+	return slices.Concat(op.Exported(op.Batched(contactOperations())), emailOperations(), phoneNumberOperations(),
 		addressOperations(), noteOperations(), putOperations(), duplicateOperations(), mergeOperations(),
 		eraseOperations())
 }

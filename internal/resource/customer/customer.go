@@ -56,7 +56,7 @@ const active Status = "active" // the status of most customers
 // Operations lists everything that can be done with customers.
 func Operations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
-	return slices.Concat(op.Batched([]*op.Op{
+	return slices.Concat(op.Exported(op.Batched([]*op.Op{
 		op.Read(op.Spec{
 			Name:    "customers.list",
 			Route:   "GET /v1/customers",
@@ -95,7 +95,7 @@ func Operations() []*op.Op {
 			Example: `{` + ref + `}`,
 		}, deleteCustomer),
 		op.Restore("customers", "customers", customers, nil),
-	}), putOperations(), transactionOperations())
+	})), putOperations(), transactionOperations())
 }
 
 type customerRef struct {

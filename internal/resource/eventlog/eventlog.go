@@ -25,12 +25,14 @@ type Event struct {
 	RequestID    string  `json:"requestId" doc:"the request that caused it"`
 	Data         db.JSON `json:"data" doc:"the resource as GET returned it right after"`
 	Previous     db.JSON `json:"previous" doc:"former values of what changed; null for creations"`
+
+	Seq int64 `json:"-" db:"seq"`
 }
 
 // An event is written once, so its common fields follow from its creation.
 const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, type,
 	resource_type, resource_id,
-	actor_kind, actor_id, door, request_id, data, previous`
+	actor_kind, actor_id, door, request_id, data, previous, seq`
 
 // Operations lists what can be done with the log.
 func Operations() []*op.Op {
@@ -54,7 +56,7 @@ func Operations() []*op.Op {
 }
 
 type eventList struct {
-	op.Page
+	op.Walk
 	Type         *string     `query:"type" doc:"exactly this type"`
 	ResourceType *string     `query:"resourceType" doc:"a type without its verb, for example contact.phone_number"`
 	ResourceID   *id.ID      `query:"resourceId"`
@@ -73,8 +75,9 @@ func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event],
 	if in.Since != nil {
 		w.And("created_at >= ?", *in.Since)
 	}
-	rows, err := db.ListLog[Event](ctx, c.Tx, event.Table, columns, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	return op.Log(ctx, c, event.Table, columns, in.Walk, w, func(v *Event) db.Place {
+		return db.Place{Value: int64(v.CreatedAt), Seq: v.Seq}
+	})
 }
 
 type eventRef struct {

@@ -3,6 +3,7 @@ package eventlog_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"frontdesk/internal/apptest"
@@ -83,4 +84,37 @@ func TestEventPermission(t *testing.T) {
 	a.Send(t, a.Key, http.MethodPost, "/v1/events", "{}").Refused(t, 405, "METHOD_NOT_ALLOWED")
 	a.Send(t, a.Key, http.MethodGet, "/v1/events?since=yesterday", "").Refused(t, 400, "INVALID_INPUT")
 	a.Send(t, a.Key, http.MethodGet, "/v1/events/nope", "").Refused(t, 400, "INVALID_INPUT")
+}
+
+// A walk with a cursor finds every event once, also those that came at the same
+// time, and nothing that comes while it goes on.
+func TestEventWalk(t *testing.T) {
+	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+		rows := strings.TrimSuffix(strings.Repeat(`{"firstName": "Ada"},`, 25), ",")
+		call(t, "contacts.batch", `{"rows": [`+rows+`]}`).OK(t, 200)
+		for _, order := range []string{"asc", "desc"} {
+			whole := call(t, "events.list",
+				fmt.Sprintf(`{"limit": 100, "sortOrder": %q, "type": "contact.created"}`, order)).OK(t, 200)
+			cursor := "first"
+			for i := 0; cursor != ""; {
+				page := call(t, "events.list", fmt.Sprintf(
+					`{"limit": 10, "sortOrder": %q, "type": "contact.created", "cursor": %q}`, order, cursor)).Parse(t)
+				for n := range page.At("data").Len() {
+					whole.Same(fmt.Sprintf("%d.id", i), page.Text(fmt.Sprintf("data.%d.id", n)))
+					i++
+				}
+				next := page.At("meta.pagination.nextCursor")
+				if cursor = ""; next.Null() {
+					page.Same("meta.pagination.hasMore", false)
+					if i != whole.Len() {
+						t.Errorf("a walk found %d of %d events", i, whole.Len())
+					}
+					continue
+				}
+				cursor = page.Text("meta.pagination.nextCursor")
+			}
+			call(t, "events.list", `{"cursor": "first", "offset": 1}`).Refused(t, 400, "INVALID_INPUT")
+			call(t, "events.list", `{"cursor": "nonsense"}`).Refused(t, 400, "INVALID_INPUT")
+		}
+	})
 }

@@ -229,6 +229,11 @@ func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *i
 	return f, nil
 }
 
+// Open reads the bytes before they are a file. The caller closes it.
+func (v *Saved) Open(ctx context.Context) (io.ReadCloser, error) {
+	return v.store.blobs.Open(ctx, v.key, 0)
+}
+
 const discardTime = 30 * time.Second
 
 // Discard removes the bytes unless they became a file. It asks the database,

@@ -159,6 +159,7 @@ func (l *letter) outgoing(pdf *store.File) message.Outgoing {
 		ReplyTo:     l.from.Email,
 		Content:     l.mail,
 		Files:       []*store.File{pdf},
+		InvoiceIDs:  []id.ID{l.invoice.ID},
 		CustomerID:  l.invoice.CustomerID,
 		BusinessID:  &l.invoice.BusinessID,
 		ScheduledAt: l.at,

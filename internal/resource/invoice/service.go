@@ -57,6 +57,6 @@ func New(c Config) *Service {
 // Operations lists everything that can be done with invoices.
 func (s *Service) Operations() []*op.Op {
 	return slices.Concat(
-		invoiceOperations(), moveOperations(), s.sendOperations(), paymentOperations(), refundOperations(),
+		op.Exported(invoiceOperations()), moveOperations(), s.sendOperations(), paymentOperations(), refundOperations(),
 		creditNoteOperations(), s.pdfOperations(), reminderOperations(), s.publicOperations())
 }

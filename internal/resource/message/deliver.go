@@ -55,12 +55,19 @@ func (m *Messages) Handle() {
 // like the embedded mailbox, accepts it once.
 func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
 	started := m.clock.Now()
-	letters, v, err := m.begin(ctx, j, args)
+	letters, v, reason, err := m.begin(ctx, j, args)
 	if errors.Is(err, ErrDisabled) {
 		return nil, job.Later(disabledFor)
 	}
 	if err != nil || v == nil {
 		return nil, err
+	}
+	if reason != "" {
+		return m.failAll(ctx, j, args, letters, reason)
+	}
+	enclosed, err := m.enclosures(ctx, v)
+	if err != nil {
+		return m.outcome(args, j.Last(), "An invoice could not be drawn as a PDF."), err
 	}
 	keys, err := m.hosts.SigningKeys(ctx, args.Organization, v.From)
 	if errors.Is(err, mailhost.ErrInactive) {
@@ -79,7 +86,7 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 			}
 			return m.outcome(args, false, ""), job.Later(0)
 		}
-		l.keys = keys
+		l.keys, l.enclosed = keys, enclosed
 		rows, err := m.send(ctx, l)
 		if err != nil {
 			last = err
@@ -138,7 +145,9 @@ type envelope struct {
 
 // begin marks the message as sending and builds its letters: one for all, or
 // for marketing one each. A nil message means that it must no longer be sent.
-func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*envelope, v *Message, err error) {
+// A reason means that it must fail.
+func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*envelope, v *Message, reason string,
+	err error) {
 	err = m.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		out, v = nil, nil
 		if err := j.Keep(ctx, tx); err != nil {
@@ -156,6 +165,9 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return nil
 		}
 		if err := checkActive(ctx, tx, args.Organization); err != nil {
+			return err
+		}
+		if reason, err = m.outdated(ctx, tx, found); err != nil {
 			return err
 		}
 		found.Status, found.UpdatedAt = Sending, now
@@ -198,7 +210,7 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 		}
 		return nil
 	})
-	return out, v, err
+	return out, v, reason, err
 }
 
 // send hands a letter to the mail system and returns the outcome for each

@@ -32,6 +32,7 @@ type messageCreate struct {
 	TemplateID  *id.ID          `json:"templateId" ref:"email_templates" doc:"renders instead of text and html"`
 	Variables   jsontext.Value  `json:"variables,omitempty" kinds:"object" doc:"values for the template, may be nested"`
 	FileIDs     []id.ID         `json:"fileIds,omitempty" ref:"files" doc:"files to attach"`
+	InvoiceIDs  []id.ID         `json:"invoiceIds,omitempty" ref:"invoices" max:"20" doc:"invoices to attach as PDF"`
 	Purpose     string          `json:"purpose" default:"transactional" enum:"transactional,marketing"`
 	ScheduledAt *clock.Time     `json:"scheduledAt" doc:"when to send it; within a year"`
 	InReplyToID *id.ID          `json:"inReplyToId" ref:"messages" doc:"the message it answers"`
@@ -46,6 +47,7 @@ type messageCreate struct {
 func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 	v := &in.message
 	v.Purpose, v.ReplyTo, v.ScheduledAt = in.Purpose, in.ReplyTo, in.ScheduledAt
+	v.InvoiceIDs = append([]id.ID{}, in.InvoiceIDs...)
 	v.InReplyToID, v.ContactID, v.CustomerID, v.TemplateID = in.InReplyToID, in.ContactID, in.CustomerID, in.TemplateID
 	var tree *fault.Tree
 	for _, f := range []struct {
@@ -174,6 +176,7 @@ type messageUpdate struct {
 	TemplateID  op.Opt[id.ID]            `json:"templateId" ref:"email_templates"`
 	Variables   jsontext.Value           `json:"variables,omitempty" kinds:"object"`
 	FileIDs     op.Opt[[]id.ID]          `json:"fileIds" ref:"files"`
+	InvoiceIDs  op.Opt[[]id.ID]          `json:"invoiceIds" ref:"invoices" max:"20"`
 	Purpose     op.Maybe[string]         `json:"purpose" enum:"transactional,marketing"`
 	ScheduledAt op.Opt[clock.Time]       `json:"scheduledAt"`
 	InReplyToID op.Opt[id.ID]            `json:"inReplyToId" ref:"messages"`
@@ -202,6 +205,7 @@ type patchRest struct {
 	ContactID   op.Opt[id.ID]      `json:"contactId"`
 	CustomerID  op.Opt[id.ID]      `json:"customerId"`
 	FileIDs     op.Maybe[[]id.ID]  `json:"fileIds"`
+	InvoiceIDs  op.Maybe[[]id.ID]  `json:"invoiceIds"`
 }
 
 // Prepare turns the input into the values to store.
@@ -241,6 +245,9 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	}
 	if in.FileIDs.Set {
 		p.FileIDs = op.Maybe[[]id.ID]{Set: true, Value: append([]id.ID{}, in.FileIDs.Value...)}
+	}
+	if in.InvoiceIDs.Set {
+		p.InvoiceIDs = op.Maybe[[]id.ID]{Set: true, Value: append([]id.ID{}, in.InvoiceIDs.Value...)}
 	}
 	if in.From.Set {
 		name, address, issue := parseSender(in.From.Value)
@@ -320,6 +327,11 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
+	if !slices.Equal(v.InvoiceIDs, before.InvoiceIDs) {
+		if err := m.encloseInvoices(ctx, c, v); err != nil {
+			return nil, err
+		}
+	}
 	v.UpdatedAt, v.Size = c.Now, v.size()
 	if v.Size > before.Size {
 		if err := m.files.Charge(c.Tx, c.Org, v.Size-before.Size); err != nil {
@@ -332,6 +344,11 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	readdressed := !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC)
 	if readdressed && len(before.FileIDs) > 0 { // somebody else may have attached them for other recipients
 		if err := c.PermitReference("fileIds", "files"); err != nil {
+			return nil, err
+		}
+	}
+	if readdressed && len(before.InvoiceIDs) > 0 {
+		if err := c.PermitReference("invoiceIds", "invoices"); err != nil {
 			return nil, err
 		}
 	}

@@ -31,6 +31,8 @@ type letter struct {
 	replyTo      string // where answers go unless the message says so itself; may be empty
 	bounceDomain string // where reports go; may be empty
 
+	enclosed []enclosure // beside the attachments
+
 	only        string // for marketing mail: the only recipient
 	unsubscribe string // and their link to unsubscribe
 }
@@ -99,6 +101,17 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 			ContentType: mail.ContentType(a.ContentType),
 			Header:      a.headers(),
 			Writer:      func(w io.Writer) (int64, error) { return copyFile(ctx, files, a, w) },
+		})
+	}
+	for _, e := range l.enclosed {
+		attached = append(attached, &mail.File{
+			Name:        e.name,
+			ContentType: "application/pdf",
+			Header:      map[string][]string{},
+			Writer: func(w io.Writer) (int64, error) {
+				n, err := w.Write(e.pdf)
+				return int64(n), err
+			},
 		})
 	}
 	msg.SetAttachments(attached)

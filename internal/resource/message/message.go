@@ -77,6 +77,7 @@ type Message struct {
 	HTML         *string     `json:"html" db:"html_body" max:"-1" doc:"sanitized: no scripts, forms or frames"`
 	TemplateID   *id.ID      `json:"templateId" doc:"the email template it was rendered from"`
 	FileIDs      []id.ID     `json:"fileIds" db:"-" max:"1000" doc:"the files of its attachments"`
+	InvoiceIDs   []id.ID     `json:"invoiceIds" max:"20" doc:"the invoices it is about; their PDFs are attached"`
 	ContactID    *id.ID      `json:"contactId"`
 	CustomerID   *id.ID      `json:"customerId"`
 	ScheduledAt  *clock.Time `json:"scheduledAt" doc:"when to send it"`
@@ -93,6 +94,9 @@ type Message struct {
 	BusinessID *id.ID           `json:"-" db:"business_id"`
 	Layout     bool             `json:"-" db:"layout"`
 	Button     *template.Button `json:"-" db:"button"`
+
+	EnclosesInvoices bool    `json:"-" db:"encloses_invoices"` // their PDFs are drawn when it is sent
+	DueInvoiceIDs    []id.ID `json:"-" db:"due_invoice_ids"`   // of the invoices, when it was written
 
 	Contacts *[]LinkedContact `json:"contacts,omitzero" db:"-" doc:"with include=contacts"`
 
@@ -142,37 +146,41 @@ type Config struct {
 	Hosts  *mailhost.Service
 	Mailer Mailer
 
+	Invoices Invoices // used only once messages are written
+
 	Resolver origin.Resolver // judges where mail came from; without it nobody does
 }
 
 // Messages writes, sends and receives mail.
 type Messages struct {
-	db      *db.DB
-	clock   *clock.Clock
-	jobs    *job.Queue
-	events  *event.Log
-	files   *file.Store
-	links   *optin.Links
-	hosts   *mailhost.Service
-	mailer  Mailer
-	dns     origin.Resolver
-	parsing *semaphore.Weighted // bytes of mail
+	db       *db.DB
+	clock    *clock.Clock
+	jobs     *job.Queue
+	events   *event.Log
+	files    *file.Store
+	links    *optin.Links
+	hosts    *mailhost.Service
+	mailer   Mailer
+	invoices Invoices
+	dns      origin.Resolver
+	parsing  *semaphore.Weighted // bytes of mail
 }
 
 // New panics when a required field is missing.
 func New(c Config) *Messages {
-	config.Require(c, "DB", "Clock", "Jobs", "Events", "Files", "Links", "Hosts", "Mailer")
+	config.Require(c, "DB", "Clock", "Jobs", "Events", "Files", "Links", "Hosts", "Mailer", "Invoices")
 	return &Messages{
-		db:      c.DB,
-		clock:   c.Clock,
-		jobs:    c.Jobs,
-		events:  c.Events,
-		files:   c.Files,
-		links:   c.Links,
-		hosts:   c.Hosts,
-		mailer:  c.Mailer,
-		dns:     c.Resolver,
-		parsing: semaphore.NewWeighted(parsingBytes),
+		db:       c.DB,
+		clock:    c.Clock,
+		jobs:     c.Jobs,
+		events:   c.Events,
+		files:    c.Files,
+		links:    c.Links,
+		hosts:    c.Hosts,
+		mailer:   c.Mailer,
+		invoices: c.Invoices,
+		dns:      c.Resolver,
+		parsing:  semaphore.NewWeighted(parsingBytes),
 	}
 }
 
@@ -313,6 +321,9 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 		return nil, err
 	}
 	if err := v.signFor(ctx, c.Tx, c.Caller.Business); err != nil {
+		return nil, err
+	}
+	if err := m.encloseInvoices(ctx, c, &v); err != nil {
 		return nil, err
 	}
 	files, err := findFiles(ctx, c, in.FileIDs)

@@ -22,6 +22,7 @@ type Outgoing struct {
 	ReplyTo    *string
 	Content    *template.Rendered
 	Files      []*file.File // inserted in the same transaction, or before
+	InvoiceIDs []id.ID      // that it is about; their PDFs are among Files
 	ContactID  *id.ID
 	CustomerID *id.ID
 	BusinessID *id.ID           // in whose name it is sent; nil for the service's own notices
@@ -73,6 +74,7 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 		Subject:     o.Content.Subject,
 		Text:        &o.Content.Text,
 		HTML:        &o.Content.HTML,
+		InvoiceIDs:  append([]id.ID{}, o.InvoiceIDs...),
 		ContactID:   o.ContactID,
 		CustomerID:  o.CustomerID,
 		Layout:      !o.Content.Own,
@@ -89,6 +91,10 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 		if err := v.signFor(ctx, tx, *o.BusinessID); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if v.DueInvoiceIDs, err = m.due(ctx, tx, v); err != nil {
+		return nil, err
 	}
 	if err := m.insert(ctx, tx, cause, v, o.Files); err != nil {
 		return nil, err

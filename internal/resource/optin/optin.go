@@ -57,7 +57,7 @@ var Exists = fault.Define("EMAIL_OPT_IN_EXISTS", 409, "This address already has 
 // Operations lists everything that can be done with opt-ins.
 func (l *Links) Operations() []*op.Op {
 	const ref = `"id": "0c7a9d84-3e51-4f6b-a2d8-5b1e7f90c4a3"`
-	return append(op.Batched([]*op.Op{
+	return append(op.Exported(op.Batched([]*op.Op{
 		op.Read(op.Spec{
 			Name:    "email_opt_ins.list",
 			Route:   "GET /v1/email-opt-ins",
@@ -97,7 +97,7 @@ func (l *Links) Operations() []*op.Op {
 			Example: `{` + ref + `}`,
 		}, deleteOptIn),
 		op.Restore("email-opt-ins", "email_opt_ins", optIns, nil),
-	}), l.unsubscribeOperations()...)
+	})), l.unsubscribeOperations()...)
 }
 
 type optInRef struct {

@@ -73,12 +73,19 @@ func addAssignee(ctx context.Context, c *op.Call, in assigneeAdd) (*TaskAssignee
 	if err := assignees.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	if active, err := account.IsActive(ctx, c.Tx, c.Org, in.UserID); err != nil {
+	return assign(ctx, c, in.ID, in.UserID)
+}
+
+const notMember = "There is no active member with this id in the organization"
+
+// assign assigns a task, which is new or locked.
+func assign(ctx context.Context, c *op.Call, task, user id.ID) (*TaskAssignee, error) {
+	if active, err := account.IsActive(ctx, c.Tx, c.Org, user); err != nil {
 		return nil, err
 	} else if !active {
-		return nil, fault.Field("userId", "There is no active member with this id in the organization")
+		return nil, fault.Field("userId", notMember)
 	}
-	v := &TaskAssignee{Record: c.NewRecord(), TaskID: in.ID, UserID: in.UserID}
+	v := &TaskAssignee{Record: c.NewRecord(), TaskID: task, UserID: user}
 	free, err := assignees.Rows.TryInsert(ctx, c.Tx, v)
 	if err != nil {
 		return nil, err
@@ -86,7 +93,7 @@ func addAssignee(ctx context.Context, c *op.Call, in assigneeAdd) (*TaskAssignee
 	if !free {
 		return nil, AssigneeExists.New()
 	}
-	if _, err := note(ctx, c, in.ID,
+	if _, err := note(ctx, c, task,
 		activity{kind: assigned, changes: map[string]TaskChange{"userId": {To: text(&v.UserID)}}}); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -49,7 +50,7 @@ var tasks = db.NewTable[Task]("tasks", db.Life{
 
 // Operations lists everything that can be done with tasks.
 func Operations() []*op.Op {
-	return slices.Concat(op.Batched(taskOperations()), assigneeOperations(), activityOperations())
+	return slices.Concat(op.Exported(op.Batched(taskOperations())), assigneeOperations(), activityOperations())
 }
 
 const exampleID = `"id": "3a5d7c92-1e4b-4f60-8d2a-6b9c0e1f2a35"`
@@ -66,7 +67,7 @@ func taskOperations() []*op.Op {
 			Name:    "tasks.create",
 			Route:   "POST /v1/tasks",
 			Summary: "Create a task.",
-			Events:  []string{"task.created"},
+			Events:  []string{"task.created", "task.assignee.created"},
 			Example: `{"title": "Send the drawings", "priority": "high", "dueAt": "2026-01-31T12:00:00Z", ` +
 				`"contactId": ` +
 				`"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
@@ -145,6 +146,7 @@ type taskCreate struct {
 	ContactID   *id.ID      `json:"contactId" ref:"contacts"`
 	CustomerID  *id.ID      `json:"customerId" ref:"customers"`
 	BusinessID  *id.ID      `json:"businessId" ref:"businesses"`
+	AssigneeIDs []id.ID     `json:"assigneeIds,omitempty" ref:"-" max:"20" doc:"members, by their ids in members_list"`
 }
 
 func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
@@ -162,7 +164,21 @@ func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	if _, err := note(ctx, c, v.ID, activity{kind: created}); err != nil {
 		return nil, err
 	}
-	return v, c.Emit("task.created", v.ID, v)
+	if err := c.Emit("task.created", v.ID, v); err != nil {
+		return nil, err
+	}
+	for i, user := range in.AssigneeIDs {
+		_, err := assign(ctx, c, v.ID, user)
+		switch {
+		case fault.Has(err, fault.Invalid):
+			return nil, (*fault.Tree)(nil).At([]any{"assigneeIds", i}, notMember).Fault(fault.Invalid)
+		case fault.Has(err, AssigneeExists):
+			return nil, (*fault.Tree)(nil).At([]any{"assigneeIds", i}, "Listed twice").Fault(fault.Invalid)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return v, nil
 }
 
 // references are the rows that a task names. References it had before may stay.

@@ -1,0 +1,100 @@
+package automation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/op"
+)
+
+// AutomationOptions is what automations can be made of.
+type AutomationOptions struct {
+	Events       []EventOption     `json:"events" max:"-1" doc:"what a trigger can name"`
+	Operations   []OperationOption `json:"operations" max:"-1" doc:"what a step can call"`
+	Placeholders []Placeholder     `json:"placeholders" doc:"how a step's input names values"`
+}
+
+// EventOption is an event that an automation can listen to.
+type EventOption struct {
+	Type   string   `json:"type"`
+	Fields []string `json:"fields" doc:"of its data"`
+}
+
+// OperationOption is an operation that a step can call.
+type OperationOption struct {
+	Name     string   `json:"name"`
+	Summary  string   `json:"summary" max:"500"`
+	Fields   []string `json:"fields" doc:"of its input"`
+	Required []string `json:"required" doc:"of these"`
+}
+
+// Placeholder is a way to name a value.
+type Placeholder struct {
+	Syntax string `json:"syntax"`
+	Means  string `json:"means"`
+}
+
+var placeholders = []Placeholder{
+	{"{{ event.type }}", "the type of the event that started it"},
+	{"{{ event.data.firstName }}", "a field of what the event is about, as GET returned it right after"},
+	{"{{ event.previous.firstName }}", "the value that a changed field had before"},
+	{"{{ input.name }}", "a value that automations.run was given, or scheduledAt"},
+	{"{{ saved.id }}", "a field of what an earlier step with saveAs \"saved\" answered"},
+	{"{{ event.data.tags.0 }}", "the first element of a list"},
+	{"{{ event.data.firstName | default: \"there\" }}", "another text where there is no value"},
+}
+
+type automationOptions struct {
+	Query *string `query:"query" max:"200" doc:"part of the name of an event or operation"`
+}
+
+// options lists what the caller may listen to and call.
+func (s *Service) options(_ context.Context, c *op.Call, in automationOptions) (*AutomationOptions, error) {
+	allowed := signer(c).Permissions
+	wanted := func(name string) bool {
+		return in.Query == nil || strings.Contains(name, strings.ToLower(strings.TrimSpace(*in.Query)))
+	}
+	out := &AutomationOptions{Events: []EventOption{}, Operations: []OperationOption{}, Placeholders: placeholders}
+	for _, name := range s.catalog.EventNames() {
+		if wanted(name) && s.catalog.PermitHearing(allowed, name) == nil {
+			out.Events = append(out.Events, EventOption{name, s.dataFields(name)})
+		}
+	}
+	for _, o := range s.catalog.All() {
+		if !callable(o) || !wanted(o.Name) || !o.AllowedBy(allowed) {
+			continue
+		}
+		schema := o.InputSchema()
+		v := OperationOption{Name: o.Name, Summary: o.Summary, Fields: []string{}, Required: []string{}}
+		for name := range schema.Properties {
+			v.Fields = append(v.Fields, name)
+		}
+		v.Required = append(v.Required, schema.Required...)
+		slices.Sort(v.Fields)
+		slices.Sort(v.Required)
+		out.Operations = append(out.Operations, v)
+	}
+	return out, nil
+}
+
+// dataFields are the fields of an event's data: those that operations on the same
+// kind of resource answer with.
+func (s *Service) dataFields(eventType string) []string {
+	out := []string{}
+	for _, o := range s.catalog.All() {
+		about := func(e string) bool { return event.ResourceType(e) == event.ResourceType(eventType) }
+		if !slices.ContainsFunc(o.Events, about) {
+			continue
+		}
+		if schema, list := o.OutputSchema(nil); schema != nil && !list && schema.Properties["id"] != nil {
+			for name := range schema.Properties {
+				out = append(out, name)
+			}
+			break
+		}
+	}
+	slices.Sort(out)
+	return out
+}

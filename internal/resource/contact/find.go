@@ -1,0 +1,31 @@
+package contact
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Find finds the contacts that have one of the externalIds or folded addresses,
+// each with what it was found by.
+func Find(ctx context.Context, tx *db.Tx, org id.ID, externals, folded []string) ([]op.Known, error) {
+	var found []op.Known
+	if len(externals) > 0 {
+		var err error
+		if found, err = op.KnownAs(ctx, tx, contacts.Name(), org, externals); err != nil {
+			return nil, err
+		}
+	}
+	if len(folded) == 0 {
+		return found, nil
+	}
+	more, err := db.All[op.Known](ctx, tx, `
+		SELECT c.id, c.tags, NULL AS external_id, e.email_folded AS email
+		FROM contact_emails e
+		JOIN contacts c ON c.organization_id = e.organization_id AND c.id = e.contact_id
+		WHERE e.organization_id = $1 AND e.email_folded = ANY($2) AND e.deleted_at IS NULL AND c.deleted_at IS NULL
+		ORDER BY e.seq`, org, folded)
+	return append(found, more...), err
+}

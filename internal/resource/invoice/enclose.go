@@ -1,0 +1,51 @@
+package invoice
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/business"
+	"frontdesk/internal/resource/message"
+)
+
+var _ message.Invoices = (*Service)(nil)
+
+// States tells messages how the invoices stand that they are about.
+func (s *Service) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]message.InvoiceState,
+	error) {
+	rows, err := db.All[Invoice](ctx, tx, "SELECT "+invoices.Columns()+` FROM invoices
+		WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, org, ids)
+	out := map[id.ID]message.InvoiceState{}
+	for i := range rows {
+		v := &rows[i]
+		v.derive()
+		state := message.InvoiceState{Void: v.Status == void, Due: v.AmountDueCents > 0}
+		if v.InvoiceNumber != nil {
+			state.Number = *v.InvoiceNumber
+		}
+		out[v.ID] = state
+	}
+	return out, err
+}
+
+// PDF draws an invoice for a message that encloses it.
+func (s *Service) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error) {
+	var v *Invoice
+	var from *business.Letterhead
+	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if v, err = readInvoice(ctx, tx, org, invoice, invoices.Get); err != nil {
+			return err
+		}
+		from, err = business.LetterheadOf(ctx, tx, org, v.BusinessID)
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if err := s.addLogo(ctx, org, from); err != nil {
+		return "", nil, err
+	}
+	pdf, err = v.pdf(ctx, from)
+	return v.fileName(), pdf, err
+}

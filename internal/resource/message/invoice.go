@@ -1,0 +1,120 @@
+package message
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Invoices is what a message needs to know of the invoices that it is about.
+type Invoices interface {
+	// States finds invoices by their ids. One that is missing is left out.
+	States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]InvoiceState, error)
+	// PDF draws an invoice. It runs outside of transactions.
+	PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error)
+}
+
+// InvoiceState is how an invoice stands.
+type InvoiceState struct {
+	Number string // empty for a draft
+	Void   bool
+	Due    bool // something of it is still to be paid
+}
+
+// maxInvoices is how many invoices a message can be about.
+const maxInvoices = 20
+
+// enclosure is a PDF that is drawn when the message is sent.
+type enclosure struct {
+	name string
+	pdf  []byte
+}
+
+// encloseInvoices checks the invoices that a caller names, and remembers which of
+// them are due.
+func (m *Messages) encloseInvoices(ctx context.Context, c *op.Call, v *Message) error {
+	v.EnclosesInvoices = len(v.InvoiceIDs) > 0
+	v.DueInvoiceIDs = []id.ID{}
+	if !v.EnclosesInvoices {
+		return nil
+	}
+	found, err := m.invoices.States(ctx, c.Tx, c.Org, v.InvoiceIDs)
+	if err != nil {
+		return err
+	}
+	var tree *fault.Tree
+	for i, ref := range v.InvoiceIDs {
+		at := []any{"invoiceIds", i}
+		switch s, ok := found[ref]; {
+		case !ok:
+			tree = tree.At(at, "There is no such record in this organization")
+		case s.Number == "":
+			tree = tree.At(at, "The invoice is a draft; issue it first")
+		case s.Void:
+			tree = tree.At(at, "The invoice is void")
+		case slices.Contains(v.InvoiceIDs[:i], ref):
+			tree = tree.At(at, "Listed twice")
+		case s.Due:
+			v.DueInvoiceIDs = append(v.DueInvoiceIDs, ref)
+		}
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+// due are the invoices of a message of which something is still to be paid.
+func (m *Messages) due(ctx context.Context, tx *db.Tx, v *Message) ([]id.ID, error) {
+	out := []id.ID{}
+	if len(v.InvoiceIDs) == 0 {
+		return out, nil
+	}
+	found, err := m.invoices.States(ctx, tx, v.OrganizationID, v.InvoiceIDs)
+	for _, ref := range v.InvoiceIDs {
+		if found[ref].Due {
+			out = append(out, ref)
+		}
+	}
+	return out, err
+}
+
+// outdated says why a message must no longer be sent: an invoice that it is about
+// was voided, or, of one that was scheduled, paid before its time came.
+func (m *Messages) outdated(ctx context.Context, tx *db.Tx, v *Message) (string, error) {
+	if len(v.InvoiceIDs) == 0 {
+		return "", nil
+	}
+	found, err := m.invoices.States(ctx, tx, v.OrganizationID, v.InvoiceIDs)
+	if err != nil {
+		return "", err
+	}
+	for _, ref := range v.InvoiceIDs {
+		switch s, ok := found[ref]; {
+		case !ok:
+			return "An invoice that the message is about was deleted before it was sent.", nil
+		case s.Void:
+			return fmt.Sprintf("The invoice %s was voided before the message was sent.", s.Number), nil
+		case !s.Due && v.ScheduledAt != nil && slices.Contains(v.DueInvoiceIDs, ref):
+			return fmt.Sprintf("The invoice %s was paid before the message was sent.", s.Number), nil
+		}
+	}
+	return "", nil
+}
+
+// enclosures draws the PDFs that a message encloses.
+func (m *Messages) enclosures(ctx context.Context, v *Message) (out []enclosure, err error) {
+	if !v.EnclosesInvoices {
+		return nil, nil
+	}
+	for _, ref := range v.InvoiceIDs {
+		var e enclosure
+		if e.name, e.pdf, err = m.invoices.PDF(ctx, v.OrganizationID, ref); err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

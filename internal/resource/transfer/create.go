@@ -1,0 +1,282 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/file"
+
+	"github.com/go-json-experiment/json"
+)
+
+const (
+	maxBytes  = 64 << 20 // of a file
+	formRoom  = 1 << 20  // for the other parts of a form
+	maxLive   = 3        // imports of an organization that wait or run
+	chunkRows = 250      // that share a transaction
+	// receiveTime is when an import whose file was not read to its end is given up:
+	// its server died.
+	receiveTime = time.Hour
+)
+
+// reading is how many files of one organization a server reads at a time.
+var reading = limit.Concurrent[id.ID]{Most: 2}
+
+type importCreate struct {
+	File       op.Upload `json:"file" doc:"CSV with a line of headings, or vCard; up to 64 MiB and 500,000 records"`
+	ObjectType string    `json:"objectType" enum:"contacts,customers"`
+	Mapping    *string   `json:"mapping" max:"60000" doc:"JSON: an object from column to field; null ignores a column"`
+	DryRun     bool      `json:"dryRun" default:"false" doc:"true stores nothing and says what each line would do"`
+}
+
+// create stores the file, reads it and leaves the rows to a job.
+func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, stream *op.Stream) (*Import, error) {
+	end, ok := reading.Begin(c.Org)
+	if !ok {
+		f := fault.RateLimited.Say("%d files are being read at the moment. Wait for one to end.", reading.Most)
+		f.RetryAfter = 5 * time.Second
+		return nil, f
+	}
+	defer end()
+	var saved *file.Saved
+	defer func() { saved.Discard(ctx) }()
+	err := c.Form(stream, &in, maxBytes+formRoom, func(name string, r io.Reader) (err error) {
+		if in.ObjectType != "" {
+			if err := s.permit(c, in.ObjectType); err != nil {
+				return err
+			}
+		}
+		saved, err = s.Files.Save(ctx, c.Org, name, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.permit(c, in.ObjectType); err != nil {
+		return nil, err
+	}
+	mapping, err := in.columns()
+	if err != nil {
+		return nil, err
+	}
+	text, err := saved.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	r, err := newReader(text, in.ObjectType, mapping)
+	if err != nil {
+		return nil, err
+	}
+	c.Now = s.Clock.Now() // the import begins now, not when its first byte arrived
+	v := &Import{Record: c.NewRecord(), ObjectType: in.ObjectType, FileName: saved.Name, Status: Receiving,
+		Errors: []Issue{}, IgnoredColumns: r.ignored, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID()}
+	if in.DryRun {
+		return v, s.rehearse(ctx, c, v, r)
+	}
+	return s.store(ctx, c, v, r)
+}
+
+// permit refuses a caller who may not create what the file has. Whether they may
+// change what is there is asked for each row.
+func (s *Service) permit(c *op.Call, objectType string) error {
+	return c.Require(objectType, op.ActionCreate, "Importing "+objectType)
+}
+
+// columns reads the mapping; nil is none.
+func (in *importCreate) columns() (map[string]*string, error) {
+	if in.Mapping == nil {
+		return nil, nil //nolint:nilnil // no mapping is a mapping by headings
+	}
+	out := map[string]*string{}
+	if err := json.Unmarshal([]byte(*in.Mapping), &out); err != nil {
+		return nil, fault.Field("mapping", "Expected a JSON object from column to field, "+
+			`for example {"E-Mail": "email"}`)
+	}
+	return out, nil
+}
+
+// each hands on the rows of a file, a chunk at a time, and notes what is wrong with
+// the others.
+func each(v *Import, r *reader, fn func([]row) error) error {
+	rows := make([]row, 0, chunkRows)
+	for {
+		one, issue, err := r.next()
+		ended := errors.Is(err, io.EOF)
+		switch {
+		case ended:
+		case err != nil:
+			return err
+		case issue != nil:
+			v.fail(*issue)
+		default:
+			rows = append(rows, one)
+		}
+		if len(rows) == chunkRows || ended && len(rows) > 0 {
+			if err := fn(rows); err != nil {
+				return err
+			}
+			rows = make([]row, 0, chunkRows)
+		}
+		if ended {
+			v.Counts.Total = r.records
+			return nil
+		}
+	}
+}
+
+// store keeps the rows of a file, and has them worked on once all are there.
+func (s *Service) store(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
+	if err := s.begin(ctx, c, v); err != nil {
+		return nil, err
+	}
+	out, err := s.receive(ctx, c, v, r)
+	if err != nil {
+		s.discard(ctx, v)
+	}
+	return out, err
+}
+
+// begin makes the import, unless too many are under way.
+func (s *Service) begin(ctx context.Context, c *op.Call, v *Import) error {
+	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
+			return db.Missing(err, "organization")
+		}
+		live, err := db.One[int](ctx, tx, `
+			SELECT count(*)
+			FROM imports
+			WHERE organization_id = $1 AND status IN ('receiving', 'queued', 'running')`, c.Org)
+		if err != nil {
+			return err
+		}
+		if live >= maxLive {
+			return TooManyImports.New()
+		}
+		if err := imports.Insert(ctx, tx, v); err != nil {
+			return err
+		}
+		_, err = s.Jobs.Enqueue(ctx, tx, workKind, work{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)),
+			job.At(c.Now.Add(receiveTime)))
+		return err
+	})
+}
+
+func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
+	err := each(v, r, func(rows []row) error {
+		text, err := json.Marshal(rows)
+		if err != nil {
+			return err
+		}
+		return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+			if err := s.Files.Charge(tx, c.Org, int64(len(text))); err != nil {
+				return err
+			}
+			_, err := db.Exec(ctx, tx, `
+				INSERT INTO import_chunks (organization_id, import_id, rows, size_bytes)
+				VALUES ($1, $2, $3, $4)`, c.Org, v.ID, db.JSON(text), len(text))
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Now = s.Clock.Now()
+	v.Status, v.UpdatedAt = Queued, c.Now
+	return op.Finish(ctx, c, func(ctx context.Context) (*Import, error) {
+		if _, err := s.Jobs.CancelKey(ctx, c.Tx, workKind, string(v.ID)); err != nil {
+			return nil, err
+		}
+		if _, err := imports.Lock(ctx, c.Tx, c.Org, v.ID); err != nil {
+			return nil, err
+		}
+		if err := imports.Save(ctx, c.Tx, v); err != nil {
+			return nil, err
+		}
+		_, err := s.Jobs.Enqueue(ctx, c.Tx, workKind, work{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)))
+		if err != nil {
+			return nil, err
+		}
+		return v, c.Emit("import.created", v.ID, v)
+	})
+}
+
+// discard removes an import whose file could not be read. Where that fails, the job
+// does it later.
+func (s *Service) discard(ctx context.Context, v *Import) {
+	err := s.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
+		if _, err := s.Jobs.CancelKey(ctx, tx, workKind, string(v.ID)); err != nil {
+			return err
+		}
+		if err := dropChunks(ctx, tx, v); err != nil {
+			return err
+		}
+		_, err := db.Exec(ctx, tx, `
+			DELETE FROM imports
+			WHERE organization_id = $1 AND id = $2 AND status = 'receiving'`, v.OrganizationID, v.ID)
+		return err
+	})
+	if err != nil {
+		s.Log.WarnContext(ctx, "an import that broke off is left to its job", "import", v.ID, "err", err)
+	}
+}
+
+func dropChunks(ctx context.Context, tx *db.Tx, v *Import) error {
+	_, err := db.Exec(ctx, tx, "DELETE FROM import_chunks WHERE organization_id = $1 AND import_id = $2",
+		v.OrganizationID, v.ID)
+	return err
+}
+
+// rehearse says what each row would do, without doing it.
+func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader) error {
+	lines := []Line{}
+	note := func(l Line) {
+		if len(lines) < maxIssues {
+			lines = append(lines, l)
+		}
+	}
+	err := each(v, r, func(rows []row) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p, err := s.prepare(ctx, c, v.ObjectType, rows)
+		if err != nil {
+			return err
+		}
+		for i := range p.rows {
+			switch err := p.issue(i); {
+			case err != nil && fault.Of(err).Status >= 500:
+				return err
+			case err != nil:
+				v.fail(issueOf(rows[i].Line, err))
+				continue
+			case p.found[i] == nil:
+				v.Counts.Created++
+				note(Line{Line: rows[i].Line, Action: "create"})
+			default:
+				v.Counts.Updated++
+				note(Line{Line: rows[i].Line, Action: "update", ID: &p.found[i].ID})
+			}
+			v.Counts.Processed++
+		}
+		return nil
+	})
+	for _, e := range v.Errors {
+		lines = append(lines, Line{Line: e.Line, Action: "fail"})
+	}
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
+	lines = lines[:min(len(lines), maxIssues)]
+	c.Immediately()
+	v.DryRun, v.Status, v.Lines, v.CompletedAt = true, Succeeded, &lines, &c.Now
+	return err
+}

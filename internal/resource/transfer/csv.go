@@ -1,0 +1,224 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+const (
+	// maxRecord is how long a record may be. One whose quote is never closed is
+	// noticed there, and the line after its first is read as a new record.
+	maxRecord  = 64 << 10
+	maxColumns = 500
+
+	readAhead = 1 << 20
+)
+
+// record is one entry of a file.
+type record struct {
+	line  int // where it begins, from 1
+	cells []string
+	issue string // what is wrong with it as a whole, or empty
+}
+
+// decoded is the file as UTF-8, without the mark at its beginning. UTF-16 is known
+// by that mark.
+func decoded(r io.Reader) *bufio.Reader {
+	buffered := bufio.NewReaderSize(r, readAhead)
+	head, _ := buffered.Peek(3)
+	switch {
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		buffered.Discard(3) //nolint:errcheck // it was peeked at
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		text := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
+		return bufio.NewReaderSize(transform.NewReader(buffered, text), readAhead)
+	}
+	return buffered
+}
+
+// csvReader reads records one by one. A record that is malformed has an issue, and
+// the next one is read all the same: encoding/csv would lose what follows a quote
+// that is not closed.
+type csvReader struct {
+	r         *bufio.Reader
+	separator byte
+	line      int // of the next record
+}
+
+// newCSV finds the separator: the one that the first line has most of.
+func newCSV(r *bufio.Reader) *csvReader {
+	head, _ := r.Peek(maxRecord)
+	if end := bytes.IndexAny(head, "\r\n"); end >= 0 {
+		head = head[:end]
+	}
+	c := &csvReader{r: r, separator: ',', line: 1}
+	most, quoted := 0, false
+	count := map[byte]int{}
+	for _, b := range head {
+		if b == '"' {
+			quoted = !quoted
+		} else if !quoted && strings.IndexByte(",;\t|", b) >= 0 {
+			if count[b]++; count[b] > most {
+				most, c.separator = count[b], b
+			}
+		}
+	}
+	return c
+}
+
+// next reads a record, without those that are empty. io.EOF is the end.
+func (c *csvReader) next() (record, error) {
+	for {
+		head, err := c.r.Peek(maxRecord)
+		if len(head) == 0 {
+			if err == nil || errors.Is(err, bufio.ErrBufferFull) {
+				err = io.ErrNoProgress
+			}
+			return record{}, err
+		}
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return record{}, err
+		}
+		rec := record{line: c.line}
+		var length, lines int
+		rec.cells, length, lines, rec.issue = c.parse(head)
+		if rec.issue != "" {
+			length, lines = c.firstLine(head), 1
+		}
+		if rec.issue == "" {
+			rec.issue = badText(head[:length])
+		}
+		if _, err := c.r.Discard(length); err != nil {
+			return record{}, err
+		}
+		if c.line += lines; lines == 1 && length == len(head) && len(head) == maxRecord {
+			if err := c.skipLine(); err != nil {
+				return record{}, err
+			}
+		}
+		if rec.issue != "" || !rec.empty() {
+			return rec, nil
+		}
+	}
+}
+
+// skipLine skips what is left of a line that is too long.
+func (c *csvReader) skipLine() error {
+	for {
+		head, err := c.r.Peek(maxRecord)
+		if len(head) == 0 {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
+		n := c.firstLine(head)
+		if _, err := c.r.Discard(n); err != nil {
+			return err
+		}
+		if b := head[n-1]; b == '\n' || b == '\r' {
+			return nil
+		}
+	}
+}
+
+// firstLine is the length of the first line, its end included.
+func (c *csvReader) firstLine(head []byte) int {
+	i := bytes.IndexAny(head, "\r\n")
+	switch {
+	case i < 0:
+		return len(head)
+	case head[i] == '\r' && i+1 < len(head) && head[i+1] == '\n':
+		return i + 2
+	}
+	return i + 1
+}
+
+// badText says why a record cannot be text.
+func badText(text []byte) string {
+	switch {
+	case !utf8.Valid(text):
+		return "The line is not UTF-8; save the file with that encoding"
+	case bytes.IndexByte(text, 0) >= 0:
+		return "The line has a null character"
+	}
+	return ""
+}
+
+func (r *record) empty() bool {
+	for _, s := range r.cells {
+		if strings.TrimSpace(s) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// parse takes a record off the beginning of a text: its cells, its length with the
+// end of the line, and how many lines it has.
+func (c *csvReader) parse(text []byte) (cells []string, length, lines int, issue string) {
+	at := 0
+	lines = 1
+	for {
+		if len(cells) == maxColumns {
+			return nil, 0, 0, fmt.Sprintf("The line has more than %d columns", maxColumns)
+		}
+		var cell string
+		if at < len(text) && text[at] == '"' {
+			n, ends, ok := 0, 0, false
+			if cell, n, ends, ok = quotedCell(text[at:]); !ok {
+				return nil, 0, 0, "A quote is not closed"
+			}
+			at, lines = at+n, lines+ends
+			if at < len(text) && text[at] != c.separator && text[at] != '\r' && text[at] != '\n' {
+				return nil, 0, 0, "A quote is in the wrong place"
+			}
+		} else {
+			end := at
+			for end < len(text) && text[end] != c.separator && text[end] != '\r' && text[end] != '\n' {
+				end++
+			}
+			cell, at = string(text[at:end]), end
+		}
+		cells = append(cells, cell)
+		switch {
+		case at == len(text) && at == maxRecord:
+			return nil, 0, 0, fmt.Sprintf("The line is longer than %d bytes", maxRecord)
+		case at == len(text):
+			return cells, at, lines, ""
+		case text[at] == c.separator:
+			at++
+		default:
+			return cells, at + c.firstLine(text[at:]), lines, ""
+		}
+	}
+}
+
+// quotedCell takes a cell in quotes off the beginning of a text: what it says, its
+// length and how many lines end in it.
+func quotedCell(text []byte) (cell string, length, ends int, ok bool) {
+	var out []byte
+	for i := 1; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '"' && i+1 < len(text) && text[i+1] == '"':
+			i++
+			out = append(out, b)
+		case b == '"':
+			return string(out), i + 1, ends, true
+		case b == '\n' || b == '\r' && (i+1 == len(text) || text[i+1] != '\n'):
+			ends++
+			out = append(out, '\n')
+		case b != '\r':
+			out = append(out, b)
+		}
+	}
+	return "", 0, 0, false
+}

@@ -1,0 +1,185 @@
+package transfer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// maxRecords is how many records a file may have.
+	maxRecords = 500_000
+	// maxMalformed is how many may be malformed before the file is given up: it is
+	// something else, and each costs a look ahead.
+	maxMalformed = 10_000
+)
+
+// row is a record as it waits for its turn.
+type row struct {
+	Line int            `json:"l"`
+	Row  jsontext.Value `json:"r"`
+}
+
+// reader reads the records of a file.
+type reader struct {
+	noun       noun
+	objectType string
+	ignored    []string
+	records    int
+	malformed  int
+	seen       map[uint64]int // the line of each externalId and email, by their hash
+	seed       maphash.Seed
+	read       func() (line int, values []value, issue *Issue, err error)
+}
+
+// newReader finds out what a file is, and reads its headings.
+func newReader(r io.Reader, objectType string, mapping map[string]*string) (*reader, error) {
+	out := &reader{noun: nouns[objectType], objectType: objectType, ignored: []string{},
+		seen: map[uint64]int{}, seed: maphash.MakeSeed()}
+	text := decoded(r)
+	if isCard(text) {
+		cards := &cardReader{r: text}
+		out.read = func() (int, []value, *Issue, error) {
+			v, err := cards.next()
+			if err != nil {
+				return 0, nil, nil, err
+			}
+			if v.issue != "" {
+				return v.line, nil, &Issue{Line: v.line, Message: v.issue}, nil
+			}
+			return v.line, v.values(objectType), nil, nil
+		}
+		return out, nil
+	}
+	lines := newCSV(text)
+	head, err := lines.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, Unreadable.Say("The file is empty.")
+	case err != nil:
+		return nil, err
+	case head.issue != "":
+		return nil, Unreadable.Say("The first line, which has the headings, cannot be read: %s.",
+			strings.ToLower(head.issue[:1])+head.issue[1:])
+	}
+	fields, ignored, err := out.noun.assign(head.cells, mapping)
+	if err != nil {
+		return nil, err
+	}
+	out.ignored = ignored
+	out.read = func() (int, []value, *Issue, error) {
+		rec, err := lines.next()
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		if rec.issue == "" && len(rec.cells) != len(fields) {
+			rec.issue = fmt.Sprintf("The line has %d columns; the first line has %d", len(rec.cells), len(fields))
+		}
+		if rec.issue != "" {
+			return rec.line, nil, &Issue{Line: rec.line, Message: rec.issue}, nil
+		}
+		values := make([]value, 0, len(fields))
+		for i, f := range fields {
+			if f != "" {
+				values = append(values, value{f, rec.cells[i]})
+			}
+		}
+		return rec.line, values, nil, nil
+	}
+	return out, nil
+}
+
+// next reads a record, or says what is wrong with it. io.EOF is the end.
+func (r *reader) next() (row, *Issue, error) {
+	line, values, issue, err := r.read()
+	if err != nil {
+		return row{}, nil, err
+	}
+	if r.records++; r.records > maxRecords {
+		return row{}, nil, Unreadable.Say("The file has more than %d records. Split it.", maxRecords)
+	}
+	if issue != nil {
+		if r.malformed++; r.malformed > maxMalformed {
+			return row{}, nil, Unreadable.Say("More than %d lines cannot be read, the last is line %d: %s.",
+				maxMalformed, line, issue.Message)
+		}
+		return row{}, issue, nil
+	}
+	text, err := r.noun.row(values)
+	if err != nil {
+		return row{}, nil, fmt.Errorf("transfer: line %d: %w", line, err)
+	}
+	if bytes.Equal(text, []byte("{}")) {
+		return row{}, &Issue{Line: line, Message: "The record has no value that is used"}, nil
+	}
+	var keys rowKeys
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return row{}, nil, fmt.Errorf("transfer: line %d: %w", line, err)
+	}
+	if issue := r.repeated(line, &keys); issue != nil {
+		return row{}, issue, nil
+	}
+	return row{line, text}, nil, nil
+}
+
+// rowKeys are what a row is known by.
+type rowKeys struct {
+	ExternalID string  `json:"externalId"`
+	Emails     []email `json:"emails"`
+}
+
+type email struct {
+	Email string `json:"email"`
+}
+
+// repeated refuses a record that is in the file already, by its externalId or an
+// email: nobody can tell which of the two is meant.
+func (r *reader) repeated(line int, k *rowKeys) *Issue {
+	type name struct {
+		field string
+		hash  uint64
+	}
+	var names []name
+	if k.ExternalID != "" {
+		names = append(names, name{"externalId", maphash.String(r.seed, "externalId "+k.ExternalID)})
+	}
+	for _, e := range k.Emails {
+		names = append(names, name{"email", maphash.String(r.seed, "email "+db.Fold(e.Email))})
+	}
+	for _, n := range names {
+		if first := r.seen[n.hash]; first > 0 {
+			return &Issue{Line: line, Field: &n.field,
+				Message: fmt.Sprintf("Line %d has the same %s; only that one is imported", first, n.field)}
+		}
+	}
+	for _, n := range names {
+		r.seen[n.hash] = line
+	}
+	return nil
+}
+
+// issueOf is a refusal of a record as an import tells it.
+func issueOf(line int, err error) Issue {
+	f := fault.Of(err)
+	i := Issue{Line: line, Message: clip(f.Sentence(), 500)}
+	if tree, ok := f.Details.(*fault.Tree); ok {
+		if at, issue := tree.First(); issue != "" {
+			i.Message = clip(issue, 500)
+			// emails[0].email is the column email.
+			at = at[strings.LastIndexByte(at, '.')+1:]
+			if at, _, _ = strings.Cut(at, "["); at != "" {
+				i.Field = &at
+			}
+		}
+	}
+	return i
+}

@@ -1,0 +1,238 @@
+// Package transfer takes records in from files: contacts and customers from CSV
+// and vCard. It reads a file into rows (reader.go, csv.go, vcard.go, mapping.go),
+// keeps them in chunks, and a job works on one chunk after the other (work.go),
+// with the operations that a batch of the noun has. A chunk, what became of its
+// rows and the progress of the import share a transaction.
+//
+// Start reading at Import, then Service.create.
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/file"
+)
+
+// Makers looks up the caller who made an import as they are now. It refuses one
+// who may no longer act.
+type Makers interface {
+	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
+}
+
+// Config is what imports need. All of it is required.
+type Config struct {
+	DB      *db.DB
+	Clock   *clock.Clock
+	Log     *slog.Logger
+	Jobs    *job.Queue
+	Events  *event.Log
+	Files   *file.Store
+	Makers  Makers
+	Runner  *op.Runner
+	Catalog *op.Catalog // used only once operations are called
+}
+
+// Service imports files.
+type Service struct{ Config }
+
+// New panics when a required field is missing.
+func New(c Config) *Service {
+	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Files", "Makers", "Runner", "Catalog")
+	return &Service{c}
+}
+
+// Import is a file that was handed in, and what became of its rows.
+type Import struct {
+	op.Record
+	ObjectType string  `json:"objectType" enum:"contacts,customers"`
+	FileName   string  `json:"fileName"`
+	Status     Status  `json:"status" enum:"receiving,queued,running,succeeded,failed"`
+	DryRun     bool    `json:"dryRun" db:"-" doc:"nothing was stored, and id names nothing"`
+	Counts     Counts  `json:"counts"`
+	Errors     []Issue `json:"errors" max:"1000" doc:"the first 1,000 by line; in a list the first 10"`
+
+	IgnoredColumns []string    `json:"ignoredColumns" max:"500" doc:"columns of the file that were not used"`
+	ErrorMessage   *string     `json:"errorMessage" max:"1000" doc:"why it failed as a whole"`
+	CompletedAt    *clock.Time `json:"completedAt"`
+
+	Lines *[]Line `json:"lines,omitzero" db:"-" max:"1000" doc:"of a dry run: what the first 1,000 lines would do"`
+
+	Seq       int64  `json:"-" db:"seq"`
+	ActorKind string `json:"-" db:"actor_kind"`
+	ActorID   *id.ID `json:"-" db:"actor_id"`
+}
+
+// Status is how far an import is.
+type Status string
+
+// An import is received, waits for its turn, runs and ends.
+const (
+	Receiving Status = "receiving"
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+)
+
+func (s Status) ended() bool { return s == Succeeded || s == Failed }
+
+// Counts says what became of the records of a file. All but Total grow while the
+// import runs.
+type Counts struct {
+	Total     int `json:"total" doc:"records in the file, without empty lines"`
+	Processed int `json:"processed" doc:"the sum of those below"`
+	Created   int `json:"created"`
+	Updated   int `json:"updated"`
+	Unchanged int `json:"unchanged" doc:"as the file says already"`
+	Failed    int `json:"failed"`
+}
+
+// Issue is why a record was not taken.
+type Issue struct {
+	Line    int     `json:"line" doc:"where the record begins, from 1"`
+	Field   *string `json:"field" doc:"null when it is about the whole record"`
+	Message string  `json:"message" max:"1000"`
+}
+
+// Line is what a record would do.
+type Line struct {
+	Line   int    `json:"line"`
+	Action string `json:"action" enum:"create,update,fail"`
+	ID     *id.ID `json:"id" doc:"the record that it would change"`
+}
+
+// maxIssues is how many errors an import keeps, and how many lines a dry run shows.
+const maxIssues = 1000
+
+func (v *Import) fail(i Issue) {
+	v.Counts.Failed++
+	v.Counts.Processed++
+	if len(v.Errors) < maxIssues {
+		at, _ := slices.BinarySearchFunc(v.Errors, i, func(a, b Issue) int { return cmp.Compare(a.Line, b.Line) })
+		v.Errors = slices.Insert(v.Errors, at, i)
+	}
+}
+
+var imports = db.NewTable[Import]("imports", db.Life{
+	Noun:       "import",
+	Refs:       []db.Ref{db.To("actor_id", "", db.Keeps)},
+	Unexported: []string{"actor_id"},
+})
+
+// chunks are rows that wait for their turn.
+var chunks = db.Declare("import_chunks", db.Life{
+	Parent: db.To("import_id", "imports"),
+	Bytes:  "size_bytes",
+})
+
+const exampleID = `"7e2b1c90-4d3a-4f6e-8b15-0c9d8e7f6a5b"`
+
+// Operations lists everything that can be done with imports.
+func (s *Service) Operations() []*op.Op {
+	names := []string{"contacts", "customers"}
+	return []*op.Op{
+		op.Read(op.Spec{
+			Name:     "imports.list",
+			Route:    "GET /v1/imports",
+			Resource: "contacts",
+			AnyOf:    names,
+			Summary:  "List imports, newest first.",
+			Example:  `{"status": ["running"]}`,
+		}, listImports),
+		op.Bytes(op.Spec{
+			Name:      "imports.create",
+			Route:     "POST /v1/imports",
+			Resource:  "contacts",
+			AnyOf:     names,
+			Status:    202,
+			Immediate: true,
+			Summary:   "Import contacts or customers from a CSV or vCard file.",
+			Description: "A record changes what has its externalId or, of a contact, one of its emails, and else " +
+				"creates. Fields that are changed are those that the file has a value for; tags are added; emails, " +
+				"numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A " +
+				"record that is wrong is named in errors, and the others are imported. A dry run stores nothing, and " +
+				"answers 200 with what each line would do.",
+			Errors: []*fault.Kind{Unreadable, TooManyImports, file.LimitReached},
+			Events: []string{"import.created"},
+			Example: `{"file": "contacts.csv", "objectType": "contacts", "mapping": "{\"E-Mail\": \"email\"}", ` +
+				`"dryRun": true}`,
+		}, s.create),
+		op.Read(op.Spec{
+			Name:        "imports.get",
+			Route:       "GET /v1/imports/{id}",
+			Resource:    "contacts",
+			AnyOf:       names,
+			Summary:     "Get an import, with its progress.",
+			Description: "The events of what it changes have its id as requestId.",
+			Example:     `{"id": ` + exampleID + `}`,
+		}, getImport),
+	}
+}
+
+// Happenings are the events of imports that go on by themselves.
+var Happenings = []op.Happening{
+	{Type: "import.succeeded", Resource: "contacts", When: "an import has worked on the last record of its file"},
+	{Type: "import.failed", Resource: "contacts", When: "an import ends before its time; errorMessage says why"},
+}
+
+// The refusals.
+var (
+	Unreadable = fault.Define("IMPORT_FILE_INVALID", 422,
+		"The file is neither CSV with a line of headings nor vCard.")
+	TooManyImports = fault.Define("IMPORT_LIMIT_REACHED", 409,
+		"Three imports of the organization wait or run. Wait for one to end.")
+)
+
+type importList struct {
+	op.Browse
+	SortBy     string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
+	Status     []Status `query:"status" enum:"receiving,queued,running,succeeded,failed"`
+	ObjectType []string `query:"objectType" enum:"contacts,customers"`
+}
+
+func listImports(ctx context.Context, c *op.Call, in importList) (*op.List[Import], error) {
+	w := db.In(c.Org)
+	db.Choice(w, "status", in.Status, Succeeded)
+	db.Choice(w, "object_type", in.ObjectType, "contacts")
+	var seen []string
+	for name := range nouns {
+		if c.Require(name, op.ActionRead, "It") == nil {
+			seen = append(seen, name)
+		}
+	}
+	if len(seen) < len(nouns) {
+		db.Choice(w, "object_type", seen, "")
+	}
+	list, err := op.Rows(ctx, c, imports, in.Browse, in.SortBy, nil, w)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Data {
+		v := &list.Data[i]
+		v.Errors = v.Errors[:min(len(v.Errors), 10)]
+	}
+	return list, nil
+}
+
+type importRef struct {
+	ID id.ID `path:"id" doc:"the import"`
+}
+
+func getImport(ctx context.Context, c *op.Call, in importRef) (*Import, error) {
+	v, err := imports.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return v, c.Require(v.ObjectType, op.ActionRead, "An import of "+v.ObjectType)
+}
