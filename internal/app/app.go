@@ -38,6 +38,7 @@ import (
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
+	"frontdesk/internal/resource/proposal"
 	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
 )
@@ -69,6 +70,7 @@ type App struct {
 	Webhooks    *webhook.Service
 	MailServer  *mailserver.Server
 	Automations *automation.Service
+	Proposals   *proposal.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -248,6 +250,7 @@ func (a *App) openReactions() {
 		Workers: 4 * s.Workers, // they wait for commits, which are shared
 	})
 	a.Automations.Handle()
+	a.openProposals()
 	a.Departures = account.NewDepartures(account.DeparturesConfig{
 		Accounts: a.Accounts,
 		Keepers:  []account.Keeper{a.Webhooks, a.Automations},
@@ -321,6 +324,8 @@ func (a *App) openAgents() {
 		MetadataURL: oauth.MetadataURL(s.MCPURL),
 		Allowances:  s.AgentLimit.ByPlan(),
 		Backstop:    s.AgentLimit.Transport,
+		Propose:     a.propose,
+		Seal:        a.seal,
 	}
 	a.MCP.Mount(a.agents, a.Catalog)
 }

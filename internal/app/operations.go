@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
+	"frontdesk/internal/resource/proposal"
 	"frontdesk/internal/resource/task"
 	"frontdesk/internal/resource/template"
 	"frontdesk/internal/resource/webhook"
@@ -42,8 +43,9 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Domains.Operations(),
 		a.Webhooks.Operations(),
 		a.Automations.Operations(),
+		a.Proposals.Operations(),
 		more,
-	).Also(slices.Concat(happenings, message.Happenings)...).
+	).Also(slices.Concat(happenings, message.Happenings, proposal.Happenings)...).
 		BadID("/v1/contacts", contact.InvalidID).
 		BadID("/v1/businesses", business.InvalidID).
 		BadID("/v1/messages", message.InvalidID)
@@ -88,5 +90,6 @@ func Describe() *op.Catalog {
 		Invoices:    &invoice.Service{},
 		Webhooks:    &webhook.Service{},
 		Automations: &automation.Service{},
+		Proposals:   &proposal.Service{},
 	}).operations(nil)
 }
