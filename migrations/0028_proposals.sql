@@ -35,7 +35,7 @@ CREATE TABLE proposals (
   completed_at TIME,
   replaces_id ID,
 -- an agent's call, so that the same call finds its proposal again
-  call_print BYTES,
+  fingerprint BYTES,
   call_key TEXT,
 -- the answers of steps that show a secret once
   secrets BYTES
@@ -43,7 +43,7 @@ CREATE TABLE proposals (
 CREATE INDEX proposals_list ON proposals (organization_id, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX proposals_status ON proposals (organization_id, status, created_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX proposals_agent ON proposals (organization_id, agent_id, created_at DESC, seq DESC) WHERE agent_id IS NOT NULL;
-CREATE INDEX proposals_call ON proposals (organization_id, agent_id, call_print) WHERE call_print IS NOT NULL;
+CREATE INDEX proposals_call ON proposals (organization_id, agent_id, fingerprint) WHERE fingerprint IS NOT NULL;
 CREATE INDEX proposals_key ON proposals (organization_id, agent_id, call_key) WHERE call_key IS NOT NULL;
 CREATE INDEX proposals_replaces ON proposals (organization_id, replaces_id) WHERE replaces_id IS NOT NULL;
 CREATE INDEX proposals_open ON proposals (expires_at) WHERE status IN ('planned', 'pending');

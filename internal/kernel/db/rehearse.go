@@ -63,9 +63,16 @@ func (tx *Tx) Tell(v any) {
 // what the transaction has made of them.
 func (tx *Tx) NextStep() { tx.former = nil }
 
+// NoteFresh says that the row with this id is new, if anybody follows.
+func (tx *Tx) NoteFresh(row id.ID) {
+	if tx.trace != nil {
+		tx.trace.fresh[row] = true
+	}
+}
+
 func (t *Table[T]) traceInsert(tx *Tx, row *T) {
 	if tx.trace != nil {
-		tx.trace.fresh[id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String())] = true
+		tx.NoteFresh(id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String()))
 	}
 }
 

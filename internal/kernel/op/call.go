@@ -54,11 +54,17 @@ type emit struct {
 }
 
 // NewID returns the id of a new row.
-func (c *Call) NewID() id.ID { return id.New() }
+func (c *Call) NewID() id.ID {
+	v := id.New()
+	if c.within {
+		c.Tx.NoteFresh(v)
+	}
+	return v
+}
 
 // NewRecord returns the common part of a new row.
 func (c *Call) NewRecord() Record {
-	return Record{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
+	return Record{ID: c.NewID(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
 }
 
 // Emit writes one event in the transaction of the change, once its work is done.

@@ -101,7 +101,7 @@ func noOperation(catalog Catalog, name string, callable func(*op.Op) bool) strin
 			names = append(names, o.Name)
 		}
 	}
-	return "There is no operation " + strconv.Quote(name) + " for steps; " + op.DidYouMean(name, names,
+	return "There is no operation " + strconv.Quote(name) + " for automations; " + op.DidYouMean(name, names,
 		"use one that an agent could call, like tasks.create")
 }
 
@@ -115,6 +115,9 @@ func checkStep(catalog Catalog, step *Step, known []string, callable func(*op.Op
 	}
 	if o.Secret && step.SaveAs != nil {
 		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once and is not kept")
+	}
+	if len(known) == 0 { // there is nothing that a placeholder could name, so braces are braces
+		return tree.Set("input", o.Check(step.Input, func(string) bool { return false }))
 	}
 	tree = tree.Set("input", o.Check(step.Input, isOpen))
 	value, err := decode(step.Input)

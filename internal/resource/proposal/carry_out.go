@@ -148,7 +148,7 @@ func (s *Service) take(ctx context.Context, v *Proposal, i int, who *op.Caller, 
 		}
 		values[*step.SaveAs] = value
 	}
-	input, err := automation.Render(v.Steps[i].Input, values)
+	input, err := v.render(i, values)
 	if err != nil {
 		return op.Answer{}, fault.Field("input", "The input could not be built: "+err.Error())
 	}

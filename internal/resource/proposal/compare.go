@@ -37,8 +37,12 @@ func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 
 type comparison struct {
 	was, now clock.Time
+	creates  bool // the effect creates what it tells of
 	found    []string
 }
+
+// minted are the fields whose values are drawn when a row is created.
+var minted = []string{"recordValue"}
 
 func (c *comparison) note(path, what string) {
 	if len(c.found) < maxDifferences {
@@ -50,6 +54,7 @@ func (c *comparison) effect(path string, a, b *Effect) {
 	x, y := plain(a), plain(b)
 	delete(x, "summary") // it says what the rest says
 	delete(y, "summary")
+	c.creates = a.Kind == Create
 	c.value(path, x, y)
 }
 
@@ -80,6 +85,9 @@ func (c *comparison) value(path string, a, b any) {
 			}
 		}
 		for _, k := range keys {
+			if c.creates && slices.Contains(minted, k) {
+				continue
+			}
 			c.value(path+"."+k, x[k], y[k])
 		}
 		return

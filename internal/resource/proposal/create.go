@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"frontdesk/internal/account"
@@ -60,7 +61,7 @@ func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*P
 		return nil, err
 	}
 	if err := s.show(ctx, c.Caller, c.Door, c.RequestID, v); err != nil {
-		return nil, err
+		return nil, refusedStep(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
 		if in.ReplacesID != nil {
@@ -84,7 +85,7 @@ func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title str
 		Effects:     []Effect{},
 		Skipped:     []Skipped{},
 		Difference:  []string{},
-		Versions:    map[string]clock.Time{},
+		Versions:    map[string]int64{},
 		MakerKind:   string(c.Kind),
 		MakerID:     c.ActorID(),
 		MakerUserID: c.UserID(),
@@ -158,6 +159,24 @@ func inStep(i, n int, err error) error {
 			(*fault.Tree)(nil).Set("input", tree)).Sized(n))
 	}
 	return &named
+}
+
+// refusedStep is the refusal of a step as the answer to a plan: what is wrong with
+// an input or a permission is told as such, anything else with the step's own code
+// in the details.
+func refusedStep(err error, n int) error {
+	var step *op.StepError
+	var f *fault.Fault
+	if !errors.As(err, &step) || !errors.As(step.Err, &f) {
+		return err
+	}
+	if f.Status >= 500 || slices.Contains([]*fault.Kind{fault.Invalid, fault.BadInput, fault.Forbidden,
+		fault.RateLimited, TooLong}, f.Kind) {
+		return inStep(step.Step, n, f)
+	}
+	out := StepRefused.Say("Step %d would be refused: %s", step.Step+1, f.Sentence())
+	out.Details = map[string]any{"step": step.Step, "code": f.Code, "message": f.Sentence(), "details": f.Details}
+	return out
 }
 
 // insert writes a new proposal and tells those who want to hear of it.
@@ -264,7 +283,7 @@ func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposa
 	if a.Key != "" {
 		v.CallKey = &a.Key
 	}
-	return v, s.show(ctx, a.Caller, op.Agent, a.RequestID, v)
+	return v, stepFault(s.show(ctx, a.Caller, op.Agent, a.RequestID, v), 1)
 }
 
 // earlier finds the proposal of an equal call: with the same key, or with the same
@@ -274,7 +293,7 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (
 	if a.Key != "" {
 		w.And("call_key = ?", a.Key)
 	} else {
-		w.And("call_print = ?", print).And("call_key IS NULL").And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
+		w.And("fingerprint = ?", print).And("call_key IS NULL").And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
 			s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
 	}
 	// After these the same call may be tried anew.

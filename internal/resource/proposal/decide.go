@@ -101,6 +101,7 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 	together := s.together(v)
 	if !together {
 		out, err := s.rehearse(ctx, who, door, c.RequestID, v)
+		err = stepFault(err, len(v.Steps))
 		if err != nil && !isRefusal(err) {
 			return nil, err
 		}

@@ -62,13 +62,13 @@ type Proposal struct {
 	ReplacesID  *id.ID      `json:"replacesId" doc:"the proposal that this one changes"`
 	ApprovalURL string      `json:"approvalUrl" db:"-" max:"2048" doc:"where a person decides, after signing in"`
 
-	Versions    map[string]clock.Time `json:"-" db:"versions"`
-	MakerUserID *id.ID                `json:"-" db:"maker_user_id"`
-	Door        string                `json:"-" db:"door"`
-	RehearsedAt clock.Time            `json:"-" db:"rehearsed_at"`
-	CallPrint   []byte                `json:"-" db:"call_print"`
-	CallKey     *string               `json:"-" db:"call_key"`
-	Secrets     []byte                `json:"-" db:"secrets"`
+	Versions    map[string]int64 `json:"-" db:"versions"`
+	MakerUserID *id.ID           `json:"-" db:"maker_user_id"`
+	Door        string           `json:"-" db:"door"`
+	RehearsedAt clock.Time       `json:"-" db:"rehearsed_at"`
+	CallPrint   []byte           `json:"-" db:"fingerprint"`
+	CallKey     *string          `json:"-" db:"call_key"`
+	Secrets     []byte           `json:"-" db:"secrets"`
 }
 
 // ProposalStep is one operation call, and what came of it.
@@ -121,7 +121,7 @@ var proposals = db.NewTable[Proposal]("proposals", db.Life{
 		Only:  "status NOT IN ('planned', 'pending', 'approved', 'executing')",
 	},
 	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
-	Unexported: []string{"call_print", "call_key"},
+	Unexported: []string{"fingerprint", "call_key"},
 	Erase: db.Blank(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL, secrets = NULL,
 		because_text = NULL, rejection = NULL, difference = '[]'`).Find(findMentions),
 })
@@ -136,8 +136,10 @@ func findMentions(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 var (
 	IsStale = fault.Define("PROPOSAL_STALE", 409,
 		"Something changed since the proposal was shown, so it was not carried out. Propose it anew.")
-	NotOpen = fault.Define("PROPOSAL_NOT_OPEN", 409, "This proposal can no longer be decided or carried out.")
-	Needed  = fault.Define("PROPOSAL_NEEDS_APPROVAL", 403, "A person must approve this proposal in the console.")
+	NotOpen     = fault.Define("PROPOSAL_NOT_OPEN", 409, "This proposal can no longer be decided or carried out.")
+	Needed      = fault.Define("PROPOSAL_NEEDS_APPROVAL", 403, "A person must approve this proposal in the console.")
+	StepRefused = fault.Define("PROPOSAL_STEP_REFUSED", 409,
+		"A step would be refused. The details say which, and with what.")
 	TooMany = fault.Define("PROPOSAL_LIMIT_REACHED", 409,
 		"200 proposals wait for a decision already. Wait until some are decided, or cancel some.")
 )
@@ -156,7 +158,7 @@ func (s *Service) Operations() []*op.Op {
 			Description: "The steps run for real and are undone; effects[] tells what they would do. It is planned " +
 				"when you may do every step yourself: execute it, or leave it as a dry run. It is pending when a " +
 				"person must decide first. A step's texts may have placeholders over what earlier steps saved.",
-			Errors: []*fault.Kind{fault.NotFound, TooMany, TooLong},
+			Errors: []*fault.Kind{StepRefused, TooMany, TooLong},
 			Events: []string{"proposal.created"},
 			Example: `{"title": "Clean up a contact", "reason": "The owner asked for it by mail.", "steps": [` +
 				`{"operation": "contacts.create", "input": {"firstName": "Ada"}, "saveAs": "ada"}, {"operation": ` +

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -32,7 +32,7 @@ var TooLong = fault.Define("PROPOSAL_TOO_LARGE", 422,
 type outcome struct {
 	effects  []Effect
 	totals   ProposalTotals
-	versions map[string]clock.Time
+	versions map[string]int64
 	results  []op.Answer
 	skipped  []int // the steps that could not be rehearsed
 }
@@ -51,8 +51,7 @@ func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID s
 func (s *Service) rehearse(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) (
 	*outcome, error) {
 	out := &outcome{}
-	err := s.cfg.Runner.Rehearse(ctx, s.series(c, d, requestID, v, out))
-	return out, stepFault(err, len(v.Steps))
+	return out, s.cfg.Runner.Rehearse(ctx, s.series(c, d, requestID, v, out))
 }
 
 // stepFault names the step that was refused.
@@ -76,14 +75,14 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 		series.Steps = append(series.Steps, op.SeriesStep{
 			Op:    s.cfg.Catalog.Named(step.Operation),
 			Key:   v.key(i),
-			Fixed: !automation.HasPlaceholder(step.Input),
+			Fixed: v.literal(i) || !automation.HasPlaceholder(step.Input),
 			Input: func() ([]byte, error) {
 				if i == 0 {
 					clear(values)
 					clear(unknown)
 					out.results = nil
 				}
-				text, err := automation.Render(step.Input, values)
+				text, err := v.render(i, values)
 				if err != nil && len(unknown) > 0 {
 					return nil, op.ErrCannotRehearse
 				}
@@ -121,6 +120,19 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	return series
 }
 
+// literal reports whether braces in the input of a step mean nothing, because no
+// earlier step saved anything: a template may be proposed as it is written.
+func (v *Proposal) literal(i int) bool {
+	return !slices.ContainsFunc(v.Steps[:i], func(s ProposalStep) bool { return s.SaveAs != nil })
+}
+
+func (v *Proposal) render(i int, values map[string]any) ([]byte, error) {
+	if v.literal(i) {
+		return v.Steps[i].Input, nil
+	}
+	return automation.Render(v.Steps[i].Input, values)
+}
+
 // key is the idempotency key of a step.
 func (v *Proposal) key(i int) string { return op.ProposalKeys + string(v.ID) + ":" + strconv.Itoa(i) }
 
@@ -143,19 +155,19 @@ func answerData(a op.Answer) (jsontext.Value, error) {
 // describe turns what the steps did into effects.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, org id.ID, v *Proposal, traces []*db.Trace,
 	out *outcome) error {
-	out.effects, out.versions = []Effect{}, map[string]clock.Time{}
+	out.effects, out.versions = []Effect{}, map[string]int64{}
 	heard := map[string][]EffectTrigger{}
 	names := &freshNames{traces: traces, names: map[id.ID]string{}}
 	for i, trace := range traces {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
-		if isIn(out.skipped, i) {
+		if slices.Contains(out.skipped, i) {
 			out.effects = append(out.effects, notRehearsed(i, o))
 			continue
 		}
 		for row, at := range trace.Versions {
 			if !names.fresh(row) {
 				if _, ok := out.versions[string(row)]; !ok {
-					out.versions[string(row)] = at
+					out.versions[string(row)] = int64(at)
 				}
 			}
 		}
@@ -183,15 +195,6 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, org id.ID, v *Proposa
 	}
 	out.totals = totalsOf(out.effects)
 	return nil
-}
-
-func isIn(list []int, n int) bool {
-	for _, v := range list {
-		if v == n {
-			return true
-		}
-	}
-	return false
 }
 
 // triggers are the automations and webhooks that would hear of an event.
