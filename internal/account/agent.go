@@ -159,13 +159,14 @@ type Offer struct {
 	BusinessName string            `json:"businessName"`
 	Agreed       bool              `json:"agreed" doc:"the business accepted the current agreement"`
 	Permissions  map[string]string `json:"permissions"`
+	AskMode      string            `json:"askMode" enum:"unavailable,propose"`
 }
 
 func (a *Accounts) offerAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Offer], error) {
 	rows, err := db.All[Offer](ctx, c.Tx, `
 		SELECT a.id, a.name, b.name, EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1
 			AND g.business_id = b.id
-			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions
+			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions, a.ask_mode
 		FROM agents a JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
 		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL
 		ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,
