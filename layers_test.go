@@ -46,6 +46,7 @@ var layers = [][]string{
 	{"internal/resource/message"},
 	{"internal/resource/invoice"},
 	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation"},
+	{"internal/resource/proposal"},
 	{"internal/door/console"},
 	{"internal/door/*", "internal/adapter/*"},
 	{"internal/app"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -19,6 +20,11 @@ type Agent struct {
 	Status     Status `json:"status" enum:"active,inactive"`
 	// Permissions has a cell like "contacts.read" for every resource and action.
 	Permissions map[string]string `json:"permissions"`
+	AskMode     string            `json:"askMode" enum:"unavailable,propose" doc:"what asking means for this agent"`
+	Guard       *string           `json:"guard" enum:"on,off" doc:"against strangers' words; null is on"`
+	Limits      Limits            `json:"limits" doc:"per day"`
+
+	OutsideReadAt *clock.Time `json:"-" db:"outside_read_at"` // when it last read what strangers wrote
 }
 
 var agents = db.NewTable[Agent]("agents", db.Life{
@@ -48,6 +54,8 @@ func Preset(name string) map[string]string {
 				level = allow
 			case name == "helper" && a != op.ActionDelete && slices.Contains(helperResources, r):
 				level = allow
+			case name == "helper" && r == Proposals:
+				level = deny // its own come with askMode
 			case name == "helper":
 				level = ask
 			}
@@ -57,13 +65,12 @@ func Preset(name string) map[string]string {
 	return table
 }
 
-// Allowed returns what the agent may do without asking. A cell that this release
-// does not know, because a newer one runs beside it, allows nothing.
+// Allowed returns what the agent may do without asking.
 func (g *Agent) Allowed() (p op.Permissions) {
-	for cell, level := range g.Permissions {
-		resource, verb, _ := strings.Cut(cell, ".")
-		if a, ok := op.ActionNamed(verb); ok && level == allow && slices.Contains(op.Resources(), resource) {
-			p = p.With(resource, a)
+	p = g.cells(allow)
+	if g.AskMode == AskPropose { // it looks after its own proposals
+		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate} {
+			p = p.With(Proposals, a)
 		}
 	}
 	return p
@@ -126,7 +133,7 @@ func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) 
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
 		return nil, db.Missing(err, "business")
 	}
-	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active,
+	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active, AskMode: AskUnavailable,
 		Permissions: Preset(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
@@ -152,13 +159,14 @@ type Offer struct {
 	BusinessName string            `json:"businessName"`
 	Agreed       bool              `json:"agreed" doc:"the business accepted the current agreement"`
 	Permissions  map[string]string `json:"permissions"`
+	AskMode      string            `json:"askMode" enum:"unavailable,propose"`
 }
 
 func (a *Accounts) offerAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Offer], error) {
 	rows, err := db.All[Offer](ctx, c.Tx, `
 		SELECT a.id, a.name, b.name, EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1
 			AND g.business_id = b.id
-			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions
+			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions, a.ask_mode
 		FROM agents a JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
 		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL
 		ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,

@@ -51,6 +51,8 @@ type makerRow struct {
 	Status      Status            `db:"status"`
 	Role        string            `db:"role"`
 	Permissions map[string]string `db:"permissions"`
+	AskMode     string            `db:"ask_mode"`
+	Paused      bool              `db:"paused"`
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
 }
@@ -81,7 +83,8 @@ func (row *makerRow) login(a *Accounts, org, maker id.ID, kind op.ActorKind, p o
 func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
 	row, err := a.makerRow(ctx, org, maker, `
 		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role,
-			a.permissions AS permissions, `+agreedTo+`
+			a.permissions AS permissions, a.ask_mode AS ask_mode, o.agents_paused_at IS NOT NULL AS paused, `+
+		agreedTo+`
 		FROM agents a
 		JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL
 		JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
@@ -95,8 +98,13 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	if row.Status != Active {
 		return nil, fault.Unauthorized.Say("The agent that made it is deactivated.")
 	}
-	g := Agent{Permissions: row.Permissions}
-	return row.login(a, org, maker, op.AgentActor, g.Allowed()), nil
+	if row.Paused {
+		return nil, AgentsPaused.New()
+	}
+	g := Agent{Permissions: row.Permissions, AskMode: row.AskMode}
+	l := row.login(a, org, maker, op.AgentActor, g.Allowed())
+	l.Caller.Asks = g.Asks()
+	return l, nil
 }
 
 // memberOf reads a member with the organization's first business, in which
@@ -105,13 +113,13 @@ const (
 	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
 	memberOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
-		`role, NULL AS permissions, ` + agreedTo + `
+		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` + agreedTo + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
 		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
 	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
-		`role, NULL AS permissions, ` + agreedTo + `
+		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` + agreedTo + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
 )

@@ -38,6 +38,7 @@ import (
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
+	"frontdesk/internal/resource/proposal"
 	"frontdesk/internal/resource/transfer"
 	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
@@ -71,6 +72,7 @@ type App struct {
 	MailServer  *mailserver.Server
 	Automations *automation.Service
 	Imports     *transfer.Service
+	Proposals   *proposal.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -262,6 +264,7 @@ func (a *App) openReactions() {
 		Workers: 4 * s.Workers, // they wait for commits, which are shared
 	})
 	a.Automations.Handle()
+	a.openProposals()
 	a.Departures = account.NewDepartures(account.DeparturesConfig{
 		Accounts: a.Accounts,
 		Keepers:  []account.Keeper{a.Webhooks, a.Automations},
@@ -335,6 +338,8 @@ func (a *App) openAgents() {
 		MetadataURL: oauth.MetadataURL(s.MCPURL),
 		Allowances:  s.AgentLimit.ByPlan(),
 		Backstop:    s.AgentLimit.Transport,
+		Propose:     a.propose,
+		Seal:        a.seal,
 	}
 	a.MCP.Mount(a.agents, a.Catalog)
 }

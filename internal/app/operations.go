@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
+	"frontdesk/internal/resource/proposal"
 	"frontdesk/internal/resource/task"
 	"frontdesk/internal/resource/template"
 	"frontdesk/internal/resource/transfer"
@@ -44,8 +45,9 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Webhooks.Operations(),
 		a.Automations.Operations(),
 		a.Imports.Operations(),
+		a.Proposals.Operations(),
 		more,
-	).Also(slices.Concat(happenings, message.Happenings, transfer.Happenings)...).
+	).Also(slices.Concat(happenings, message.Happenings, transfer.Happenings, proposal.Happenings)...).
 		BadID("/v1/contacts", contact.InvalidID).
 		BadID("/v1/businesses", business.InvalidID).
 		BadID("/v1/messages", message.InvalidID)
@@ -91,5 +93,6 @@ func Describe() *op.Catalog {
 		Webhooks:    &webhook.Service{},
 		Automations: &automation.Service{},
 		Imports:     &transfer.Service{},
+		Proposals:   &proposal.Service{},
 	}).operations(nil)
 }

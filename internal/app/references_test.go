@@ -106,7 +106,7 @@ func TestAttackLinkToUnreadableFile(t *testing.T) {
 func TestResources(t *testing.T) {
 	app.Describe()
 	want := "automations businesses contacts customers domains email_opt_ins email_templates files invoices messages " +
-		"properties tasks webhooks"
+		"properties proposals tasks webhooks"
 	if got := strings.Join(op.Resources(), " "); got != want {
 		t.Errorf("resources %s, want %s", got, want)
 	}

@@ -20,6 +20,9 @@ type Login struct {
 	Disabled bool // the organization, or the user who consented, may not act
 	Agreed   bool // the agent's business accepted the current agreement
 	Session  bool // the request belongs to an open session
+	Paused   bool // all agents of the organization are
+	Proposes bool // what it may not do alone, it proposes
+	ShowsURL bool // the client of the session can show a person an address
 }
 
 type loginRow struct {
@@ -42,6 +45,9 @@ type loginRow struct {
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
 	Session     bool              `db:"session"`
+	AskMode     string            `db:"ask_mode"`
+	Paused      bool              `db:"paused"`
+	ShowsURL    bool              `db:"shows_url"`
 }
 
 // Lookup finds the caller behind an access token. It runs for every request, in
@@ -73,7 +79,9 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 				EXISTS (SELECT 1 FROM agreements c WHERE c.organization_id = a.organization_id
 					AND c.business_id = a.business_id
 					AND c.kind = 'domain' AND c.version = $4 AND c.deleted_at IS NULL),
-				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id)
+				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id), a.ask_mode,
+				o.agents_paused_at IS NOT NULL,
+				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url)
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
 				JOIN businesses b ON b.id = a.business_id JOIN organizations o ON o.id = g.organization_id
 			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:],
@@ -100,13 +108,14 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 		return nil, unknown
 	}
 	g.note(v.Grant, now)
-	agent := account.Agent{Permissions: v.Permissions}
+	agent := account.Agent{Permissions: v.Permissions, AskMode: v.AskMode}
 	return &Login{
 		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business,
-			Plan: v.Plan, Permissions: agent.Allowed(),
+			Plan: v.Plan, Permissions: agent.Allowed(), Asks: agent.Asks(),
 			Agreements: account.Agreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
-		Disabled: v.OrgStatus != account.Active || !v.Member, Agreed: v.Agreed, Session: v.Session,
+		Disabled: v.OrgStatus != account.Active || !v.Member, Agreed: v.Agreed, Session: v.Session, Paused: v.Paused,
+		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
 	}, nil
 }
 
@@ -114,14 +123,14 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 const maxSessions = 100
 
 // OpenSession begins a session of the login's grant. Any process can serve it.
-func (g *Grants) OpenSession(ctx context.Context, l *Login) (string, error) {
+func (g *Grants) OpenSession(ctx context.Context, l *Login, showsURL bool) (string, error) {
 	session := secret.NewToken(sessionPrefix)
 	hash := secret.Hash(session)
 	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
-			INSERT INTO agent_sessions (organization_id, grant_id, hash, created_at)
-			VALUES ($1, $2, $3, $4)`,
-			l.Caller.Organization, l.Grant, hash[:], g.clock.Now())
+			INSERT INTO agent_sessions (organization_id, grant_id, hash, created_at, shows_url)
+			VALUES ($1, $2, $3, $4, $5)`,
+			l.Caller.Organization, l.Grant, hash[:], g.clock.Now(), showsURL)
 		if err != nil {
 			return err
 		}

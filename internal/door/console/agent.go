@@ -22,6 +22,7 @@ type agentData struct {
 	Clients  []grant.Connection
 	Form     *form
 	URL      string
+	Asking   asking
 }
 
 func (v *visit) agent() (*account.Agent, error) {
@@ -46,13 +47,15 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 	if err != nil {
 		return err
 	}
-	d := agentData{Agent: g, Business: names[g.BusinessID], Presets: presets, Form: f, URL: v.AgentURL}
+	d := agentData{Agent: g, Business: names[g.BusinessID], Presets: presets, Form: f, URL: v.AgentURL,
+		Asking: askingOf(g)}
 	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {
 		table, d.Preset = account.Preset(p), optionText(presets, p)
 	}
-	d.Table, d.Tools = v.permissionTable(table), v.tools(table)
+	d.Table = v.permissionTable(table)
+	d.Tools = v.tools(&account.Agent{Permissions: table, AskMode: g.AskMode})
 	clients, err := v.connections()
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func (v *visit) agentsPage() error {
 	rows := sheet[agentRow]{Earlier: agents.Earlier, Later: agents.Later}
 	for _, g := range agents.Rows {
 		rows.Rows = append(rows.Rows,
-			agentRow{g, names[g.BusinessID], v.tools(g.Permissions), clients[g.ID], agentState(g.Status)})
+			agentRow{g, names[g.BusinessID], v.tools(&g), clients[g.ID], agentState(g.Status)})
 	}
 	return v.show(http.StatusOK, "agents", view{Title: "Agents", Section: "agents", Crumbs: agentCrumbs(),
 		Main: mainUnless(len(rows.Rows) == 0, "Create agent", "/agents/new"), Data: struct {

@@ -18,6 +18,7 @@ type offer struct {
 	account.Offer
 	Tools         int
 	May, Ask, Not []string
+	Propose       bool // what it must ask for, it proposes
 	Chosen        bool
 }
 
@@ -77,7 +78,8 @@ func (v *visit) showConsent(status int, r *grant.Request, problem string) error 
 		if !o.Agreed {
 			continue
 		}
-		row := offer{Offer: o, Tools: v.tools(o.Permissions), Chosen: string(o.ID) == chosen}
+		row := offer{Offer: o, Tools: v.tools(&account.Agent{Permissions: o.Permissions, AskMode: o.AskMode}),
+			Propose: o.AskMode == account.AskPropose, Chosen: string(o.ID) == chosen}
 		row.May, row.Ask, row.Not = permissionWords(o.Permissions)
 		d.Offers = append(d.Offers, row)
 	}

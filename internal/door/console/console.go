@@ -118,6 +118,8 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		(*visit).cancelExecution,
 		"POST /executions/{id}/retry", (*visit).retryExecution,
 	)
+	page(signedIn, reviewRoutes...)
+	page(managers, reviewManagerRoutes...)
 	page(managers,
 		"GET /agents", (*visit).agentsPage,
 		"GET /agents/new", (*visit).newAgentPage, "POST /agents/new", (*visit).createAgent,

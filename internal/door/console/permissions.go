@@ -52,8 +52,8 @@ func (d *Door) openedBy() (cells, reads map[string]int, free int) {
 }
 
 // tools is how many tools an agent's client would see.
-func (d *Door) tools(table map[string]string) (n int) {
-	allowed := (&account.Agent{Permissions: table}).Allowed()
+func (d *Door) tools(g *account.Agent) (n int) {
+	allowed := g.Allowed() | g.Asks()
 	for _, o := range d.Catalog.All() {
 		if isTool(o) && o.AllowedBy(allowed) {
 			n++

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -30,7 +31,9 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done ` +
 	`twice. ` +
 	`A tool that creates, changes or lists records answers with them in the shape of the tool that gets one. ` +
-	`A refused call answers {error: {code, message, details}}.`
+	`A refused call answers {error: {code, message, details}}. ` +
+	`A call that answers {status: "pending_approval"} waits for a person: give them approvalUrl, then call ` +
+	`proposals_get. Repeating the call makes no second proposal.`
 
 // server is the SDK's server with all tools. What a caller sees of them is
 // decided at each request.
@@ -62,7 +65,8 @@ func loginOf(r sdk.Request) *grant.Login {
 	return l
 }
 
-func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions) }
+// allowed reports whether a caller sees the tool: it may use it, or propose to.
+func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions | c.Asks) }
 
 // guard counts the call against the allowance and hides what the agent may not
 // use.
@@ -149,10 +153,13 @@ func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) sdk.Result {
 // and act upon.
 func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	began, request := time.Now(), string(id.New())
-	a, err := d.run(ctx, t, r, request)
+	a, asked, err := d.run(ctx, t, r, request)
 	t.calls.observe(err, time.Since(began))
 	if err != nil {
 		return d.refusal(ctx, t, request, err), nil
+	}
+	if asked != nil {
+		return d.pending(t, r, asked)
 	}
 	body := a.Body
 	if body == nil {
@@ -167,13 +174,17 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	return out, nil
 }
 
-func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request string) (a op.Answer, err error) {
+func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request string) (a op.Answer, asked *Asked,
+	err error) {
 	defer func() {
 		if v := recover(); v != nil { // the SDK would crash the process
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
 	l := loginOf(r)
+	if l.Paused {
+		return a, nil, account.AgentsPaused.New()
+	}
 	arguments := []byte(r.Params.Arguments)
 	if bytes.Equal(bytes.TrimSpace(arguments), []byte("null")) {
 		arguments = nil
@@ -192,12 +203,23 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 	if t.op.TakesKey() {
 		rest, key, has, ok := takeKey(arguments)
 		if !ok {
-			return a, fault.Field(keyArgument, "Invalid input: expected one string")
+			return a, nil, fault.Field(keyArgument, "Invalid input: expected one string")
 		}
 		arguments, q.Key, q.HasKey = rest, key, has
 	}
 	q.Body = func() ([]byte, error) { return arguments, nil }
-	return d.Runner.Do(ctx, t.op, q)
+	ask := Ask{Caller: l.Caller, Op: t.op, Input: arguments, Key: q.Key, RequestID: request}
+	if !t.op.AllowedBy(l.Caller.Permissions) {
+		ask.Because, ask.Text = "ask", "The agent may do this only after asking a person."
+		asked, err = d.Propose(ctx, ask)
+		return a, asked, err
+	}
+	a, err = d.Runner.Do(ctx, t.op, q)
+	if why := because(err); why != "" && l.Proposes {
+		ask.Because, ask.Text = why, fault.Of(err).Sentence()
+		asked, err = d.Propose(ctx, ask)
+	}
+	return a, asked, err
 }
 
 // refusal is the API's error object. An error that is not a refusal is logged

@@ -54,6 +54,10 @@ type Door struct {
 	MetadataURL string
 	// Allowances are tools/call per minute by plan, for a whole organization.
 	Allowances map[string]int
+	// Propose has a person decide a call that the agent may not make alone.
+	Propose func(context.Context, Ask) (*Asked, error)
+	// Seal binds the state of a call that a client is to repeat.
+	Seal op.Sealer
 	// Backstop is HTTP requests per minute, for each user and client.
 	Backstop int
 
@@ -319,7 +323,7 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		}
 	}
 	if initializes && session == "" && r.Header.Get(versionHeader) < stateless {
-		s, err := d.Grants.OpenSession(r.Context(), login)
+		s, err := d.Grants.OpenSession(r.Context(), login, initializeShowsURL(text))
 		if err != nil {
 			d.unauthorized(w, r, err)
 			return

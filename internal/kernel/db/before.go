@@ -24,6 +24,7 @@ func (t *Table[T]) remember(tx *Tx, row *T) {
 	if tx.Before(key) == nil {
 		was := *row
 		tx.former = append(tx.former, former{key, &was})
+		t.traceVersion(tx, row, key)
 	}
 }
 
@@ -66,10 +67,11 @@ func (tx *Tx) Try(ctx context.Context, fn func(context.Context) error) error {
 	if _, err := tx.exec(ctx, "SAVEPOINT try", nil); err != nil {
 		return err
 	}
-	index, after := len(tx.index), len(tx.after)
+	index, after, told := len(tx.index), len(tx.after), tx.trace.length()
 	err := fn(ctx)
 	if err != nil {
 		tx.index, tx.after = tx.index[:index], tx.after[:after]
+		tx.trace.cut(told)
 		if _, undo := tx.exec(ctx, "ROLLBACK TO SAVEPOINT try", nil); undo != nil {
 			return errors.Join(undo, err)
 		}

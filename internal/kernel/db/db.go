@@ -87,6 +87,7 @@ type Tx struct {
 	index    []indexRow
 	former   []former
 	guard    *guard
+	trace    *Trace // nil unless somebody follows what the transaction does
 }
 
 // ErrNone says that no row matched.

@@ -100,6 +100,7 @@ func (t *Table[T]) args(row *T, fields []int) []any {
 
 // Insert adds the row, and fills in its seq where it has one.
 func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
+	t.traceInsert(tx, row)
 	if t.seq < 0 {
 		_, err := tx.exec(ctx, t.insert, t.args(row, t.inserted))
 		return err
@@ -116,6 +117,7 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 // did. The index itself decides, without a lookup before: two callers may try at
 // once, and a conflict would end a PostgreSQL transaction.
 func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
+	t.traceInsert(tx, row)
 	insert := t.insert + " ON CONFLICT DO NOTHING"
 	if t.seq < 0 {
 		n, err := tx.exec(ctx, insert, t.args(row, t.inserted))

@@ -18,6 +18,8 @@ var (
 		Refs: []db.Ref{
 			db.To("resource_id", "", db.Keeps),
 			db.To("actor_id", "", db.Keeps),
+			db.To("proposal_id", "proposals", db.Keeps),
+			db.To("approved_by", "users", db.Keeps),
 		},
 		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
 		// What happened stays on record, without its data.

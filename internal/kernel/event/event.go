@@ -34,6 +34,10 @@ type Event struct {
 	// what led to it, first cause first: automations, and before them the mail that started them
 	Chain []id.ID `db:"chain"`
 
+	// the proposal that was carried out, and who decided it; null for what nobody had to decide
+	Proposal   *id.ID `db:"proposal_id"`
+	ApprovedBy *id.ID `db:"approved_by"`
+
 	ID  id.ID `db:"id"`  // given by Append
 	Seq int64 `db:"seq"` // given by the database
 }
@@ -57,8 +61,9 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	if len(e.Chain) > 0 {
 		chain = e.Chain
 	}
+	tx.Tell(e)
 	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID,
-		e.Door, e.RequestID, e.Data, chain, e.Previous}
+		e.Door, e.RequestID, e.Data, chain, e.Previous, e.Proposal, e.ApprovedBy}
 	row, err := insert(ctx, tx, args)
 	if err != nil || !row.Heard {
 		return err
@@ -69,8 +74,8 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 const (
 	insertText = `
 		INSERT INTO events (organization_id, type, id, created_at, resource_type, resource_id, actor_kind,
-			actor_id, door, request_id, data, chain, previous)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+			actor_id, door, request_id, data, chain, previous, proposal_id, approved_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 	heardText = `EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = $2)
 		OR EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = '*')`
 )

@@ -82,9 +82,17 @@ func (l *Log) fanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error
 	return err
 }
 
-type listener struct {
+// Listener is who wants to hear of events.
+type Listener struct {
 	Kind string `db:"listener_kind"`
 	ID   id.ID  `db:"listener_id"`
+}
+
+// Listeners lists who hears of a type of event, in the order in which they do.
+func Listeners(ctx context.Context, tx *db.Tx, org id.ID, eventType string) ([]Listener, error) {
+	return db.All[Listener](ctx, tx, `
+		SELECT listener_kind, listener_id FROM event_listeners
+		WHERE organization_id = $1 AND type IN ($2, '*') ORDER BY seq`, org, eventType)
 }
 
 // fanOutEvent passes an event to every listener, or to none and is tried again.
@@ -96,9 +104,7 @@ func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut
 	if err != nil {
 		return err
 	}
-	listeners, err := db.All[listener](ctx, tx, `
-		SELECT listener_kind, listener_id FROM event_listeners
-		WHERE organization_id = $1 AND type IN ($2, '*') ORDER BY seq`, e.Organization, e.Type)
+	listeners, err := Listeners(ctx, tx, e.Organization, e.Type)
 	if err != nil {
 		return err
 	}
@@ -116,7 +122,7 @@ func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut
 
 // columns are those of an Event.
 const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, " +
-	"previous, chain, id, seq"
+	"previous, chain, proposal_id, approved_by, id, seq"
 
 // BySeq reads an event by its place in the log.
 func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {

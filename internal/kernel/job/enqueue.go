@@ -72,9 +72,16 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, o
 		return 0, nil
 	}
 	if err == nil {
+		tx.Tell(Enqueued{Kind: kind, At: *r.runAt})
 		tx.OnCommit(q.lanes[h.lane].signal)
 	}
 	return n, err
+}
+
+// Enqueued is what a traced transaction tells of a new job.
+type Enqueued struct {
+	Kind string
+	At   clock.Time
 }
 
 // Cancel ends a job that has not ended, and reports whether it did. A running

@@ -39,6 +39,10 @@ type Call struct {
 	match  *match               // the version that the caller wants to change; nil for any
 	replay bool
 	status int // of success
+
+	within     bool // the transaction is another's: Read, Write and Finish use it
+	rehearsing bool
+	asked      any
 }
 
 type emit struct {
@@ -50,11 +54,17 @@ type emit struct {
 }
 
 // NewID returns the id of a new row.
-func (c *Call) NewID() id.ID { return id.New() }
+func (c *Call) NewID() id.ID {
+	v := id.New()
+	if c.within {
+		c.Tx.NoteFresh(v)
+	}
+	return v
+}
 
 // NewRecord returns the common part of a new row.
 func (c *Call) NewRecord() Record {
-	return Record{ID: id.New(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
+	return Record{ID: c.NewID(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
 }
 
 // Emit writes one event in the transaction of the change, once its work is done.
@@ -99,12 +109,30 @@ func (c *Call) Require(resource string, a Action, something string) error {
 // Cause is an event that another resource writes because of this call: for
 // whom, when and by whom.
 func (c *Call) Cause() event.Event {
-	return event.Event{Organization: c.Org, At: c.Now, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID(),
-		Door: c.Door.String(), RequestID: c.RequestID, Chain: c.Caller.Chain}
+	e := CauseOf(c.Caller, c.Door, c.Now, c.RequestID)
+	e.Organization = c.Org
+	return e
+}
+
+// CauseOf is the same for a caller who called no operation.
+func CauseOf(c *Caller, d Door, now clock.Time, requestID string) event.Event {
+	return event.Event{Organization: c.Organization, At: now, ActorKind: string(c.Kind), ActorID: c.ActorID(),
+		Door: d.String(), RequestID: requestID, Chain: c.Chain, Proposal: named(c.Proposal),
+		ApprovedBy: named(c.ApprovedBy)}
+}
+
+func named(v id.ID) *id.ID {
+	if v == "" {
+		return nil
+	}
+	return &v
 }
 
 // Read opens a snapshot: in Prepare, and in a Flow between outside calls.
 func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
+	if c.within && c.Tx != nil {
+		return fn(ctx, c.Tx)
+	}
 	return c.runner.DB.Read(ctx, fn)
 }
 

@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
 
@@ -68,11 +69,30 @@ type Caller struct {
 	// event.Event.
 	Chain []id.ID
 
+	// Asks is what an agent may propose, and a person decides.
+	Asks Permissions
+
+	// Proposal is what is being carried out, and ApprovedBy the person who decided;
+	// empty for any other call.
+	Proposal   id.ID
+	ApprovedBy id.ID
+	// Ceiling is the most that the call may charge, in cents; nil for no bound but
+	// the input's own.
+	Ceiling *int64
+
 	// Agreements are those that the business accepted beside the first.
 	Agreements []string
 	// AgreementURL is the page where agreements are accepted.
 	AgreementURL string
 }
+
+// What an agent is refused with although it is allowed the operation: a person can
+// allow it.
+var (
+	LimitReached = fault.Define("AGENT_LIMIT_REACHED", 403, "The agent has used up what it may use in a day.")
+	Guarded      = fault.Define("AGENT_GUARDED", 403,
+		"The agent has just read what strangers wrote, so a person must allow this.")
+)
 
 // EveryAgreement stands for all agreements: of whoever needs to accept none.
 const EveryAgreement = "*"

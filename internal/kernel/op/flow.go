@@ -94,6 +94,9 @@ func (c *Call) Save(ctx context.Context, state any) error {
 
 // Write commits a part of a Flow's work with its events, as long as the claim holds.
 func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
+	if c.within {
+		return fn(ctx, c.Tx) // its events follow with the answer
+	}
 	return c.runner.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		c.Tx, c.emits = tx, c.emits[:0]
 		defer func() { c.Tx = nil }()
@@ -112,6 +115,9 @@ func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error
 // Finish commits the last part of a Flow's work, its events and the answer
 // that the key will replay, in one transaction.
 func Finish[Out any](ctx context.Context, c *Call, fn func(context.Context) (Out, error)) (Out, error) {
+	if c.within {
+		return fn(ctx)
+	}
 	var k *key
 	if c.claim != nil {
 		k = c.claim.key

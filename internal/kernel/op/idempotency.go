@@ -64,6 +64,10 @@ func (o *Op) checkKey(q Request) error {
 		return fault.BadInput.Say("%s must not begin with %s: such keys are those of automations' steps.", name,
 			StepKeys)
 	}
+	if q.Caller.Proposal == "" && strings.HasPrefix(q.Key, ProposalKeys) {
+		return fault.BadInput.Say("%s must not begin with %s: such keys are those of proposals' steps.", name,
+			ProposalKeys)
+	}
 	return nil
 }
 
@@ -86,6 +90,9 @@ func (o *Op) fingerprint(values []string, params url.Values, text []byte) [32]by
 	h.Write(o.canonical(values, text))
 	return [32]byte(h.Sum(nil))
 }
+
+// Fingerprint identifies a call with its whole input.
+func (o *Op) Fingerprint(input []byte) [32]byte { return o.fingerprint(nil, nil, input) }
 
 func (o *Op) canonical(values []string, text []byte) []byte {
 	inner := bytes.TrimSpace(text)

@@ -45,6 +45,7 @@ type Spec struct {
 	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
 	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
 	Immediate   bool      // of an order, which answers 202: it may also be done at once, and answer 200
+	Rehearses   bool      // a Flow that does nothing outside while Call.Rehearsing
 
 	Media string // the type of what a Bytes operation answers; by default any
 }
@@ -85,6 +86,7 @@ type Op struct {
 	refers   bool          // the body may name rows of other resources
 	blank    reflect.Value // an input with the defaults filled in
 	prepares bool
+	asks     func(context.Context, *Call, any) (any, error) // before a rehearsal; nil for nothing
 	call     func(context.Context, *Call, reflect.Value, *Stream) (any, error)
 }
 
@@ -297,11 +299,12 @@ func (o *Op) TakesKey() bool {
 	return o.Method == http.MethodPost && o.shape != bytesShape && !o.Public
 }
 
-// takesKeyFrom reports whether a key applies through a door. An automation's
-// step has one whatever the method: it may be run again after a crash, and a
+// takesKeyFrom reports whether a key applies through a door. A step of an
+// automation or of a proposal has one whatever the method: it may be run again after a crash, and a
 // PATCH that comes a second time would undo what somebody changed meanwhile.
-func (o *Op) takesKeyFrom(d Door) bool {
-	return o.TakesKey() || d == Automation && (o.shape == writeShape || o.shape == flowShape) && !o.Public
+func (o *Op) takesKeyFrom(d Door, c *Caller) bool {
+	again := d == Automation || c.Proposal != ""
+	return o.TakesKey() || again && (o.shape == writeShape || o.shape == flowShape) && !o.Public
 }
 
 // MayOmitBody reports whether a request may come without a body and its type:
@@ -339,6 +342,10 @@ func (o *Op) PathFields() []string {
 func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
 	return decodeOpen(o.in, text, o.fresh(), nil, open)
 }
+
+// CheckInput refuses a whole input that the operation would refuse before it looks
+// at anything else.
+func (o *Op) CheckInput(text []byte) error { return o.decode(o.fresh(), text, Automation) }
 
 // AllowedBy reports whether the permissions suffice for the operation.
 func (o *Op) AllowedBy(p Permissions) bool {

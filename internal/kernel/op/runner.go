@@ -52,6 +52,8 @@ type Request struct {
 	// From REST it holds the body's fields; from other doors, which leave
 	// Path and Query empty, the whole input.
 	Body func() ([]byte, error)
+	// Whole says that Body holds the whole input even though the door is REST.
+	Whole bool
 
 	Match  string  // If-Match: the versions that may be changed; empty for any
 	Key    string  // the idempotency key
@@ -68,6 +70,14 @@ type Request struct {
 	Malformed error
 }
 
+// reads is the door whose way of taking the input apart applies.
+func (q *Request) reads() Door {
+	if q.Whole {
+		return Automation
+	}
+	return q.Door
+}
+
 // Do runs an operation: permission, input, stored answer, validation, Prepare,
 // transaction, events, stored answer, in this order.
 func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
@@ -78,7 +88,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		return Answer{}, q.Malformed
 	}
 	in := o.fresh()
-	if q.Door == REST {
+	if q.Door == REST && !q.Whole {
 		if err := o.bind(in, q.Path, q.Query); err != nil {
 			return Answer{}, err
 		}
@@ -103,7 +113,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		}
 	}
 	var k *key
-	if q.HasKey && o.takesKeyFrom(q.Door) {
+	if q.HasKey && o.takesKeyFrom(q.Door, q.Caller) {
 		c.Key = q.Key
 		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
 		// The transaction of a Write looks again. This look is for what has an
@@ -116,7 +126,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 			}
 		}
 	}
-	if err := o.prepare(ctx, c, q.Door, in, text); err != nil {
+	if err := o.prepare(ctx, c, q.reads(), in, text); err != nil {
 		if k != nil && k.bound {
 			return Answer{}, fault.KeyReused.New() // it is bound to a request that was valid
 		}

@@ -65,8 +65,15 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	if trigger.Kind == onEvent {
 		known = append(known, eventName)
 	}
+	return CheckSteps(s.catalog, steps, known, callable)
+}
+
+// CheckSteps says what is wrong with steps, at "steps". known are the names that
+// placeholders have beside those of earlier steps, and callable tells which
+// operations a step may call.
+func CheckSteps(catalog Catalog, steps []Step, known []string, callable func(*op.Op) bool) (tree *fault.Tree) {
 	for i := range steps {
-		tree = tree.SetItem(i, s.checkStep(&steps[i], known))
+		tree = tree.SetItem(i, checkStep(catalog, &steps[i], known, callable))
 		if name := steps[i].SaveAs; name != nil {
 			if *name == eventName || *name == inputName || slices.Contains(known, *name) {
 				tree = tree.At([]any{i, "saveAs"}, "The name is already in use; choose another")
@@ -77,15 +84,19 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	return (*fault.Tree)(nil).Set("steps", tree.Sized(len(steps)))
 }
 
+// Callable tells whether a step may call an operation: only if an agent could,
+// too.
+func Callable(o *op.Op) bool { return callable(o) }
+
 // callable tells whether a step may call an operation: only if an agent could,
 // too.
 func callable(o *op.Op) bool {
 	return o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
 }
 
-func (s *Service) noOperation(name string) string {
+func noOperation(catalog Catalog, name string, callable func(*op.Op) bool) string {
 	var names []string
-	for _, o := range s.catalog.All() {
+	for _, o := range catalog.All() {
 		if callable(o) {
 			names = append(names, o.Name)
 		}
@@ -94,16 +105,19 @@ func (s *Service) noOperation(name string) string {
 		"use one that an agent could call, like tasks.create")
 }
 
-func (s *Service) checkStep(step *Step, known []string) (tree *fault.Tree) {
+func checkStep(catalog Catalog, step *Step, known []string, callable func(*op.Op) bool) (tree *fault.Tree) {
 	if len(step.Input) > maxInput {
 		return tree.At([]any{"input"}, fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
 	}
-	o := s.catalog.Named(step.Operation)
+	o := catalog.Named(step.Operation)
 	if o == nil || !callable(o) {
-		return tree.At([]any{"operation"}, s.noOperation(step.Operation))
+		return tree.At([]any{"operation"}, noOperation(catalog, step.Operation, callable))
 	}
 	if o.Secret && step.SaveAs != nil {
 		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once and is not kept")
+	}
+	if len(known) == 0 { // there is nothing that a placeholder could name, so braces are braces
+		return tree.Set("input", o.Check(step.Input, func(string) bool { return false }))
 	}
 	tree = tree.Set("input", o.Check(step.Input, isOpen))
 	value, err := decode(step.Input)
@@ -180,6 +194,21 @@ type renderer struct {
 	values placeholder.Lookup
 	left   int
 }
+
+// Render builds the input of a step from the values that its placeholders name.
+// The error is meant for people.
+func Render(input []byte, values map[string]any) ([]byte, error) {
+	return render(input, placeholder.In(values))
+}
+
+// Decode parses JSON for placeholders, and keeps its numbers as written.
+func Decode(text []byte) (any, error) { return decode(text) }
+
+// Normalize writes the inputs of steps in one format.
+func Normalize(steps []Step) ([]Step, error) { return normalizeSteps(steps) }
+
+// HasPlaceholder reports whether an input depends on earlier steps.
+func HasPlaceholder(input []byte) bool { return isOpen(string(input)) }
 
 // render builds the input of a step. The error is meant for people.
 func render(input []byte, values placeholder.Lookup) ([]byte, error) {

@@ -87,8 +87,10 @@ func eventValue(ev *event.Event) (any, error) {
 		CreatedAt    clock.Time `json:"createdAt"`
 		Data         db.JSON    `json:"data"`
 		Previous     db.JSON    `json:"previous"`
+		ProposalID   *id.ID     `json:"proposalId"`
+		ApprovedBy   *id.ID     `json:"approvedBy"`
 	}{string(ev.ID), ev.Type, event.ResourceType(ev.Type), string(ev.ResourceID), ev.ActorKind, (*string)(ev.ActorID),
-		ev.Door, ev.RequestID, ev.At, data, ev.Previous})
+		ev.Door, ev.RequestID, ev.At, data, ev.Previous, ev.Proposal, ev.ApprovedBy})
 	if err != nil {
 		return nil, err
 	}

@@ -57,9 +57,10 @@ func (d *Domains) contactOperations() []*op.Op {
 			Example:  `{` + ref + `}`,
 		}, getContact),
 		op.Flow(op.Spec{
-			Name:    "domain_contacts.update",
-			Route:   "PATCH /v1/domain-contacts/{id}",
-			Summary: "Change a registrant, at the registrar too.",
+			Name:      "domain_contacts.update",
+			Rehearses: true,
+			Route:     "PATCH /v1/domain-contacts/{id}",
+			Summary:   "Change a registrant, at the registrar too.",
 			Description: "A new name, organization or email makes the registrar verify the registrant of every " +
 				"domain that uses the contact again.",
 			Resource: "domains",
@@ -84,9 +85,10 @@ func (d *Domains) contactOperations() []*op.Op {
 			Example: `{"id": ` + exampleID + `}`,
 		}, d.getRegistrant),
 		op.Flow(op.Spec{
-			Name:    "domains.registration.contact.update",
-			Route:   "PATCH /v1/domains/{id}/registration/contact",
-			Summary: "Change the registrant of a domain, at the registrar too.",
+			Name:      "domains.registration.contact.update",
+			Rehearses: true,
+			Route:     "PATCH /v1/domains/{id}/registration/contact",
+			Summary:   "Change the registrant of a domain, at the registrar too.",
 			Description: "Domains that share the contact change with it. A new name, organization or email makes the " +
 				"registrar verify the registrant again.",
 			Errors:  changes,
@@ -298,8 +300,10 @@ func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *
 		if err := t.allowed(); err != nil {
 			return nil, err
 		}
-		if err := d.push(ctx, &t); err != nil {
-			return nil, err
+		if !c.Rehearsing() {
+			if err := d.push(ctx, &t); err != nil {
+				return nil, err
+			}
 		}
 		v, err := op.Finish(ctx, c, func(ctx context.Context) (*DomainContact, error) { return t.write(ctx, c) })
 		if !errors.Is(err, errChanged) {

@@ -56,6 +56,15 @@ func (d *Domains) read(ctx context.Context, org, ref id.ID) (v *Domain, err erro
 	return v, err
 }
 
+// readFor reads a domain as a call sees it.
+func (d *Domains) readFor(ctx context.Context, c *op.Call, ref id.ID) (v *Domain, err error) {
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err = d.get(ctx, tx, c.Org, ref)
+		return err
+	})
+	return v, err
+}
+
 // lock locks a domain for the rest of the transaction.
 func (d *Domains) lock(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
 	v, err := domains.Lock(ctx, tx, org, ref)

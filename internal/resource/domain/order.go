@@ -123,8 +123,12 @@ func (d *Domains) newOrder(org id.ID, kind OperationType, name string, domain id
 	return o
 }
 
-// withinLimit refuses a price above what the caller allows.
-func withinLimit(amount, limit int64) error {
+// withinLimit refuses a price above what the caller allows, or what a person was
+// shown.
+func withinLimit(c *op.Caller, amount, limit int64) error {
+	if c.Ceiling != nil {
+		limit = min(limit, *c.Ceiling)
+	}
 	if amount <= limit {
 		return nil
 	}
@@ -134,11 +138,14 @@ func withinLimit(amount, limit int64) error {
 	return f
 }
 
+// reader opens a snapshot, or uses the transaction that is open.
+type reader func(context.Context, db.Func) error
+
 // chooseCard makes the default card pay for an order, if this payment provider
 // can charge it.
-func (d *Domains) chooseCard(ctx context.Context, org id.ID, w *Order) error {
+func (d *Domains) chooseCard(ctx context.Context, read reader, org id.ID, w *Order) error {
 	var card *account.Card
-	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		card, err = account.DefaultCard(ctx, tx, org)
 		return err
 	})
@@ -167,6 +174,9 @@ func (d *Domains) place(ctx context.Context, c *op.Call, o *Operation, claim db.
 		if err := claim(ctx, tx); err != nil {
 			return err
 		}
+		charge := o.charge()
+		tx.Tell(op.Charge{What: charge.Description, Card: "the default card", AmountCents: charge.AmountCents,
+			Currency: charge.Currency})
 		return d.insertOrder(ctx, tx, o)
 	})
 }
@@ -190,7 +200,11 @@ func (d *Domains) insertOrder(ctx context.Context, tx *db.Tx, o *Operation) erro
 // earlier request may have charged for it.
 func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed bool) (*Accepted, error) {
 	d.pause("claimed")
-	payment, err := d.charge(ctx, o, resumed)
+	var payment string
+	var err error
+	if !c.Rehearsing() {
+		payment, err = d.charge(ctx, o, resumed)
+	}
 	var no *Refusal
 	switch {
 	case errors.As(err, &no):

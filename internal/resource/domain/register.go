@@ -17,10 +17,11 @@ import (
 
 func (d *Domains) registerOperations() []*op.Op {
 	return []*op.Op{
-		op.Flow(op.Spec{
-			Name:    "domains.register",
-			Route:   "POST /v1/domain-registrations",
-			Summary: "Register a domain and charge the default card.",
+		op.Asks(op.Flow(op.Spec{
+			Name:      "domains.register",
+			Rehearses: true,
+			Route:     "POST /v1/domain-registrations",
+			Summary:   "Register a domain and charge the default card.",
 			Description: "Availability and price are checked again before the charge. The registration continues " +
 				"after the answer; follow it at /v1/operations/{operationId}. WHOIS privacy is always on, and the " +
 				"transfer lock is turned on. A registration that fails is refunded.",
@@ -34,7 +35,9 @@ func (d *Domains) registerOperations() []*op.Op {
 			Events:      []string{"operation.created"},
 			Example: `{"domain": "analytical-engines.com", "periodYears": 1, "maxAmountCents": 1200, ` +
 				`"contact": {` + exampleRegistrant + `}}`,
-		}, d.register),
+		}, d.register), func(ctx context.Context, _ *op.Call, in registration) (any, error) {
+			return d.offer(ctx, in.ascii)
+		}),
 	}
 }
 
@@ -94,7 +97,7 @@ func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registr
 	if err := organizationRule(in.ascii, w.Registrant); err != nil {
 		return nil, err
 	}
-	offer, err := d.offer(ctx, in.ascii)
+	offer, err := d.offerFor(ctx, c, in.ascii)
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +111,10 @@ func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registr
 	if err != nil {
 		return nil, err
 	}
-	if err := withinLimit(w.AmountCents, in.MaxAmountCents); err != nil {
+	if err := withinLimit(c.Caller, w.AmountCents, in.MaxAmountCents); err != nil {
 		return nil, err
 	}
-	if err := d.chooseCard(ctx, c.Org, &w); err != nil {
+	if err := d.chooseCard(ctx, c.Read, c.Org, &w); err != nil {
 		return nil, err
 	}
 	o := d.newOrder(c.Org, registrationOrder, in.ascii, id.New(), w)
@@ -155,6 +158,9 @@ func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*r
 		return nil, err
 	}
 	if h.Org == c.Org {
+		return nil, taken(name)
+	}
+	if c.Rehearsing() { // whose proof it is, only the DNS tells
 		return nil, taken(name)
 	}
 	l := d.lookUp(ctx, name)

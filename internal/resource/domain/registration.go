@@ -17,12 +17,13 @@ func (d *Domains) registrationOperations() []*op.Op {
 			Example: `{"id": ` + exampleID + `}`,
 		}, d.getRegistration),
 		op.Flow(op.Spec{
-			Name:    "domains.registration.update",
-			Route:   "PATCH /v1/domains/{id}/registration",
-			Summary: "Turn the transfer lock or the automatic renewal on or off.",
-			Errors:  []*fault.Kind{TransferInFlight, Unsupported},
-			Events:  []string{"domain.updated"},
-			Example: `{"id": ` + exampleID + `, "transferLock": false}`,
+			Name:      "domains.registration.update",
+			Rehearses: true,
+			Route:     "PATCH /v1/domains/{id}/registration",
+			Summary:   "Turn the transfer lock or the automatic renewal on or off.",
+			Errors:    []*fault.Kind{TransferInFlight, Unsupported},
+			Events:    []string{"domain.updated"},
+			Example:   `{"id": ` + exampleID + `, "transferLock": false}`,
 		}, d.updateRegistration),
 	}
 }
@@ -57,7 +58,7 @@ func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registr
 }
 
 func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
-	was, err := d.read(ctx, c.Org, in.ID)
+	was, err := d.readFor(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 	if !op.Apply(&wanted, &in) {
 		return was.Registration, nil
 	}
-	if in.TransferLock.Set {
+	if in.TransferLock.Set && !c.Rehearsing() {
 		err := d.cfg.Registrar.SetLock(ctx, was.Name, in.TransferLock.Value)
 		if err := registrarFault(err, was); err != nil {
 			return nil, err

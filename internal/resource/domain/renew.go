@@ -26,8 +26,9 @@ func (d *Domains) renewOperations() []*op.Op {
 			Errors:  []*fault.Kind{Unsupported, TransferInFlight, Unavailable},
 			Example: `{"id": ` + exampleID + `, "periodYears": 2}`,
 		}, d.quoteRenewal),
-		op.Flow(op.Spec{
+		op.Asks(op.Flow(op.Spec{
 			Name:        "domains.renew",
+			Rehearses:   true,
 			Route:       "POST /v1/domains/{id}/registration/renew",
 			Summary:     "Renew a registered domain and charge the default card.",
 			Description: "The renewal continues after the answer; follow it at /v1/operations/{operationId}.",
@@ -39,7 +40,13 @@ func (d *Domains) renewOperations() []*op.Op {
 			Errors:      paymentErrors(Unsupported, TransferInFlight, RenewalInFlight),
 			Events:      []string{"operation.created"},
 			Example:     `{"id": ` + exampleID + `, "periodYears": 1, "maxAmountCents": 1500}`,
-		}, d.renew),
+		}, d.renew), func(ctx context.Context, c *op.Call, in renewal) (any, error) {
+			v, err := d.readFor(ctx, c, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return d.offer(ctx, v.Name)
+		}),
 	}
 }
 
@@ -91,7 +98,7 @@ func (d *Domains) quoteRenewal(ctx context.Context, c *op.Call, in renewalQuoteI
 func (d *Domains) renewable(
 	ctx context.Context, c *op.Call, ref id.ID, years int, kind *fault.Kind,
 ) (*Domain, error) {
-	v, err := d.read(ctx, c.Org, ref)
+	v, err := d.readFor(ctx, c, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +135,14 @@ func (d *Domains) orderRenewal(ctx context.Context, c *op.Call, in *renewal) (*O
 	if err != nil {
 		return nil, err
 	}
-	o, err := d.newRenewal(ctx, v, in.PeriodYears)
+	o, err := d.newRenewal(ctx, c, v, in.PeriodYears)
 	if err != nil {
 		return nil, err
 	}
-	if err := withinLimit(o.Wanted.AmountCents, in.MaxAmountCents); err != nil {
+	if err := withinLimit(c.Caller, o.Wanted.AmountCents, in.MaxAmountCents); err != nil {
 		return nil, err
 	}
-	if err := d.chooseCard(ctx, c.Org, &o.Wanted); err != nil {
+	if err := d.chooseCard(ctx, c.Read, c.Org, &o.Wanted); err != nil {
 		return nil, err
 	}
 	return o, d.place(ctx, c, o, func(ctx context.Context, tx *db.Tx) error { return d.claimRenewal(ctx, tx, o) })
@@ -156,9 +163,18 @@ func (d *Domains) notTooFar(v *Domain, years int, kind *fault.Kind) error {
 	return nil
 }
 
+// offerFor is the registrar's offer; a rehearsal has asked for it before. c is nil
+// for what the clock orders.
+func (d *Domains) offerFor(ctx context.Context, c *op.Call, name string) (*Offer, error) {
+	if c != nil && c.Rehearsing() {
+		return c.Asked().(*Offer), nil
+	}
+	return d.offer(ctx, name)
+}
+
 // newRenewal is an order at the current price, without a card yet.
-func (d *Domains) newRenewal(ctx context.Context, v *Domain, years int) (*Operation, error) {
-	offer, err := d.offer(ctx, v.Name)
+func (d *Domains) newRenewal(ctx context.Context, c *op.Call, v *Domain, years int) (*Operation, error) {
+	offer, err := d.offerFor(ctx, c, v.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -224,10 +240,10 @@ func (d *Domains) autoRenew(ctx context.Context, j job.Job, a domainArgs) (job.O
 	if !v.renewsNow(d.cfg.Clock.Now()) {
 		return nil, nil
 	}
-	o, err := d.newRenewal(ctx, v, 1)
+	o, err := d.newRenewal(ctx, nil, v, 1)
 	if err == nil {
 		o.Automatic = true
-		err = d.chooseCard(ctx, a.Organization, &o.Wanted)
+		err = d.chooseCard(ctx, d.cfg.DB.Read, a.Organization, &o.Wanted)
 	}
 	if err != nil {
 		return d.notOrdered(a, err)

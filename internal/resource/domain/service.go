@@ -174,9 +174,10 @@ func (d *Domains) domainOperations() []*op.Op {
 			Example:     ref,
 		}, d.verify),
 		op.Flow(op.Spec{
-			Name:    "domains.delete",
-			Route:   "DELETE /v1/domains/{id}",
-			Summary: "Delete a domain.",
+			Name:      "domains.delete",
+			Rehearses: true,
+			Route:     "DELETE /v1/domains/{id}",
+			Summary:   "Delete a domain.",
 			Description: "A registered domain must have expired or left, and have no records, renewal, " +
 				"transfer or subdomains.",
 			Errors:  []*fault.Kind{NotExpired, RenewalInFlight, TransferInFlight, ZoneNotEmpty, SubdomainsExist},

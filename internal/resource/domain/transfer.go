@@ -16,9 +16,10 @@ func (d *Domains) transferOperations() []*op.Op {
 	const ref = `{"id": ` + exampleID + `}`
 	return []*op.Op{
 		op.Flow(op.Spec{
-			Name:    "domains.registration.transfer",
-			Route:   "POST /v1/domains/{id}/registration/transfer",
-			Summary: "Ask to leave for another registrar.",
+			Name:      "domains.registration.transfer",
+			Rehearses: true,
+			Route:     "POST /v1/domains/{id}/registration/transfer",
+			Summary:   "Ask to leave for another registrar.",
 			Description: "The answer shows, once, the code that the other registrar asks for. " +
 				"The transfer ends when the domain has left.",
 			Status:  200,
@@ -28,12 +29,13 @@ func (d *Domains) transferOperations() []*op.Op {
 			Example: ref,
 		}, d.beginTransfer),
 		op.Flow(op.Spec{
-			Name:    "domains.registration.transfer.cancel",
-			Route:   "DELETE /v1/domains/{id}/registration/transfer",
-			Summary: "Withdraw a transfer to another registrar.",
-			Errors:  []*fault.Kind{Unsupported},
-			Events:  []string{"domain.transfer_canceled"},
-			Example: ref,
+			Name:      "domains.registration.transfer.cancel",
+			Rehearses: true,
+			Route:     "DELETE /v1/domains/{id}/registration/transfer",
+			Summary:   "Withdraw a transfer to another registrar.",
+			Errors:    []*fault.Kind{Unsupported},
+			Events:    []string{"domain.transfer_canceled"},
+			Example:   ref,
 		}, d.cancelTransfer),
 	}
 }
@@ -55,7 +57,10 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 	if err != nil {
 		return nil, err
 	}
-	code, err := d.cfg.Registrar.BeginTransfer(ctx, v.Name)
+	code := ""
+	if !c.Rehearsing() {
+		code, err = d.cfg.Registrar.BeginTransfer(ctx, v.Name)
+	}
 	if err := registrarFault(err, v); err != nil {
 		return nil, err
 	}
@@ -78,7 +83,7 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 		return out, c.Emit("domain.transfer_requested", v.ID, v)
 	})
 	var f *fault.Fault
-	if errors.As(err, &f) && f.Kind != TransferInFlight {
+	if errors.As(err, &f) && f.Kind != TransferInFlight && !c.Rehearsing() {
 		// Something came in between, like a renewal: what was begun at the
 		// registrar is withdrawn, unless it belongs to another request by now.
 		if e := d.cfg.Registrar.EndTransfer(ctx, v.Name); e != nil {
@@ -104,15 +109,17 @@ func mayLeave(ctx context.Context, tx *db.Tx, v *Domain) error {
 }
 
 func (d *Domains) cancelTransfer(ctx context.Context, c *op.Call, in domainRef) (op.Nothing, error) {
-	v, err := d.read(ctx, c.Org, in.ID)
+	v, err := d.readFor(ctx, c, in.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	if v.Registration == nil || v.Registration.Transfer == nil || v.Status == StatusTransferred {
 		return op.Nothing{}, fault.NotFound.Say("No transfer of %s is under way.", v.Name)
 	}
-	if err := registrarFault(d.cfg.Registrar.EndTransfer(ctx, v.Name), v); err != nil {
-		return op.Nothing{}, err
+	if !c.Rehearsing() {
+		if err := registrarFault(d.cfg.Registrar.EndTransfer(ctx, v.Name), v); err != nil {
+			return op.Nothing{}, err
+		}
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
 		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)

@@ -25,6 +25,8 @@ type Event struct {
 	RequestID    string  `json:"requestId" doc:"the request that caused it"`
 	Data         db.JSON `json:"data" doc:"the resource as GET returned it right after"`
 	Previous     db.JSON `json:"previous" doc:"former values of what changed; null for creations"`
+	ProposalID   *id.ID  `json:"proposalId" doc:"the proposal that was carried out"`
+	ApprovedBy   *id.ID  `json:"approvedBy" doc:"the user who approved that proposal"`
 
 	Seq int64 `json:"-" db:"seq"`
 }
@@ -32,7 +34,7 @@ type Event struct {
 // An event is written once, so its common fields follow from its creation.
 const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, type,
 	resource_type, resource_id,
-	actor_kind, actor_id, door, request_id, data, previous, seq`
+	actor_kind, actor_id, door, request_id, data, previous, proposal_id, approved_by, seq`
 
 // Operations lists what can be done with the log.
 func Operations() []*op.Op {

@@ -234,6 +234,16 @@ func (v *Saved) Open(ctx context.Context) (io.ReadCloser, error) {
 	return v.store.blobs.Open(ctx, v.key, 0)
 }
 
+// InsertRehearsed writes the row of a file whose bytes nobody made, in a
+// transaction that will be undone.
+func InsertRehearsed(ctx context.Context, tx *db.Tx, org id.ID, name, contentType string, now clock.Time) (
+	*File, error) {
+	f := &File{Name: name, ContentType: contentType, Key: newKey()}
+	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, org
+	f.Search = f.words()
+	return f, files.Insert(ctx, tx, f)
+}
+
 const discardTime = 30 * time.Second
 
 // Discard removes the bytes unless they became a file. It asks the database,

@@ -27,11 +27,12 @@ var NoRecipient = fault.Define("INVOICE_RECIPIENT_MISSING", 422,
 func (s *Service) sendOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
-			Name:    "invoices.send",
-			Outward: true,
-			Route:   "POST /v1/invoices/{id}/send",
-			Status:  200,
-			Summary: "Mail an issued invoice as a PDF, or a reminder of it.",
+			Name:      "invoices.send",
+			Outward:   true,
+			Rehearses: true,
+			Route:     "POST /v1/invoices/{id}/send",
+			Status:    200,
+			Summary:   "Mail an issued invoice as a PDF, or a reminder of it.",
 			Description: "The text is the organization's active template with the templateKey, or a built-in one. An " +
 				"invoice can be sent again. With scheduledAt the mail is written now, as the invoice is now, and " +
 				"leaves then; until then the message can be canceled.",
@@ -61,6 +62,9 @@ func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
 // send draws and stores the PDF before the transaction that writes the message
 // and the move. If the invoice changed in the meantime, it is drawn again.
 func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
+	if c.Rehearsing() {
+		return s.rehearseSend(ctx, c, in)
+	}
 	for {
 		l, err := s.letter(ctx, c.Read, c.Org, in)
 		if err != nil {
@@ -90,6 +94,23 @@ func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoic
 	}
 }
 
+// rehearseSend writes the same mail, with a PDF that was not drawn.
+func (s *Service) rehearseSend(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
+	l, err := s.words(ctx, c.Read, c.Org, in)
+	if err != nil {
+		return nil, err
+	}
+	v, err := lock(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	attached, err := store.InsertRehearsed(ctx, c.Tx, c.Org, l.invoice.fileName(), "application/pdf", c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return v, s.postWith(ctx, c, v, l, attached)
+}
+
 // letter is the mail to send.
 type letter struct {
 	invoice *Invoice
@@ -102,6 +123,20 @@ type letter struct {
 }
 
 func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
+	in invoiceSend) (*letter, error) {
+	l, err := s.words(ctx, read, org, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.addLogo(ctx, org, l.from); err != nil {
+		return nil, err
+	}
+	l.pdf, err = l.invoice.pdf(ctx, l.from)
+	return l, err
+}
+
+// words is the mail without its PDF.
+func (s *Service) words(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
 	in invoiceSend) (*letter, error) {
 	l := &letter{}
 	var content template.Content
@@ -138,11 +173,7 @@ func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func
 		return nil, err
 	}
 	l.at = in.ScheduledAt
-	if err := s.addLogo(ctx, org, l.from); err != nil {
-		return nil, err
-	}
-	l.pdf, err = v.pdf(ctx, l.from)
-	return l, err
+	return l, nil
 }
 
 // post writes the message and the move in the open transaction.
@@ -151,7 +182,11 @@ func (s *Service) post(ctx context.Context, c *op.Call, v *Invoice, l *letter, s
 	if err != nil {
 		return err
 	}
-	_, err = s.messages.Post(ctx, c.Tx, c.Cause(), l.outgoing(attached))
+	return s.postWith(ctx, c, v, l, attached)
+}
+
+func (s *Service) postWith(ctx context.Context, c *op.Call, v *Invoice, l *letter, attached *store.File) error {
+	_, err := s.messages.Post(ctx, c.Tx, c.Cause(), l.outgoing(attached))
 	if err != nil {
 		return err
 	}

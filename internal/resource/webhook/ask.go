@@ -37,6 +37,9 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	}
 	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed,
 		Epoch: w.Epoch}
+	if c.Rehearsing() {
+		return d, c.Emit("webhook.tested", w.ID, w)
+	}
 	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d), c.Now})
 	if err != nil {
 		return nil, err
@@ -62,13 +65,13 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 
 func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
 	var l *letter
+	var d *Delivery
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		w, err := webhooks.Lock(ctx, tx, c.Org, in.ID)
 		if err != nil {
 			return err
 		}
-		d, err := deliveries.Rows.Find(ctx, tx, deliveries.Under(c, in.ID).And("id = ?", in.DeliveryID))
-		if err != nil {
+		if d, err = deliveries.Rows.Find(ctx, tx, deliveries.Under(c, in.ID).And("id = ?", in.DeliveryID)); err != nil {
 			return err
 		}
 		m, err := messageOf(ctx, tx, d)
@@ -86,6 +89,9 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 	})
 	if err != nil {
 		return nil, err
+	}
+	if c.Rehearsing() {
+		return d, c.Emit("webhook.delivery.redelivered", d.ID, d)
 	}
 	r, err := s.post(ctx, l)
 	if err != nil {

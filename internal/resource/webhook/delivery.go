@@ -84,11 +84,12 @@ func (s *Service) deliveryOperations() []*op.Op {
 			Example:  `{"ids": ["3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"]}`,
 		}, deliveries.Newest),
 		op.Flow(op.Spec{
-			Name:    "webhooks.deliveries.redeliver",
-			Outward: true,
-			Route:   "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver",
-			Status:  200,
-			Summary: "Send a delivery again now.",
+			Name:      "webhooks.deliveries.redeliver",
+			Outward:   true,
+			Rehearses: true,
+			Route:     "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+			Status:    200,
+			Summary:   "Send a delivery again now.",
 			Description: "Answers with what came back. Works for every delivery, even one that succeeded, and for a " +
 				"disabled webhook. A failure does not affect the attempts to come.",
 			Events:  []string{"webhook.delivery.redelivered"},

@@ -28,6 +28,8 @@ type message struct {
 	ActorID        *id.ID     `json:"actorId"`
 	Door           string     `json:"door"`
 	RequestID      string     `json:"requestId"`
+	ProposalID     *id.ID     `json:"proposalId"`
+	ApprovedBy     *id.ID     `json:"approvedBy"`
 }
 
 func (m *message) body() ([]byte, error) { return json.Marshal(m) }
@@ -49,7 +51,8 @@ func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 	return &message{Type: e.Type, Timestamp: e.At, Data: e.Data, Previous: e.Previous, ID: e.ID,
 		OrganizationID: e.Organization,
 		ResourceType:   event.ResourceType(e.Type), ResourceID: e.ResourceID,
-		ActorKind: e.ActorKind, ActorID: e.ActorID, Door: e.Door, RequestID: e.RequestID}, err
+		ActorKind: e.ActorKind, ActorID: e.ActorID, Door: e.Door, RequestID: e.RequestID,
+		ProposalID: e.Proposal, ApprovedBy: e.ApprovedBy}, err
 }
 
 func testMessage(d *Delivery) *message {

@@ -143,11 +143,12 @@ func (s *Service) Operations() []*op.Op {
 			Example: `{` + ref + `}`,
 		}, s.rotateSecret),
 		op.Flow(op.Spec{
-			Name:    "webhooks.test",
-			Outward: true,
-			Route:   "POST /v1/webhooks/{id}/test",
-			Status:  200,
-			Summary: "Send a test event to a webhook now.",
+			Name:      "webhooks.test",
+			Outward:   true,
+			Rehearses: true,
+			Route:     "POST /v1/webhooks/{id}/test",
+			Status:    200,
+			Summary:   "Send a test event to a webhook now.",
 			Description: "Sends a signed event of the type webhook.test and answers with what came back. It is not " +
 				"retried. Works for a disabled webhook too.",
 			Events:  []string{"webhook.tested"},

@@ -49,6 +49,8 @@ func (z *Zones) begin(ctx context.Context, s store, at Ref, want plan) (*DNSReco
 	for {
 		v, unfinished, err := z.tryBegin(ctx, s, at, want)
 		switch {
+		case (errors.Is(err, errBusy) || errors.Is(err, errUnfinished)) && db.Inside(ctx):
+			return nil, Busy.New() // a rehearsal waits for nobody
 		case errors.Is(err, errUnfinished):
 			if err := z.finish(ctx, s, at, unfinished); err != nil {
 				return nil, err

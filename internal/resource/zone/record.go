@@ -31,6 +31,7 @@ func (z *Zones) Operations() []*op.Op {
 		}, z.listRecords),
 		op.Flow(op.Spec{
 			Name:        "domains.dns_records.create",
+			Rehearses:   true,
 			Route:       "POST /v1/domains/{id}/dns-records",
 			Summary:     "Add a DNS record to a domain.",
 			Description: rules,
@@ -48,6 +49,7 @@ func (z *Zones) Operations() []*op.Op {
 		}, z.getRecord),
 		op.Flow(op.Spec{
 			Name:        "domains.dns_records.update",
+			Rehearses:   true,
 			Route:       "PUT /v1/domains/{id}/dns-records/{recordId}",
 			Summary:     "Replace a DNS record.",
 			Description: "The record keeps its id. " + rules,
@@ -56,12 +58,13 @@ func (z *Zones) Operations() []*op.Op {
 			Example:     `{` + record + `, ` + fields + `}`,
 		}, z.updateRecord),
 		op.Flow(op.Spec{
-			Name:    "domains.dns_records.delete",
-			Route:   "DELETE /v1/domains/{id}/dns-records/{recordId}",
-			Summary: "Remove a DNS record.",
-			Errors:  Errors(Missing, Busy, RecordManaged),
-			Events:  []string{"domain.dns_record.deleted"},
-			Example: `{` + record + `}`,
+			Name:      "domains.dns_records.delete",
+			Rehearses: true,
+			Route:     "DELETE /v1/domains/{id}/dns-records/{recordId}",
+			Summary:   "Remove a DNS record.",
+			Errors:    Errors(Missing, Busy, RecordManaged),
+			Events:    []string{"domain.dns_record.deleted"},
+			Example:   `{` + record + `}`,
 		}, z.deleteRecord),
 	}
 }
@@ -196,7 +199,7 @@ func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (
 	} else if err := c.Save(ctx, attempt); err != nil {
 		return nil, err
 	}
-	if _, err := z.mirror(ctx, c, at); err != nil {
+	if err := z.catchUp(ctx, c, at); err != nil {
 		return nil, err
 	}
 	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
@@ -213,6 +216,24 @@ func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (
 		return nil, err
 	}
 	return z.complete(ctx, c, at, v, false)
+}
+
+// catchUp takes over what the provider's zone has. A rehearsal works with what is
+// known.
+func (z *Zones) catchUp(ctx context.Context, c *op.Call, at Ref) error {
+	if c.Rehearsing() {
+		return nil
+	}
+	_, err := z.mirror(ctx, c, at)
+	return err
+}
+
+// carryOutFor calls the provider, unless this is a rehearsal.
+func (z *Zones) carryOutFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, again bool) error {
+	if c.Rehearsing() {
+		return nil
+	}
+	return z.carryOut(ctx, at.Name, v, again)
 }
 
 // resume continues a create that a dead process or a silent provider left open.
@@ -243,7 +264,7 @@ func (z *Zones) resume(ctx context.Context, c *op.Call, at Ref, record id.ID) (v
 // complete carries an intent out, settles it and emits its event.
 func (z *Zones) complete(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, again bool) (*DNSRecord, error) {
 	z.pause("intended")
-	if err := z.carryOut(ctx, at.Name, v, again); err != nil {
+	if err := z.carryOutFor(ctx, c, at, v, again); err != nil {
 		return nil, z.giveUp(ctx, c, at, v, err)
 	}
 	z.pause("written")
@@ -287,7 +308,7 @@ func (z *Zones) updateRecord(ctx context.Context, c *op.Call, in recordUpdate) (
 	if err != nil {
 		return nil, err
 	}
-	if _, err := z.mirror(ctx, c, at); err != nil {
+	if err := z.catchUp(ctx, c, at); err != nil {
 		return nil, err
 	}
 	var same *DNSRecord
@@ -317,7 +338,7 @@ func (z *Zones) deleteRecord(ctx context.Context, c *op.Call, in recordRef) (op.
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if _, err := z.mirror(ctx, c, at); err != nil {
+	if err := z.catchUp(ctx, c, at); err != nil {
 		return op.Nothing{}, err
 	}
 	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
@@ -331,7 +352,7 @@ func (z *Zones) deleteRecord(ctx context.Context, c *op.Call, in recordRef) (op.
 		return op.Nothing{}, err
 	}
 	z.pause("intended")
-	if err := z.carryOut(ctx, at.Name, v, false); err != nil {
+	if err := z.carryOutFor(ctx, c, at, v, false); err != nil {
 		return op.Nothing{}, z.giveUp(ctx, c, at, v, err)
 	}
 	z.pause("written")

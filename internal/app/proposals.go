@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/door/mcp"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/proposal"
+)
+
+// openProposals creates what agents propose and people decide.
+func (a *App) openProposals() {
+	a.Proposals = proposal.New(proposal.Config{
+		DB:      a.DB,
+		Clock:   a.Clock,
+		Log:     a.Log,
+		Jobs:    a.Jobs,
+		Events:  a.Events,
+		Runner:  a.Runner,
+		Catalog: a.Catalog,
+		Makers:  makers{a.Accounts, a.Automations},
+		Seal:    a.seal,
+		Notify:  a.notifyReviewers,
+		Names: map[string]func(ctx context.Context, tx *db.Tx, org, listener id.ID) (string, error){
+			"automation": a.Automations.NameOf,
+			"webhook":    a.Webhooks.NameOf,
+		},
+		BaseURL: a.Settings.BaseURL,
+	})
+	a.Proposals.Handle()
+}
+
+// makers finds those who made a proposal: callers of their own, and automations.
+type makers struct {
+	accounts    *account.Accounts
+	automations *automation.Service
+}
+
+func (m makers) Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error) {
+	if kind == op.AutomationActor {
+		return m.automations.Caller(ctx, org, maker)
+	}
+	return m.accounts.Maker(ctx, org, kind, maker)
+}
+
+// notifyReviewers mails those who want to hear what waits for a decision.
+func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n proposal.Notice) error {
+	content, err := letter(domain.Notice{
+		Subject: "Something waits for your decision",
+		Text: []string{
+			"An agent proposes: " + n.Title,
+			"Look at it and decide: " + n.URL,
+			"You get this mail because you asked for it. The Review page has a switch to end it.",
+		},
+	}, a.Settings.BaseURL)
+	if err != nil {
+		return err
+	}
+	cause := event.Event{Organization: org, At: a.Clock.Now()}.BySystem()
+	for _, to := range n.To {
+		if !op.IsEmail(to) {
+			continue
+		}
+		if _, err := a.Messages.Post(ctx, tx, cause, message.Outgoing{To: []string{to}, Content: content}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// propose has a person decide an agent's call, and words the answer for its model.
+func (a *App) propose(ctx context.Context, ask mcp.Ask) (*mcp.Asked, error) {
+	v, made, err := a.Proposals.Propose(ctx, proposal.Ask(ask))
+	if err != nil {
+		return nil, err
+	}
+	body, err := v.Answer()
+	return &mcp.Asked{Proposal: v.ID, New: made, Waiting: v.Status == proposal.Pending, URL: v.ApprovalURL,
+		Summary: v.Summary(), Body: body}, err
+}

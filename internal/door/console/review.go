@@ -1,0 +1,540 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/proposal"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The pages on which people decide what agents propose. What an agent wrote is
+// shown as its words, cut, and never as ours.
+
+// reviewRoutes are the pages of everybody, reviewManagerRoutes those of owners and
+// admins.
+var (
+	reviewRoutes = []any{
+		"GET /review", (*visit).reviewPage,
+		"POST /review/mail", (*visit).setReviewMail,
+		"GET /review/{id}", (*visit).proposalPage, "POST /review/{id}", (*visit).decide,
+		"GET /review/{id}/change", (*visit).changeProposalPage, "POST /review/{id}/change", (*visit).changeProposal,
+	}
+	reviewManagerRoutes = []any{
+		"POST /review/pause", (*visit).pauseAgents,
+		"POST /review/resume", (*visit).resumeAgents,
+		"GET /review/{id}/allow", (*visit).alwaysAllowPage, "POST /review/{id}/allow", (*visit).alwaysAllow,
+		"POST /agents/{id}/asking", (*visit).saveAsking,
+	}
+)
+
+func init() {
+	maps.Copy(sentences, map[string]string{
+		"approved":  "Approved. It is being carried out.",
+		"executed":  "Done, exactly as it was shown.",
+		"rejected":  "Rejected. The agent is told your reason.",
+		"withdrawn": "Withdrawn. Nothing was done.",
+		"stopped":   "All agents are paused. Nothing that they ask for is done.",
+		"going":     "Agents may act again.",
+		"mail":      "You will get a mail when something waits.",
+		"nomail":    "You will get no more mail about what waits.",
+		"allowed":   "From now on the agent does this without asking. This proposal still waits for you.",
+		"changed":   "This is the proposal with your changes. The agent's own is rejected.",
+	})
+}
+
+// proposalStates are the statuses as people read them.
+var proposalStates = map[proposal.Status]badge{
+	proposal.Planned:   {"planned", ""},
+	proposal.Pending:   {"waits for you", "warn"},
+	proposal.Approved:  {"approved", "good"},
+	proposal.Executing: {"being carried out", "warn"},
+	proposal.Executed:  {"done", "good"},
+	proposal.Failed:    {"failed", "bad"},
+	proposal.Rejected:  {"rejected", ""},
+	proposal.Canceled:  {"withdrawn", ""},
+	proposal.Expired:   {"expired", ""},
+	proposal.Stale:     {"out of date", "bad"},
+}
+
+// reviewRow is a proposal in the list.
+type reviewRow struct {
+	proposal.Proposal
+	Who, Says, More string
+	State           badge
+}
+
+// Path is its page.
+func (r *reviewRow) Path() string { return "/review/" + string(r.ID) }
+
+// agentNames are the organization's agents by id.
+func (v *visit) agentNames() (map[id.ID]string, error) {
+	offers, err := listFirst[account.Offer](v, "agents.offered", nil)
+	names := map[id.ID]string{}
+	for _, o := range offers {
+		names[o.ID] = o.Name
+	}
+	return names, err
+}
+
+func (v *visit) reviewRow(names map[id.ID]string, p proposal.Proposal) reviewRow {
+	r := reviewRow{Proposal: p, State: proposalStates[p.Status], Says: cutText(p.Summary(), 200)}
+	if n := len(p.Effects) - 1; n > 0 {
+		r.More = "and " + count(n, "more effect")
+	}
+	switch {
+	case p.AgentID != nil:
+		r.Who = cmp.Or(names[*p.AgentID], "An agent that is gone")
+	case p.MakerKind == "user":
+		r.Who = "A colleague"
+		if p.MakerID != nil && *p.MakerID == v.session.User {
+			r.Who = "You"
+		}
+	default:
+		r.Who = map[string]string{"api": "An API key", "automation": "An automation"}[p.MakerKind]
+	}
+	return r
+}
+
+func (v *visit) reviewPage() error {
+	d := struct {
+		Rows     sheet[reviewRow]
+		Filters  []filter
+		Filtered bool
+		Pause    account.Pause
+	}{}
+	words, status := v.filters("pending", "executed", "rejected", "failed", "expired", "stale")
+	d.Filters, d.Filtered = words, status != ""
+	input := fields{}
+	if status != "" {
+		input["status"] = []string{status}
+	}
+	found, err := listPage[proposal.Proposal](v, "proposals.list", input)
+	if err != nil {
+		return err
+	}
+	names, err := v.agentNames()
+	if err != nil {
+		return err
+	}
+	d.Rows.Earlier, d.Rows.Later = found.Earlier, found.Later
+	for _, p := range found.Rows {
+		d.Rows.Rows = append(d.Rows.Rows, v.reviewRow(names, p))
+	}
+	if err := v.do("agents.paused", fields{}, &d.Pause); err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "review", view{Title: "Review", Section: "review", Data: d})
+}
+
+// change is a field of an effect.
+type change struct{ Name, Before, After string }
+
+// shownEffect is an effect with the words that the page shows.
+type shownEffect struct {
+	proposal.Effect
+	Kind    badge
+	Changes []change
+	Hears   string
+}
+
+var effectKinds = map[string]badge{
+	proposal.Create:  {"create", "good"},
+	proposal.Update:  {"change", ""},
+	proposal.Delete:  {"delete", "bad"},
+	proposal.Send:    {"send", "warn"},
+	proposal.ChargeK: {"charge", "warn"},
+	proposal.Publish: {"publish", "warn"},
+	proposal.CallOut: {"call", "warn"},
+}
+
+const maxChange = 600 // of a value on the page
+
+func showEffect(e proposal.Effect) shownEffect {
+	out := shownEffect{Effect: e, Kind: effectKinds[e.Kind]}
+	var before, after map[string]any
+	_ = json.Unmarshal(e.Before, &before) // objects that the service wrote
+	_ = json.Unmarshal(e.After, &after)
+	keys := slices.Collect(maps.Keys(after))
+	for k := range before {
+		if _, ok := after[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		out.Changes = append(out.Changes, change{fieldWords(k), shownValue(before, k), shownValue(after, k)})
+	}
+	var names []string
+	for _, t := range e.Triggers {
+		names = append(names, t.Kind+" “"+cutText(t.Name, 60)+"”")
+	}
+	out.Hears = joinAnd(names)
+	return out
+}
+
+func shownValue(of map[string]any, key string) string {
+	v, ok := of[key]
+	switch v := v.(type) {
+	case string:
+		return cutText(v, maxChange)
+	case nil:
+		if ok {
+			return "nothing"
+		}
+		return ""
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return cutText(string(text), maxChange)
+}
+
+// fieldWords writes a field's name as words: firstName becomes First name.
+func fieldWords(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte(' ')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return capital(b.String())
+}
+
+func cutText(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
+}
+
+type proposalData struct {
+	reviewRow
+	Title, Reason string // the maker's words, cut
+	Effects       []shownEffect
+	Money         string
+	Results       []shownData
+	Problem       string
+	Open, Mine    bool
+	Allow         []string // what "always allow" would include
+	Manager       bool
+}
+
+func (v *visit) proposal() (*proposal.Proposal, error) {
+	ref, err := v.pathID("id")
+	if err != nil {
+		return nil, err
+	}
+	var p proposal.Proposal
+	return &p, v.do("proposals.get", fields{"id": ref}, &p)
+}
+
+func (v *visit) proposalPage() error {
+	p, err := v.proposal()
+	if err != nil {
+		return err
+	}
+	return v.showProposal(http.StatusOK, p, "")
+}
+
+const maxReason = 1000 // of the maker's reason on the page
+
+func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) error {
+	names, err := v.agentNames()
+	if err != nil {
+		return err
+	}
+	d := proposalData{reviewRow: v.reviewRow(names, *p), Title: cutText(p.Title, 200), Problem: problem,
+		Open: p.Status == proposal.Pending, Manager: v.session.Manager(),
+		Mine: p.Status == proposal.Planned && p.MakerKind == "user" && p.MakerID != nil && *p.MakerID == v.session.User}
+	if p.Reason != nil {
+		d.Reason = cutText(*p.Reason, maxReason)
+	}
+	for _, e := range p.Effects {
+		d.Effects = append(d.Effects, showEffect(e))
+	}
+	if p.Totals.AmountCents > 0 && p.Totals.Currency != nil {
+		d.Money = fmt.Sprintf("%d.%02d %s", p.Totals.AmountCents/100, p.Totals.AmountCents%100,
+			strings.ToUpper(*p.Totals.Currency))
+	}
+	for i, s := range p.Steps {
+		label := fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation))
+		d.Results = append(d.Results, shownData{label, pretty(string(s.Input))})
+	}
+	if d.Open && p.AgentID != nil {
+		d.Allow = v.included(p)
+	}
+	return v.show(status, "proposal", view{Title: d.Who + " proposes", Section: "review",
+		Crumbs: []crumb{{"Review", "/review"}, {d.Says, ""}}, Badge: d.State, Data: d})
+}
+
+func (v *visit) decide() error {
+	p, err := v.proposal()
+	if err != nil {
+		return err
+	}
+	path := "/review/" + string(p.ID)
+	var done string
+	var out proposal.Proposal
+	switch v.value("decision") {
+	case "approve":
+		err = v.do("proposals.approve", fields{"id": p.ID, "sha256": v.value("sha256")}, &out)
+		if done = "approved"; out.Status == proposal.Executed {
+			done = "executed"
+		}
+	case "execute":
+		err, done = v.do("proposals.execute", fields{"id": p.ID}, &out), "executed"
+	case "reject":
+		input := fields{"id": p.ID}
+		if reason := strings.TrimSpace(v.value("reason")); reason != "" {
+			input["reason"] = reason
+		}
+		err, done = v.do("proposals.reject", input, nil), "rejected"
+	case "cancel":
+		err, done = v.do("proposals.cancel", fields{"id": p.ID}, nil), "withdrawn"
+	default:
+		return v.showProposal(http.StatusBadRequest, p, "Choose Approve or Reject.")
+	}
+	if err == nil {
+		return v.done(path, done)
+	}
+	f, status, err := v.refused(err, nil)
+	if err != nil {
+		return err
+	}
+	if p, err = v.proposal(); err != nil {
+		return err
+	}
+	return v.showProposal(status, p, f.Error)
+}
+
+// cells are the permissions that the steps of a proposal ask for.
+func (v *visit) cells(p *proposal.Proposal) map[string]string {
+	out := map[string]string{}
+	for _, s := range p.Steps {
+		if o := v.Catalog.Named(s.Operation); o != nil {
+			out[o.Resource+"."+o.Action.String()] = "allow"
+		}
+	}
+	return out
+}
+
+// included are the tools that always allowing a proposal's steps would open.
+func (v *visit) included(p *proposal.Proposal) (out []string) {
+	cells := v.cells(p)
+	for _, o := range v.Catalog.All() {
+		if isTool(o) && cells[o.Resource+"."+o.Action.String()] != "" {
+			out = append(out, o.Summary)
+		}
+	}
+	return out
+}
+
+func (v *visit) alwaysAllowPage() error {
+	p, err := v.proposal()
+	if err != nil {
+		return err
+	}
+	if p.AgentID == nil {
+		return fault.NotFound.New()
+	}
+	names, err := v.agentNames()
+	if err != nil {
+		return err
+	}
+	return v.ask(question{Title: "Always allow this", Section: "review",
+		Crumbs: []crumb{{"Review", "/review"}, {"Proposal", "/review/" + string(p.ID)}, {"Always allow", ""}},
+		Lead: names[*p.AgentID] + " will do all of this without asking, from now on. You can take it back on the " +
+			"agent's page.",
+		Lost: v.included(p), Button: "Always allow", Back: "/review/" + string(p.ID)})
+}
+
+func (v *visit) alwaysAllow() error {
+	p, err := v.proposal()
+	if err != nil {
+		return err
+	}
+	if p.AgentID == nil {
+		return fault.NotFound.New()
+	}
+	if err := v.do("agents.set_permissions", fields{"id": *p.AgentID, "permissions": v.cells(p)}, nil); err != nil {
+		return err
+	}
+	return v.done("/review/"+string(p.ID), "allowed")
+}
+
+func (v *visit) pauseAgents() error {
+	if err := v.do("agents.pause_all", fields{}, nil); err != nil {
+		return err
+	}
+	return v.done("/review", "stopped")
+}
+
+func (v *visit) resumeAgents() error {
+	if err := v.do("agents.resume_all", fields{}, nil); err != nil {
+		return err
+	}
+	return v.done("/review", "going")
+}
+
+func (v *visit) setReviewMail() error {
+	wanted := v.value("wanted") == "yes"
+	if err := v.do("users.set_review_mail", fields{"wanted": wanted}, nil); err != nil {
+		return err
+	}
+	return v.done("/review", map[bool]string{true: "mail", false: "nomail"}[wanted])
+}
+
+// changedStep is a step whose input a person edits.
+type changedStep struct {
+	Label string
+	Field field
+}
+
+func (v *visit) changeProposalPage() error {
+	p, err := v.proposal()
+	if err != nil {
+		return err
+	}
+	f := blank()
+	for i, s := range p.Steps {
+		f.Values.Set(fmt.Sprintf("input-%d", i), pretty(string(s.Input)))
+	}
+	return v.showChange(http.StatusOK, p, f)
+}
+
+func (v *visit) showChange(status int, p *proposal.Proposal, f *form) error {
+	if p.Status != proposal.Pending {
+		return v.showProposal(http.StatusConflict, p, "This proposal can no longer be decided.")
+	}
+	d := struct {
+		Path  string
+		Form  *form
+		Steps []changedStep
+	}{Path: "/review/" + string(p.ID), Form: f}
+	for i, s := range p.Steps {
+		d.Steps = append(d.Steps, changedStep{v.operationWords(s.Operation),
+			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation)), "code", "")})
+	}
+	return v.show(status, "proposal_change", view{Title: "Approve with changes", Section: "review",
+		Crumbs: []crumb{{"Review", "/review"}, {"Proposal", d.Path}, {"Change", ""}}, Data: d})
+}
+
+// changeProposal makes a proposal of the person's own from what they changed, and
+// rejects the agent's.
+func (v *visit) changeProposal() error {
+	p, err := v.proposal()
+	if err != nil {
+		return err
+	}
+	f := blank()
+	var steps []fields
+	for i, s := range p.Steps {
+		name := fmt.Sprintf("input-%d", i)
+		text := v.value(name)
+		f.Values.Set(name, text)
+		value := jsontext.Value(text)
+		if !value.IsValid() || value.Kind() != '{' {
+			f.Errors[name] = "Must be a JSON object"
+			return v.showChange(http.StatusBadRequest, p, f)
+		}
+		step := fields{"operation": s.Operation, "input": value}
+		if s.SaveAs != nil {
+			step["saveAs"] = *s.SaveAs
+		}
+		steps = append(steps, step)
+	}
+	var made proposal.Proposal
+	err = v.do("proposals.create", fields{"title": cutText(p.Title, 180) + " (changed)", "steps": steps,
+		"replacesId": p.ID}, &made)
+	if err == nil {
+		err = v.do("proposals.reject", fields{"id": p.ID, "reason": "A person changed it and does it themselves."}, nil)
+	}
+	if err != nil {
+		refused, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		f.Error = refused.Error
+		return v.showChange(status, p, f)
+	}
+	return v.done("/review/"+string(made.ID), "changed")
+}
+
+// asking is the part of an agent's page that says how it asks, and its limits.
+type asking struct {
+	Propose bool
+	Guard   bool
+	Limits  []limitField
+}
+
+type limitField struct{ Name, Label, Value string }
+
+func askingOf(g *account.Agent) asking {
+	text := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return fmt.Sprint(*n)
+	}
+	l := &g.Limits
+	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(), Limits: []limitField{
+		{"spendCents", "Cents spent", text(l.SpendCents)},
+		{"messages", "Mails sent", text(l.Messages)},
+		{"newRecipients", "New addresses written to", text(l.NewRecipients)},
+		{"deletions", "Deletions", text(l.Deletions)},
+		{"dnsChanges", "DNS changes", text(l.DNSChanges)},
+	}}
+}
+
+func (v *visit) saveAsking() error {
+	g, err := v.agent()
+	if err != nil {
+		return err
+	}
+	limits := fields{}
+	for _, l := range askingOf(g).Limits {
+		limits[l.Name] = nil
+		if text := strings.TrimSpace(v.value(l.Name)); text != "" {
+			var n int64
+			if _, err := fmt.Sscan(text, &n); err != nil || n < 0 {
+				return v.showAgent(http.StatusBadRequest, g, &form{Values: blank("name", g.Name).Values,
+					Errors: map[string]string{}, Error: l.Label + ": Must be a whole number, or empty for no limit"})
+			}
+			limits[l.Name] = n
+		}
+	}
+	mode, guard := account.AskUnavailable, "off"
+	if v.value("askMode") == account.AskPropose {
+		mode = account.AskPropose
+	}
+	if v.value("guard") == "on" {
+		guard = "on"
+	}
+	input := fields{"id": g.ID, "askMode": mode, "guard": guard, "limits": limits}
+	if err := v.do("agents.configure", input, nil); err != nil {
+		var f *fault.Fault
+		if errors.As(err, &f) && f.Status < 500 {
+			return v.showAgent(f.Status, g, &form{Values: blank("name", g.Name).Values, Errors: map[string]string{},
+				Error: f.Sentence()})
+		}
+		return err
+	}
+	return v.done(agentPath(g.ID), "saved")
+}

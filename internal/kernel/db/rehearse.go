@@ -1,0 +1,106 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+)
+
+// Trace is what a transaction did, for those who compare or show it.
+type Trace struct {
+	Told []any // by the packages above: events, jobs
+
+	// Versions are when the rows that it locked had last changed.
+	Versions map[id.ID]clock.Time
+
+	fresh map[id.ID]bool
+}
+
+// Fresh reports whether the transaction inserted the row with this id.
+func (t *Trace) Fresh(row id.ID) bool { return t.fresh[row] }
+
+func (t *Trace) length() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.Told)
+}
+
+func (t *Trace) cut(n int) {
+	if t != nil {
+		t.Told = t.Told[:n]
+	}
+}
+
+// Follow begins to trace what the transaction does, or goes on.
+func (tx *Tx) Follow() *Trace {
+	if tx.trace == nil {
+		tx.trace = &Trace{Versions: map[id.ID]clock.Time{}, fresh: map[id.ID]bool{}}
+	}
+	return tx.trace
+}
+
+// FollowAnew begins a new trace: what was told so far stays with the former one.
+func (tx *Tx) FollowAnew() *Trace {
+	tx.trace = nil
+	return tx.Follow()
+}
+
+// Unfollow ends the trace.
+func (tx *Tx) Unfollow() { tx.trace = nil }
+
+// Tell adds to the trace, if anybody follows it.
+func (tx *Tx) Tell(v any) {
+	if tx.trace != nil {
+		tx.trace.Told = append(tx.trace.Told, v)
+	}
+}
+
+// NextStep forgets how rows were before, so that what follows is compared with
+// what the transaction has made of them.
+func (tx *Tx) NextStep() { tx.former = nil }
+
+// NoteFresh says that the row with this id is new, if anybody follows.
+func (tx *Tx) NoteFresh(row id.ID) {
+	if tx.trace != nil {
+		tx.trace.fresh[row] = true
+	}
+}
+
+func (t *Table[T]) traceInsert(tx *Tx, row *T) {
+	if tx.trace != nil {
+		tx.NoteFresh(id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String()))
+	}
+}
+
+func (t *Table[T]) traceVersion(tx *Tx, row *T, key id.ID) {
+	if tx.trace == nil || tx.trace.fresh[key] {
+		return
+	}
+	if _, ok := tx.trace.Versions[key]; !ok {
+		tx.trace.Versions[key] = clock.Time(t.plan.place(reflect.ValueOf(row).Elem(), t.field("updated_at")).Int())
+	}
+}
+
+var errRehearsed = errors.New("db: this was a rehearsal")
+
+// Rehearse runs fn like Write, traced, and then undoes everything: nobody else
+// sees any of it, no OnCommit runs, and the search index stays as it was. On
+// SQLite it takes its turn among the writes and is undone to its own savepoint,
+// so that those who share the commit notice nothing.
+func (d *DB) Rehearse(ctx context.Context, fn Func) error {
+	err := d.Write(WithoutOutcome(ctx), func(ctx context.Context, tx *Tx) error {
+		tx.Follow()
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		return errRehearsed
+	})
+	if errors.Is(err, errRehearsed) {
+		return nil
+	}
+	return err
+}

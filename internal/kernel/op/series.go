@@ -1,0 +1,202 @@
+package op
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/internal/kernel/db"
+)
+
+// A Series is several calls of operations by one caller in one transaction: all
+// happen or none does. It is run for real, or rehearsed, which undoes it again.
+type Series struct {
+	Caller    *Caller
+	Door      Door
+	RequestID string
+	Steps     []SeriesStep
+	Spend     func(more int) error // as of a Request
+
+	// Answered is told of each answer, before the next step's input is asked for.
+	// A transaction may be run again, so it may be told of the first step again.
+	Answered func(step int, a Answer) error
+	// Skipped is told of each step that cannot be rehearsed; nil for nobody.
+	Skipped func(step int)
+	// Finally runs last, in the same transaction, with the trace of each step and
+	// the steps that could not be rehearsed.
+	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
+}
+
+// SeriesStep is one call of a Series.
+type SeriesStep struct {
+	Op  *Op
+	Key string // what an operation that binds its key is given
+	// Input is the whole input as JSON. It may depend on the earlier answers.
+	Input func() ([]byte, error)
+	// Fixed says that it does not.
+	Fixed bool
+
+	asked any
+	err   error // of asking
+}
+
+// ErrCannotRehearse says that nobody can tell what a step would do, because it needs
+// the outside world, or the answer of a step that does.
+var ErrCannotRehearse = errors.New("op: this cannot be rehearsed")
+
+// StepError is what went wrong with a step of a Series.
+type StepError struct {
+	Step int
+	Err  error
+}
+
+func (e *StepError) Error() string { return fmt.Sprintf("step %d: %v", e.Step+1, e.Err) }
+
+func (e *StepError) Unwrap() error { return e.Err }
+
+// Rehearsable reports whether a step can be rehearsed at all.
+func (o *Op) Rehearsable() bool {
+	return o.shape == readShape || o.shape == writeShape || o.shape == flowShape && o.Rehearses
+}
+
+// RunsTogether reports whether the operation can be one of several in one
+// transaction.
+func (o *Op) RunsTogether() bool { return o.shape == readShape || o.shape == writeShape }
+
+// Asks has a Flow ask the outside world before it is rehearsed: a price, for
+// one. What fn answers is what Asked tells during the rehearsal.
+func Asks[In any](o *Op, fn func(context.Context, *Call, In) (any, error)) *Op {
+	o.asks = func(ctx context.Context, c *Call, in any) (any, error) { return fn(ctx, c, in.(In)) }
+	return o
+}
+
+// Rehearsing reports whether everything the call does will be undone. A Flow that
+// can be rehearsed leaves the outside world alone then.
+func (c *Call) Rehearsing() bool { return c.rehearsing }
+
+// Asked is what the operation asked the outside world before its rehearsal; nil
+// outside of a rehearsal.
+func (c *Call) Asked() any { return c.asked }
+
+// Rehearse runs the series in a transaction that is undone. A step that cannot be
+// rehearsed is left out.
+func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
+	ctx = db.WithLabel(ctx, "rehearsal")
+	for i := range s.Steps {
+		s.Steps[i].asked, s.Steps[i].err = r.ask(ctx, s, i)
+	}
+	return r.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error { return r.series(ctx, tx, s, true) })
+}
+
+// RunTogether runs the series in an open transaction.
+func (r *Runner) RunTogether(ctx context.Context, tx *db.Tx, s *Series) error {
+	return r.series(ctx, tx, s, false)
+}
+
+func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
+	step := &s.Steps[i]
+	if step.Op.asks == nil {
+		return nil, nil
+	}
+	if !step.Fixed {
+		return nil, ErrCannotRehearse
+	}
+	c := r.seriesCall(s, i)
+	if err := step.Op.Permit(s.Caller, s.Door); err != nil {
+		return nil, err
+	}
+	text, err := step.Input()
+	if err != nil {
+		return nil, err
+	}
+	in := step.Op.fresh()
+	if err := step.Op.prepare(ctx, c, Automation, in, text); err != nil {
+		return nil, err
+	}
+	return step.Op.asks(ctx, c, in.Interface())
+}
+
+func (r *Runner) seriesCall(s *Series, i int) *Call {
+	step := &s.Steps[i]
+	return &Call{Caller: s.Caller, Org: s.Caller.Organization, Now: r.Clock.Now(), Door: s.Door,
+		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, spend: s.Spend, status: step.Op.Status}
+}
+
+func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool) error {
+	var traces []*db.Trace
+	var skipped []int
+	for i := range s.Steps {
+		trace := tx.FollowAnew()
+		a, err := r.seriesStep(ctx, tx, s, i, rehearse)
+		switch {
+		case errors.Is(err, ErrCannotRehearse):
+			if skipped = append(skipped, i); s.Skipped != nil {
+				s.Skipped(i)
+			}
+		case err == nil && s.Answered != nil:
+			err = s.Answered(i, a)
+			fallthrough
+		default:
+			if err != nil {
+				return &StepError{i, err}
+			}
+		}
+		traces = append(traces, trace)
+	}
+	tx.Unfollow()
+	if s.Finally == nil {
+		return nil
+	}
+	return s.Finally(ctx, tx, traces, skipped)
+}
+
+func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (Answer, error) {
+	step := &s.Steps[i]
+	o := step.Op
+	switch {
+	case step.err != nil:
+		return Answer{}, step.err
+	case o.RunsTogether():
+	case !rehearse:
+		return Answer{}, fmt.Errorf("op: %s does not run in a transaction", o.Name)
+	case !o.Rehearsable():
+		return Answer{}, ErrCannotRehearse
+	}
+	if err := o.Permit(s.Caller, s.Door); err != nil {
+		return Answer{}, err
+	}
+	c := r.seriesCall(s, i)
+	c.Tx, c.within, c.rehearsing, c.asked = tx, true, rehearse, step.asked
+	text, err := step.Input()
+	if err != nil {
+		return Answer{}, err
+	}
+	in := o.fresh()
+	if err := o.prepare(ctx, c, Automation, in, text); err != nil {
+		return Answer{}, err
+	}
+	tx.NextStep()
+	out, err := o.call(ctx, c, in, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	body, data, err := o.encode(out)
+	if err != nil {
+		return Answer{}, fmt.Errorf("op: %s: encode: %w", o.Name, err)
+	}
+	if err := c.record(ctx, out, data); err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: c.status, Body: body, Replay: c.replay}, nil
+}
+
+// ProposalKeys begins the keys of proposals' steps, which only they may use.
+const ProposalKeys = "proposal:"
+
+// Charge is what a traced transaction tells of money that will be taken.
+type Charge struct {
+	What        string // what is paid for
+	Card        string // as people know it
+	AmountCents int64
+	Currency    string
+}

@@ -1,0 +1,47 @@
+package automation
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// NameOf is what people call an automation; empty when it is gone.
+func (s *Service) NameOf(ctx context.Context, tx *db.Tx, org, automation id.ID) (string, error) {
+	names, err := db.All[string](ctx, tx, "SELECT name FROM automations WHERE organization_id = $1 AND id = $2", org,
+		automation)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// Caller is an automation as it would act now: with what its maker could do when
+// its steps were written and still can.
+func (s *Service) Caller(ctx context.Context, org, automation id.ID) (*op.Caller, error) {
+	var v *Automation
+	err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = automations.Get(ctx, tx, org, automation)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var maker id.ID
+	if v.MakerID != nil {
+		maker = *v.MakerID
+	}
+	found, err := s.makers.Maker(ctx, org, op.ActorKind(v.MakerKind), maker)
+	if err != nil {
+		return nil, err
+	}
+	c := *found
+	c.Kind, c.ID, c.Role, c.Chain = op.AutomationActor, v.ID, "", []id.ID{v.ID}
+	c.Permissions &= op.FromCells(v.Permissions)
+	if c.User == "" && v.MakerUserID != nil {
+		c.User = *v.MakerUserID
+	}
+	return &c, nil
+}

@@ -1,0 +1,69 @@
+package proposal
+
+import (
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pendingAnswer is what an agent reads whose call waits for a person.
+type pendingAnswer struct {
+	Status      string     `json:"status"`
+	ProposalID  id.ID      `json:"proposalId"`
+	ApprovalURL string     `json:"approvalUrl"`
+	ExpiresAt   clock.Time `json:"expiresAt"`
+	Because     string     `json:"because"`
+	Summary     string     `json:"summary"`
+	Effects     []Effect   `json:"effects"`
+	Next        string     `json:"next"`
+}
+
+// decidedAnswer is what it reads once somebody has decided.
+type decidedAnswer struct {
+	Status     string     `json:"status"`
+	ProposalID id.ID      `json:"proposalId"`
+	Reason     *string    `json:"reason,omitempty"`
+	Error      *StepError `json:"error,omitempty"`
+	Next       string     `json:"next,omitempty"`
+}
+
+// maxAnswerEffects bounds what a model has to read.
+const maxAnswerEffects = 20
+
+// Summary is the first effect in a sentence.
+func (v *Proposal) Summary() string {
+	if len(v.Effects) == 0 {
+		return v.Title
+	}
+	return v.Effects[0].Summary
+}
+
+// Answer is what an agent's call answers with: that it waits, what was decided,
+// or, once it was carried out, what the call itself would have answered.
+func (v *Proposal) Answer() ([]byte, error) {
+	switch v.Status {
+	case Pending, Approved, Executing:
+		a := pendingAnswer{Status: "pending_approval", ProposalID: v.ID, ApprovalURL: v.ApprovalURL,
+			ExpiresAt: v.ExpiresAt, Summary: v.Summary(), Effects: v.Effects,
+			Next: "Call proposals_get with waitSeconds up to 45."}
+		if v.BecauseText != nil {
+			a.Because = *v.BecauseText
+		}
+		if len(a.Effects) > maxAnswerEffects {
+			a.Effects = a.Effects[:maxAnswerEffects]
+		}
+		return json.Marshal(a, json.Deterministic(true))
+	case Executed:
+		data := v.Steps[0].Result
+		if data == nil || string(*data) == "null" {
+			return []byte("{}"), nil
+		}
+		return json.Marshal(map[string]jsontext.Value{"data": *data}, json.Deterministic(true))
+	case Rejected:
+		return json.Marshal(decidedAnswer{Status: "rejected", ProposalID: v.ID, Reason: v.Rejection,
+			Next: "A person decided against it. Do not try it again unless they ask for it."})
+	}
+	return json.Marshal(decidedAnswer{Status: string(v.Status), ProposalID: v.ID, Error: v.Steps[0].Error})
+}

@@ -1,0 +1,353 @@
+package proposal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The jobs of proposals.
+const (
+	carryOutKind = "proposal.carry_out"
+	expireKind   = "proposal.expire"
+
+	carryOutTime = 3 * time.Minute
+	expirePeriod = time.Minute
+	// unknownAfter is when a step that has begun can no longer be repeated safely,
+	// because its key may have been forgotten.
+	unknownAfter = op.KeyLifetime - time.Hour
+)
+
+type carryOutArgs struct {
+	Organization id.ID `json:"organization"`
+	Proposal     id.ID `json:"proposal"`
+}
+
+// carryOut takes the steps that reach outside one by one. Each is begun in a
+// transaction of its own and called under its own key, so that a process that
+// takes over repeats nothing.
+func (s *Service) carryOut(ctx context.Context, j job.Job, a carryOutArgs) (job.Outcome, error) {
+	for {
+		v, err := s.read(ctx, a)
+		if err != nil || v == nil || v.Status != Executing {
+			return nil, err
+		}
+		i := v.next()
+		if i == len(v.Steps) {
+			return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
+				v.Status, v.CompletedAt = Executed, &now
+				return "proposal.executed", nil
+			}), nil
+		}
+		first := v.Steps[i].StartedAt == nil
+		if !first && s.cfg.Clock.Now().Sub(*v.Steps[i].StartedAt) > unknownAfter {
+			return s.fail(a, i, fault.OutcomeUnknown.Say("The step was interrupted, and too much time has passed to "+
+				"find out whether it was done.")), nil
+		}
+		who, door, err := s.maker(ctx, v, v.DecidedBy)
+		if err == nil {
+			err = s.begin(ctx, j, a, i)
+		}
+		var answer op.Answer
+		if err == nil {
+			answer, err = s.take(ctx, v, i, who, door, first)
+		}
+		switch {
+		case errors.Is(err, job.ErrStale):
+			return nil, nil
+		case err != nil && (op.IsUnknown(err) || !isRefusal(err)) && !j.Last():
+			return nil, job.Later(retryAfter)
+		case err != nil:
+			return s.fail(a, i, err), nil
+		}
+		if err := s.save(ctx, j, a, func(v *Proposal, now clock.Time) error {
+			return s.keep(v, i, answer, now)
+		}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const retryAfter = 2 * time.Second
+
+func (s *Service) read(ctx context.Context, a carryOutArgs) (v *Proposal, err error) {
+	err = s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err = proposals.Get(ctx, tx, a.Organization, a.Proposal)
+		return err
+	})
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil //nolint:nilnil // it is gone, and nothing is left to do
+	}
+	return v, err
+}
+
+// next is the step that was not done yet.
+func (v *Proposal) next() int {
+	for i := range v.Steps {
+		if v.Steps[i].CompletedAt == nil {
+			return i
+		}
+	}
+	return len(v.Steps)
+}
+
+// begin records that a step begins, if it still may.
+func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) error {
+	return s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := j.Keep(ctx, tx); err != nil {
+			return err
+		}
+		if err := db.LockOrganization(ctx, tx, a.Organization); err != nil {
+			return err
+		}
+		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
+		if err != nil {
+			return err
+		}
+		var approver id.ID
+		if v.DecidedBy != nil {
+			approver = *v.DecidedBy
+		}
+		if v.Steps[i].StartedAt != nil {
+			return nil // a step that began is finished, whoever was paused since
+		}
+		if err := s.mayAct(ctx, tx, v, approver); err != nil {
+			return err
+		}
+		now := s.cfg.Clock.Now()
+		v.Steps[i].StartedAt, v.UpdatedAt = &now, now
+		return proposals.Save(ctx, tx, v)
+	})
+}
+
+// take calls the operation of a step.
+func (s *Service) take(ctx context.Context, v *Proposal, i int, who *op.Caller, door op.Door, first bool) (
+	op.Answer, error) {
+	values := map[string]any{}
+	for n := range v.Steps[:i] {
+		step := &v.Steps[n]
+		if step.SaveAs == nil || step.Result == nil {
+			continue
+		}
+		value, err := automation.Decode(*step.Result)
+		if err != nil {
+			return op.Answer{}, err
+		}
+		values[*step.SaveAs] = value
+	}
+	input, err := v.render(i, values)
+	if err != nil {
+		return op.Answer{}, fault.Field("input", "The input could not be built: "+err.Error())
+	}
+	full := *who
+	full.Permissions |= who.Asks
+	if ceiling := v.charges(i); ceiling != nil {
+		full.Ceiling = ceiling
+	}
+	a, err := s.cfg.Runner.Do(ctx, s.cfg.Catalog.Named(v.Steps[i].Operation), op.Request{
+		Caller: &full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true, NewKey: first,
+		Body: func() ([]byte, error) { return input, nil }})
+	if err != nil || a.Status < 400 {
+		return a, err
+	}
+	// A refusal that is bound to its key comes back as an answer.
+	var envelope struct {
+		Error StepError `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &envelope); err != nil {
+		return a, err
+	}
+	f := (&fault.Kind{Code: envelope.Error.Code, Status: a.Status, Message: envelope.Error.Message}).New()
+	f.Details = envelope.Error.Details
+	return a, f
+}
+
+// charges is what a step was shown to charge, or nil.
+func (v *Proposal) charges(i int) *int64 {
+	var sum int64
+	found := false
+	for n := range v.Effects {
+		if e := &v.Effects[n]; e.Step == i && e.AmountCents != nil {
+			sum, found = sum+*e.AmountCents, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &sum
+}
+
+// keep stores the answer of a step: openly, sealed when it shows a secret, or not
+// at all when it is too large.
+func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
+	data, err := answerData(a)
+	if err != nil {
+		return err
+	}
+	step := &v.Steps[i]
+	if step.StartedAt == nil {
+		step.StartedAt = &now
+	}
+	step.CompletedAt, step.Error = &now, nil
+	secret := s.cfg.Catalog.Named(step.Operation).Secret
+	switch {
+	case len(data) > maxResult:
+		step.ResultOmitted = true
+	case secret:
+		step.ResultOmitted = true
+		return s.addSecret(v, i, data)
+	default:
+		step.Result = &data
+	}
+	return nil
+}
+
+func sealPlace(v *Proposal) string { return "proposals/" + string(v.ID) }
+
+func (s *Service) secrets(v *Proposal) (map[string]jsontext.Value, error) {
+	all := map[string]jsontext.Value{}
+	if v.Secrets == nil {
+		return all, nil
+	}
+	text, err := s.cfg.Seal.Open(v.Secrets, sealPlace(v))
+	if err != nil {
+		return nil, err
+	}
+	return all, json.Unmarshal(text, &all)
+}
+
+func (s *Service) addSecret(v *Proposal, i int, data jsontext.Value) error {
+	all, err := s.secrets(v)
+	if err != nil {
+		return err
+	}
+	all[fmt.Sprint(i)] = data
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	v.Secrets, err = s.cfg.Seal.Seal(text, sealPlace(v))
+	return err
+}
+
+func (s *Service) openSecrets(v *Proposal) error {
+	all, err := s.secrets(v)
+	if err != nil {
+		return err
+	}
+	for i := range v.Steps {
+		if data, ok := all[fmt.Sprint(i)]; ok {
+			v.Steps[i].Result, v.Steps[i].ResultOmitted = &data, false
+		}
+	}
+	return nil
+}
+
+func (s *Service) save(ctx context.Context, j job.Job, a carryOutArgs,
+	change func(*Proposal, clock.Time) error) error {
+	return s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := j.Keep(ctx, tx); err != nil {
+			return err
+		}
+		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
+		if err != nil {
+			return err
+		}
+		now := s.cfg.Clock.Now()
+		if err := change(v, now); err != nil {
+			return err
+		}
+		v.UpdatedAt = now
+		return proposals.Save(ctx, tx, v)
+	})
+}
+
+// ended is the outcome that ends a proposal together with its job.
+func (s *Service) ended(a carryOutArgs, change func(*Proposal, clock.Time) (string, error)) job.Outcome {
+	return func(ctx context.Context, tx *db.Tx) error {
+		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
+		if err != nil || v.Status != Executing {
+			return err
+		}
+		now := s.cfg.Clock.Now()
+		kind, err := change(v, now)
+		if err != nil {
+			return err
+		}
+		v.UpdatedAt = now
+		if err := proposals.Save(ctx, tx, v); err != nil {
+			return err
+		}
+		cause := event.Event{Organization: v.OrganizationID, At: now}.BySystem()
+		cause.Proposal, cause.ApprovedBy = &v.ID, v.DecidedBy
+		return s.emit(ctx, tx, cause, kind, v)
+	}
+}
+
+func (s *Service) fail(a carryOutArgs, i int, err error) job.Outcome {
+	f := fault.Of(err)
+	if f.Kind == fault.Internal {
+		s.cfg.Log.Error("a step of a proposal failed", "proposal", a.Proposal, "step", i, "err", err)
+	}
+	return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
+		e := &StepError{Code: f.Code, Message: f.Sentence()}
+		if f.Details != nil {
+			if text, err := json.Marshal(f.Details); err == nil {
+				value := jsontext.Value(text)
+				e.Details = &value
+			}
+		}
+		v.Steps[i].Error, v.Status, v.CompletedAt = e, Failed, &now
+		return "proposal.failed", nil
+	})
+}
+
+// expireBatch bounds how many proposals end in one transaction.
+const expireBatch = 200
+
+// expire ends what nobody decided in time.
+func (s *Service) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+	type due struct {
+		Organization id.ID `db:"organization_id"`
+		ID           id.ID `db:"id"`
+	}
+	now := s.cfg.Clock.Now()
+	rows, err := db.All[due](ctx, tx, `
+		SELECT organization_id, id FROM proposals
+		WHERE status IN ('planned', 'pending') AND expires_at <= $1 AND deleted_at IS NULL
+		ORDER BY expires_at LIMIT $2`, now, expireBatch)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		v, err := proposals.Lock(ctx, tx, r.Organization, r.ID)
+		if err != nil {
+			return err
+		}
+		if !v.open() {
+			continue
+		}
+		v.Status, v.UpdatedAt = Expired, now
+		if err := proposals.Save(ctx, tx, v); err != nil {
+			return err
+		}
+		cause := event.Event{Organization: v.OrganizationID, At: now}.BySystem()
+		if err := s.emit(ctx, tx, cause, "proposal.expired", v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package proposal
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+
+	"github.com/go-json-experiment/json"
+)
+
+// maxDifferences is how many differences are named.
+const maxDifferences = 20
+
+// differences compares what was shown with what the steps do now. Times that
+// follow from the moment of the call, like a due date, are the same when they
+// are as far from it as before.
+func (v *Proposal) differences(now *outcome, at clock.Time) []string {
+	c := &comparison{was: v.RehearsedAt, now: at}
+	if len(v.Effects) != len(now.effects) {
+		c.note("effects", fmt.Sprintf("there were %d, now there are %d", len(v.Effects), len(now.effects)))
+		return c.found
+	}
+	for i := range v.Effects {
+		c.effect(fmt.Sprintf("effects[%d]", i), &v.Effects[i], &now.effects[i])
+	}
+	for i := range now.effects { // what leaves the house must be the very row that was shown
+		e := &now.effects[i]
+		if e.outward() && e.ResourceID != nil && v.Versions[string(*e.ResourceID)] != now.versions[string(*e.ResourceID)] {
+			c.note(fmt.Sprintf("effects[%d]", i), "the "+noun(e.ResourceType)+" was changed since")
+		}
+	}
+	return c.found
+}
+
+type comparison struct {
+	was, now clock.Time
+	creates  bool // the effect creates what it tells of
+	found    []string
+}
+
+// minted are the fields whose values are drawn when a row is created.
+var minted = []string{"recordValue"}
+
+func (c *comparison) note(path, what string) {
+	if len(c.found) < maxDifferences {
+		c.found = append(c.found, path+": "+what)
+	}
+}
+
+func (c *comparison) effect(path string, a, b *Effect) {
+	x, y := plain(a), plain(b)
+	delete(x, "summary") // it says what the rest says
+	delete(y, "summary")
+	c.creates = a.Kind == Create
+	c.value(path, x, y)
+}
+
+// plain is a value as JSON has it.
+func plain(v any) map[string]any {
+	out := map[string]any{}
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(err) // plain data
+	}
+	return out
+}
+
+func (c *comparison) value(path string, a, b any) {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := slices.Sorted(maps.Keys(x))
+		for k := range y {
+			if _, ok := x[k]; !ok {
+				keys = append(keys, k)
+			}
+		}
+		for _, k := range keys {
+			if c.creates && slices.Contains(minted, k) {
+				continue
+			}
+			c.value(path+"."+k, x[k], y[k])
+		}
+		return
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			break
+		}
+		for i := range x {
+			c.value(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
+		}
+		return
+	default:
+		if a == b || c.sameTime(a, b) {
+			return
+		}
+	}
+	c.note(path, fmt.Sprintf("it was %s, now it is %s", said(a), said(b)))
+}
+
+func said(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "something else"
+	}
+	return cut(string(text), 200)
+}
+
+// sameTime reports whether two times are equally far from when they were made.
+func (c *comparison) sameTime(a, b any) bool {
+	x, ok := a.(string)
+	y, also := b.(string)
+	if !ok || !also {
+		return false
+	}
+	s, err := time.Parse(time.RFC3339, x)
+	if err != nil {
+		return false
+	}
+	t, err := time.Parse(time.RFC3339, y)
+	if err != nil {
+		return false
+	}
+	return (s.Sub(c.was.Std()) - t.Sub(c.now.Std())).Abs() < 5*time.Second
+}

@@ -1,0 +1,320 @@
+package proposal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	defaultLife = 7 * 24 * time.Hour
+	maxLife     = 30 * 24 * time.Hour
+)
+
+type proposalCreate struct {
+	Title      string            `json:"title" min:"1" max:"200"`
+	Reason     *string           `json:"reason" max:"2000" doc:"for the person who decides"`
+	Steps      []automation.Step `json:"steps" min:"1" max:"50"`
+	ExpiresAt  *clock.Time       `json:"expiresAt" doc:"by default in 7 days; at most in 30"`
+	ReplacesID *id.ID            `json:"replacesId" ref:"proposals" doc:"the proposal that this one changes"`
+}
+
+// Prepare puts the steps into one format.
+func (in *proposalCreate) Prepare(_ context.Context, c *op.Call) (err error) {
+	if in.ExpiresAt != nil && (*in.ExpiresAt <= c.Now || *in.ExpiresAt > c.Now.Add(maxLife)) {
+		return fault.Field("expiresAt", "Must be in the future, and within 30 days")
+	}
+	in.Steps, err = automation.Normalize(in.Steps)
+	return err
+}
+
+// callable tells which operations a proposal may hold: those that an agent could
+// call, but no proposal holds a proposal.
+func callable(o *op.Op) bool { return automation.Callable(o) && o.Resource != account.Proposals }
+
+func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*Proposal, error) {
+	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, callable).Fault(fault.Invalid); err != nil {
+		return nil, err
+	}
+	v := s.newProposal(c.Caller, c.Door, c.Now, in.Title, in.Steps)
+	v.Reason, v.ReplacesID = in.Reason, in.ReplacesID
+	if in.ExpiresAt != nil {
+		v.ExpiresAt = *in.ExpiresAt
+	}
+	if err := s.permit(c.Caller, c.Door, v); err != nil {
+		return nil, err
+	}
+	if err := s.show(ctx, c.Caller, c.Door, c.RequestID, v); err != nil {
+		return nil, refusedStep(err, len(v.Steps))
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
+		if in.ReplacesID != nil {
+			if _, err := proposals.Find(ctx, c.Tx, visible(c).And("id = ?", *in.ReplacesID)); err != nil {
+				return nil, op.Unseen("replacesId")
+			}
+		}
+		if err := s.insert(ctx, c.Tx, v); err != nil {
+			return nil, err
+		}
+		return v, c.Emit("proposal.created", v.ID, v)
+	})
+}
+
+func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title string,
+	steps []automation.Step) *Proposal {
+	v := &Proposal{
+		Record:      op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: c.Organization},
+		Title:       title,
+		Status:      Planned,
+		Effects:     []Effect{},
+		Skipped:     []Skipped{},
+		Difference:  []string{},
+		Versions:    map[string]int64{},
+		MakerKind:   string(c.Kind),
+		MakerID:     c.ActorID(),
+		MakerUserID: c.UserID(),
+		BusinessID:  c.Business,
+		Door:        d.String(),
+		ExpiresAt:   now.Add(defaultLife),
+		RehearsedAt: now,
+	}
+	if c.Kind == op.AgentActor {
+		v.AgentID = c.ActorID()
+	}
+	for _, step := range steps {
+		v.Steps = append(v.Steps, ProposalStep{Operation: step.Operation, Input: step.Input, SaveAs: step.SaveAs})
+	}
+	v.SHA256 = v.sum()
+	v.ApprovalURL = s.approvalURL(v)
+	return v
+}
+
+// sum is the SHA-256 of the steps in their canonical form.
+func (v *Proposal) sum() string {
+	h := sha256.New()
+	for _, step := range v.Steps {
+		input := step.Input.Clone()
+		// PostgreSQL reformats JSON; this gives it one form again.
+		_ = input.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
+			jsontext.SpaceAfterComma(false), jsontext.Multiline(false))
+		name := ""
+		if step.SaveAs != nil {
+			name = *step.SaveAs
+		}
+		fmt.Fprintf(h, "%s\n%s\n%s\n", step.Operation, name, input)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// permit refuses steps that the caller may neither take nor propose, and says
+// whether a person must decide.
+func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
+	full := *c
+	full.Permissions |= c.Asks
+	for i := range v.Steps {
+		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
+		if err := o.Permit(&full, d); err != nil {
+			return inStep(i, len(v.Steps), err)
+		}
+		if d != op.Admin && d != op.System && !o.AllowedBy(c.Permissions) {
+			v.ask("ask", "The agent may not do this alone.")
+		}
+	}
+	return nil
+}
+
+// ask makes a person decide.
+func (v *Proposal) ask(because, text string) {
+	if v.Because == nil {
+		v.Status, v.Because, v.BecauseText = Pending, &because, &text
+	}
+}
+
+// inStep names the step that a refusal is about, where there are several.
+func inStep(i, n int, err error) error {
+	var f *fault.Fault
+	if n == 1 || !errors.As(err, &f) {
+		return err
+	}
+	named := *f
+	named.Text = fmt.Sprintf("steps[%d]: %s", i, f.Sentence())
+	if tree, ok := f.Details.(*fault.Tree); ok {
+		named.Details = (*fault.Tree)(nil).Set("steps", (*fault.Tree)(nil).SetItem(i,
+			(*fault.Tree)(nil).Set("input", tree)).Sized(n))
+	}
+	return &named
+}
+
+// refusedStep is the refusal of a step as the answer to a plan: what is wrong with
+// an input or a permission is told as such, anything else with the step's own code
+// in the details.
+func refusedStep(err error, n int) error {
+	var step *op.StepError
+	var f *fault.Fault
+	if !errors.As(err, &step) || !errors.As(step.Err, &f) {
+		return err
+	}
+	if f.Status >= 500 || slices.Contains([]*fault.Kind{fault.Invalid, fault.BadInput, fault.Forbidden,
+		fault.RateLimited, TooLong}, f.Kind) {
+		return inStep(step.Step, n, f)
+	}
+	out := StepRefused.Say("Step %d would be refused: %s", step.Step+1, f.Sentence())
+	out.Details = map[string]any{"step": step.Step, "code": f.Code, "message": f.Sentence(), "details": f.Details}
+	return out
+}
+
+// insert writes a new proposal and tells those who want to hear of it.
+func (s *Service) insert(ctx context.Context, tx *db.Tx, v *Proposal) error {
+	w := db.In(v.OrganizationID).And("status = 'pending'").And("maker_kind = ?", v.MakerKind)
+	db.Equal(w, "maker_id", v.MakerID)
+	n, err := proposals.Count(ctx, tx, w)
+	if err != nil {
+		return err
+	}
+	if n >= maxOpen {
+		return TooMany.New()
+	}
+	if err := proposals.Insert(ctx, tx, v); err != nil || v.Status != Pending {
+		return err
+	}
+	return s.tell(ctx, tx, v)
+}
+
+// quiet is how long after a mail no other is sent about the same agent.
+const quiet = 10 * time.Minute
+
+// tell mails those who want to hear of what waits. An agent with many proposals
+// causes one mail, not many.
+func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
+	w := db.In(v.OrganizationID).And("status = 'pending'").And("created_at > ?", v.CreatedAt.Add(-quiet)).
+		And("id <> ?", v.ID).And("maker_kind = ?", v.MakerKind)
+	db.Equal(w, "maker_id", v.MakerID)
+	n, err := proposals.Count(ctx, tx, w)
+	if err != nil || n > 0 {
+		return err
+	}
+	to, err := account.ReviewMails(ctx, tx, v.OrganizationID)
+	if err != nil || len(to) == 0 {
+		return err
+	}
+	return s.cfg.Notify(ctx, tx, v.OrganizationID, Notice{To: to, Title: cut(v.Title, maxQuoted), URL: s.approvalURL(v)})
+}
+
+// Ask is an agent's call that a person must decide.
+type Ask struct {
+	Caller    *op.Caller
+	Op        *op.Op
+	Input     []byte
+	Key       string // the idempotency key, or none
+	RequestID string
+	Because   string // ask, limit or guard
+	Text      string // the same for people
+}
+
+// Propose makes a proposal of one call. The same call again finds the same
+// proposal, whatever became of it since.
+func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, err error) {
+	if len(a.Input) == 0 {
+		a.Input = []byte("{}")
+	}
+	print := a.Op.Fingerprint(a.Input)
+	err = s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err = s.earlier(ctx, tx, a, print[:])
+		return err
+	})
+	if err != nil || v != nil {
+		return v, false, err
+	}
+	p, err := s.proposalOf(ctx, a, print[:])
+	if err != nil {
+		return nil, false, err
+	}
+	err = s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		// The agent is the root: two equal calls at once make one proposal.
+		if err := db.Lock(ctx, tx, "agents", p.OrganizationID, a.Caller.ID); err != nil {
+			return db.Missing(err, "agent")
+		}
+		if v, err = s.earlier(ctx, tx, a, print[:]); err != nil || v != nil {
+			made = false
+			return err
+		}
+		v, made = p, true
+		if err := s.insert(ctx, tx, p); err != nil {
+			return err
+		}
+		cause := op.CauseOf(a.Caller, op.Agent, p.CreatedAt, a.RequestID)
+		return s.emit(ctx, tx, cause, "proposal.created", p)
+	})
+	return v, made, err
+}
+
+// proposalOf rehearses a call.
+func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposal, error) {
+	if err := a.Op.CheckInput(a.Input); err != nil {
+		return nil, err
+	}
+	if a.Op.KeyRequired && a.Key == "" {
+		return nil, fault.BadInput.Say("idempotencyKey is required here, so that a retry does not happen twice. " +
+			"Send a new random value for each new request.")
+	}
+	steps, err := automation.Normalize([]automation.Step{{Operation: a.Op.Name, Input: jsontext.Value(a.Input)}})
+	if err != nil {
+		return nil, fault.Invalid.New()
+	}
+	v := s.newProposal(a.Caller, op.Agent, s.cfg.Clock.Now(), a.Op.Summary, steps)
+	v.ask(a.Because, a.Text)
+	v.CallPrint = print
+	if a.Key != "" {
+		v.CallKey = &a.Key
+	}
+	return v, stepFault(s.show(ctx, a.Caller, op.Agent, a.RequestID, v), 1)
+}
+
+// earlier finds the proposal of an equal call: with the same key, or with the same
+// arguments while it is undecided or its end is recent.
+func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (*Proposal, error) {
+	w := db.In(a.Caller.Organization).And("agent_id = ?", a.Caller.ID)
+	if a.Key != "" {
+		w.And("call_key = ?", a.Key)
+	} else {
+		w.And("fingerprint = ?", print).And("call_key IS NULL").And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
+			s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
+	}
+	// After these the same call may be tried anew.
+	w.And("status NOT IN ('canceled', 'stale', 'expired')")
+	rows, err := proposals.List(ctx, tx, w, db.Page{Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	v := &rows[0]
+	if string(v.CallPrint) != string(print) {
+		return nil, fault.KeyReused.New()
+	}
+	c := &op.Call{Caller: a.Caller, Org: a.Caller.Organization, Door: op.Agent}
+	return s.shown(c, v)
+}
+
+func (s *Service) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind string, v *Proposal) error {
+	data, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("proposal: event %s: %w", kind, err)
+	}
+	cause.Type, cause.ResourceID, cause.Data = kind, v.ID, data
+	return s.cfg.Events.Append(ctx, tx, cause)
+}

@@ -1,0 +1,312 @@
+package proposal
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+)
+
+// execute carries out what its maker may do alone.
+func (s *Service) execute(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
+	v, err := s.look(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Status == Executed || v.running():
+		return v, nil // the same call again
+	case v.Status == Pending:
+		return nil, Needed.New()
+	case !v.madeBy(c.Caller):
+		return nil, fault.Forbidden.Say("Only the one who made a plan carries it out.")
+	}
+	who := *c.Caller
+	who.Asks, who.Proposal = 0, v.ID
+	return s.run(ctx, c, v, &who, c.Door)
+}
+
+type proposalApprove struct {
+	proposalRef
+	SHA256 string `json:"sha256" min:"64" max:"64" doc:"of the steps that were looked at"`
+}
+
+// approve carries out what a person decided. The person needs the right to do each
+// step by hand, and the maker the right to propose it.
+func (s *Service) approve(ctx context.Context, c *op.Call, in proposalApprove) (*Proposal, error) {
+	v, err := s.look(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Status == Executed || v.running():
+		return v, nil // somebody approved it already
+	case v.Status != Pending:
+		return nil, v.notOpen()
+	case v.SHA256 != in.SHA256:
+		return nil, IsStale.Say("This is not the proposal that you looked at. Open the page again.")
+	}
+	for i := range v.Steps {
+		if err := s.cfg.Catalog.Named(v.Steps[i].Operation).Permit(c.Caller, op.Console); err != nil {
+			return nil, inStep(i, len(v.Steps), err)
+		}
+	}
+	who, door, err := s.maker(ctx, v, c.Caller.ActorID())
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, c, v, who, door)
+}
+
+// maker is who a decided proposal acts for.
+func (s *Service) maker(ctx context.Context, v *Proposal, approver *id.ID) (*op.Caller, op.Door, error) {
+	var maker id.ID
+	if v.MakerID != nil {
+		maker = *v.MakerID
+	}
+	found, err := s.cfg.Makers.Maker(ctx, v.OrganizationID, op.ActorKind(v.MakerKind), maker)
+	if err != nil {
+		return nil, 0, err
+	}
+	who := *found
+	who.Proposal = v.ID
+	if approver != nil {
+		who.ApprovedBy = *approver
+	}
+	if v.MakerUserID != nil && who.User == "" {
+		who.User = *v.MakerUserID
+	}
+	return &who, doorNamed(v.Door), nil
+}
+
+func doorNamed(name string) op.Door {
+	for _, d := range []op.Door{op.REST, op.Agent, op.Automation, op.Console, op.Admin} {
+		if d.String() == name {
+			return d
+		}
+	}
+	return op.Automation
+}
+
+// run carries a proposal out: all steps in one transaction where they allow it,
+// else one by one in a job. When anything that was shown has changed, nothing
+// happens and the proposal is stale.
+func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Caller, door op.Door) (*Proposal, error) {
+	together := s.together(v)
+	if !together {
+		out, err := s.rehearse(ctx, who, door, c.RequestID, v)
+		err = stepFault(err, len(v.Steps))
+		if err != nil && !isRefusal(err) {
+			return nil, err
+		}
+		if changed := v.changed(out, err, s.cfg.Clock.Now()); len(changed) > 0 {
+			return nil, s.setStale(ctx, c, v.ID, changed)
+		}
+	}
+	var changed []string
+	var done *Proposal
+	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		changed, done = nil, nil
+		p, err := s.lockOpen(ctx, tx, v, who)
+		if err != nil {
+			return err
+		}
+		if done = p; !p.open() {
+			return errSettled
+		}
+		if who.ApprovedBy != "" {
+			p.DecidedBy, p.DecidedAt, p.Status = &who.ApprovedBy, &c.Now, Approved
+			if err := c.Emit("proposal.approved", p.ID, copyOf(p)); err != nil {
+				return err
+			}
+		}
+		p.UpdatedAt = c.Now
+		if !together {
+			p.Status = Executing
+			if _, err := s.cfg.Jobs.Enqueue(ctx, tx, carryOutKind, carryOutArgs{p.OrganizationID, p.ID},
+				job.For(p.OrganizationID), job.Key(string(p.ID))); err != nil {
+				return err
+			}
+			return proposals.Save(ctx, tx, p)
+		}
+		out := &outcome{}
+		err = stepFault(s.cfg.Runner.RunTogether(ctx, tx, s.series(who, door, c.RequestID, p, out)), len(p.Steps))
+		if err != nil && !isRefusal(err) {
+			return err
+		}
+		if changed = p.changed(out, err, c.Now); len(changed) > 0 {
+			return errStale
+		}
+		if err := s.finish(p, out, c.Now); err != nil {
+			return err
+		}
+		if err := proposals.Save(ctx, tx, p); err != nil {
+			return err
+		}
+		return c.Emit("proposal.executed", p.ID, copyOf(p))
+	})
+	switch {
+	case errors.Is(err, errStale):
+		return nil, s.setStale(ctx, c, v.ID, changed)
+	case errors.Is(err, errSettled) && (done.Status == Executed || done.running()):
+	case errors.Is(err, errSettled):
+		return nil, done.notOpen()
+	case err != nil:
+		return nil, err
+	}
+	return s.shown(c, done)
+}
+
+var (
+	errStale   = errors.New("proposal: it is not as it was shown")
+	errSettled = errors.New("proposal: somebody decided it meanwhile")
+)
+
+// copyOf is the proposal as an event shows it.
+func copyOf(v *Proposal) *Proposal {
+	c := *v
+	return &c
+}
+
+// isRefusal reports whether an error says something about the steps, and not about
+// the service.
+func isRefusal(err error) bool {
+	var f *fault.Fault
+	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
+}
+
+// changed is what is no longer as it was shown.
+func (v *Proposal) changed(out *outcome, err error, now clock.Time) []string {
+	if err != nil {
+		return []string{cut(fault.Of(err).Sentence(), 500)}
+	}
+	return v.differences(out, now)
+}
+
+func (s *Service) together(v *Proposal) bool {
+	for i := range v.Steps {
+		if !s.cfg.Catalog.Named(v.Steps[i].Operation).RunsTogether() {
+			return false
+		}
+	}
+	return true
+}
+
+// lockOpen locks a proposal that is about to be carried out, and refuses when
+// that is no longer allowed: it has expired, its agent is paused or deactivated,
+// or the one who decided left.
+func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, v *Proposal, who *op.Caller) (*Proposal, error) {
+	// The organization is the root of who is a member and whether agents are paused.
+	if err := db.LockOrganization(ctx, tx, v.OrganizationID); err != nil {
+		return nil, db.Missing(err, "organization")
+	}
+	p, err := proposals.Lock(ctx, tx, v.OrganizationID, v.ID)
+	if err != nil || !p.open() && !p.running() {
+		return p, err
+	}
+	if p.open() && p.ExpiresAt <= s.cfg.Clock.Now() {
+		return nil, NotOpen.Say("This proposal has expired.")
+	}
+	return p, s.mayAct(ctx, tx, p, who.ApprovedBy)
+}
+
+func (s *Service) mayAct(ctx context.Context, tx *db.Tx, p *Proposal, approver id.ID) error {
+	if p.AgentID != nil {
+		if err := account.AgentMayAct(ctx, tx, p.OrganizationID, *p.AgentID); err != nil {
+			return err
+		}
+	}
+	if approver == "" {
+		return nil
+	}
+	is, err := account.IsActive(ctx, tx, p.OrganizationID, approver)
+	if err == nil && !is {
+		err = fault.Forbidden.Say("The person who approved it is disabled or no longer a member.")
+	}
+	return err
+}
+
+func (v *Proposal) notOpen() error {
+	return NotOpen.Say("This proposal is %s.", v.Status)
+}
+
+// setStale ends a proposal that is no longer as it was shown, and refuses with the
+// difference.
+func (s *Service) setStale(ctx context.Context, c *op.Call, proposal id.ID, changed []string) error {
+	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		p, err := proposals.Lock(ctx, tx, c.Org, proposal)
+		if err != nil || !p.open() {
+			return err
+		}
+		p.Status, p.Difference, p.UpdatedAt = Stale, changed, c.Now
+		return proposals.Save(ctx, tx, p)
+	})
+	if err != nil {
+		return err
+	}
+	return IsStale.With(map[string]any{"difference": changed})
+}
+
+// finish keeps the answers of the steps.
+func (s *Service) finish(v *Proposal, out *outcome, now clock.Time) error {
+	for i := range v.Steps {
+		if err := s.keep(v, i, out.results[i], now); err != nil {
+			return err
+		}
+	}
+	v.Status, v.CompletedAt = Executed, &now
+	return nil
+}
+
+func (s *Service) cancel(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
+	v, err := s.lockVisible(ctx, c, in.ID)
+	if err != nil || v.Status == Canceled {
+		return v, err
+	}
+	if !v.open() {
+		return nil, v.notOpen()
+	}
+	v.Status, v.UpdatedAt = Canceled, c.Now
+	if err := proposals.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("proposal.canceled", v.ID, v)
+}
+
+type proposalReject struct {
+	proposalRef
+	Reason *string `json:"reason" max:"2000" doc:"for the agent to read"`
+}
+
+func (s *Service) reject(ctx context.Context, c *op.Call, in proposalReject) (*Proposal, error) {
+	v, err := s.lockVisible(ctx, c, in.ID)
+	if err != nil || v.Status == Rejected {
+		return v, err
+	}
+	if !v.open() {
+		return nil, v.notOpen()
+	}
+	v.Status, v.Rejection, v.DecidedBy, v.DecidedAt, v.UpdatedAt = Rejected, in.Reason, c.Caller.ActorID(), &c.Now, c.Now
+	if err := proposals.Save(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
+	return v, c.Emit("proposal.rejected", v.ID, v)
+}
+
+func (s *Service) lockVisible(ctx context.Context, c *op.Call, proposal id.ID) (*Proposal, error) {
+	v, err := proposals.Lock(ctx, c.Tx, c.Org, proposal)
+	if err != nil {
+		return nil, err
+	}
+	if c.Door != op.Console && c.Door != op.Admin && !v.madeBy(c.Caller) {
+		return nil, fault.NotFound.Say("There is no such proposal.")
+	}
+	v.ApprovalURL = s.approvalURL(v)
+	return v, nil
+}

@@ -1,0 +1,329 @@
+package proposal
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Status is how far a proposal has come.
+type Status string
+
+// A proposal is planned when its maker may do every step alone, and pending when a
+// person must decide.
+const (
+	Planned   Status = "planned"
+	Pending   Status = "pending"
+	Approved  Status = "approved"
+	Executing Status = "executing"
+	Executed  Status = "executed"
+	Failed    Status = "failed"
+	Rejected  Status = "rejected"
+	Canceled  Status = "canceled"
+	Expired   Status = "expired"
+	Stale     Status = "stale"
+)
+
+// Proposal is a list of operation calls that was rehearsed and can be decided.
+type Proposal struct {
+	op.Record
+	Title  string  `json:"title"`
+	Reason *string `json:"reason" max:"2000" doc:"why the maker wants it, in its own words"`
+	Status Status  `json:"status" enum:"planned,pending,approved,executing,executed,failed,rejected,canceled,expired,stale"`
+	// Because is why a person must decide.
+	Because     *string `json:"because" enum:"ask,limit,guard" doc:"why a person must decide; null when nobody must"`
+	BecauseText *string `json:"becauseText" max:"2000"`
+
+	Steps   []ProposalStep `json:"steps" max:"50"`
+	Effects []Effect       `json:"effects" max:"1000" doc:"what the steps would do, or did"`
+	Skipped []Skipped      `json:"skipped" max:"1000" doc:"of an undo: what stays as it is, and why"`
+	Totals  ProposalTotals `json:"totals"`
+
+	Difference  []string    `json:"difference" max:"100" doc:"of a stale one: what is no longer as it was shown"`
+	SHA256      string      `json:"sha256" db:"sha256" doc:"of its canonical steps"`
+	MakerKind   string      `json:"makerKind" enum:"user,agent,api,automation,system"`
+	MakerID     *id.ID      `json:"makerId"`
+	AgentID     *id.ID      `json:"agentId"`
+	BusinessID  id.ID       `json:"businessId"`
+	ExpiresAt   clock.Time  `json:"expiresAt"`
+	DecidedBy   *id.ID      `json:"decidedBy" doc:"the person who approved or rejected it"`
+	DecidedAt   *clock.Time `json:"decidedAt"`
+	Rejection   *string     `json:"rejectionReason" db:"rejection" max:"2000"`
+	CompletedAt *clock.Time `json:"completedAt" doc:"when it was carried out, or failed"`
+	ReplacesID  *id.ID      `json:"replacesId" doc:"the proposal that this one changes"`
+	ApprovalURL string      `json:"approvalUrl" db:"-" max:"2048" doc:"where a person decides, after signing in"`
+
+	Versions    map[string]int64 `json:"-" db:"versions"`
+	MakerUserID *id.ID           `json:"-" db:"maker_user_id"`
+	Door        string           `json:"-" db:"door"`
+	RehearsedAt clock.Time       `json:"-" db:"rehearsed_at"`
+	CallPrint   []byte           `json:"-" db:"fingerprint"`
+	CallKey     *string          `json:"-" db:"call_key"`
+	Secrets     []byte           `json:"-" db:"secrets"`
+}
+
+// ProposalStep is one operation call, and what came of it.
+type ProposalStep struct {
+	Operation string          `json:"operation"`
+	Input     jsontext.Value  `json:"input" kinds:"object" doc:"the whole input, path fields included"`
+	SaveAs    *string         `json:"saveAs"`
+	Result    *jsontext.Value `json:"result" doc:"the answer's data, once it was carried out"`
+	// ResultOmitted says that the answer is too large to keep, or a secret that only
+	// the maker is shown.
+	ResultOmitted bool        `json:"resultOmitted"`
+	Error         *StepError  `json:"error"`
+	StartedAt     *clock.Time `json:"startedAt"`
+	CompletedAt   *clock.Time `json:"completedAt"`
+}
+
+// StepError is a refusal as the API words it.
+type StepError = automation.StepError
+
+// ProposalTotals stand on top of what a person decides.
+type ProposalTotals struct {
+	AmountCents int64   `json:"amountCents"`
+	Currency    *string `json:"currency"`
+	Mails       int     `json:"mails" doc:"recipients of mail"`
+	Deletions   int     `json:"deletions"`
+}
+
+// Skipped is something that an undo leaves as it is.
+type Skipped struct {
+	ResourceType string `json:"resourceType"`
+	ResourceID   *id.ID `json:"resourceId"`
+	Field        string `json:"field" doc:"empty for the whole record"`
+	Why          string `json:"why" max:"1000"`
+	Instead      string `json:"instead" max:"1000" doc:"what can be done in its place; may be empty"`
+}
+
+var proposals = db.NewTable[Proposal]("proposals", db.Life{
+	Noun: "proposal",
+	Refs: []db.Ref{
+		db.To("maker_id", "", db.Keeps),
+		db.To("maker_user_id", "users", db.Keeps),
+		db.To("agent_id", "agents", db.Keeps),
+		db.To("business_id", "businesses", db.Keeps),
+		db.To("decided_by", "users", db.Keeps),
+		db.To("replaces_id", "proposals", db.Keeps),
+	},
+	Permanent: true,
+	Expire: db.Expiry{
+		After: func(r config.Retention) time.Duration { return r.Events },
+		Only:  "status NOT IN ('planned', 'pending', 'approved', 'executing')",
+	},
+	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
+	Unexported: []string{"fingerprint", "call_key"},
+	Erase: db.Blank(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL, secrets = NULL,
+		because_text = NULL, rejection = NULL, difference = '[]'`).Find(findMentions),
+})
+
+// findMentions finds the proposals whose steps or effects mention an erased person.
+func findMentions(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	return e.Each(ctx, tx, "proposals", "organization_id = $1 AND ("+tx.Mentions("steps")+" OR "+
+		tx.Mentions("effects")+")", e.Names())
+}
+
+// The refusals of proposals.
+var (
+	IsStale = fault.Define("PROPOSAL_STALE", 409,
+		"Something changed since the proposal was shown, so it was not carried out. Propose it anew.")
+	NotOpen     = fault.Define("PROPOSAL_NOT_OPEN", 409, "This proposal can no longer be decided or carried out.")
+	Needed      = fault.Define("PROPOSAL_NEEDS_APPROVAL", 403, "A person must approve this proposal in the console.")
+	StepRefused = fault.Define("PROPOSAL_STEP_REFUSED", 409,
+		"A step would be refused. The details say which, and with what.")
+	TooMany = fault.Define("PROPOSAL_LIMIT_REACHED", 409,
+		"200 proposals wait for a decision already. Wait until some are decided, or cancel some.")
+)
+
+const maxOpen = 200 // of one maker
+
+const exampleID = `"id": "0c7b1f52-6f0e-4a43-9d5e-2b8a4c6d7e91"`
+
+// Operations lists everything that can be done with proposals.
+func (s *Service) Operations() []*op.Op {
+	return []*op.Op{
+		op.Flow(op.Spec{
+			Name:    "proposals.create",
+			Route:   "POST /v1/proposals",
+			Summary: "Rehearse operation calls and propose them.",
+			Description: "The steps run for real and are undone; effects[] tells what they would do. It is planned " +
+				"when you may do every step yourself: execute it, or leave it as a dry run. It is pending when a " +
+				"person must decide first. A step's texts may have placeholders over what earlier steps saved.",
+			Errors: []*fault.Kind{StepRefused, TooMany, TooLong},
+			Events: []string{"proposal.created"},
+			Example: `{"title": "Clean up a contact", "reason": "The owner asked for it by mail.", "steps": [` +
+				`{"operation": "contacts.create", "input": {"firstName": "Ada"}, "saveAs": "ada"}, {"operation": ` +
+				`"tasks.create", "input": {"title": "Call Ada", "contactId": "{{ ada.id }}"}}]}`,
+		}, s.create),
+		op.Read(op.Spec{
+			Name:        "proposals.list",
+			Route:       "GET /v1/proposals",
+			Summary:     "List proposals, newest first.",
+			Description: "A key or an agent sees its own, a person those of the whole organization.",
+			Example:     `{"status": ["pending"], "limit": 20}`,
+		}, s.list),
+		op.Flow(op.Spec{
+			Name:        "proposals.get",
+			Route:       "GET /v1/proposals/{id}",
+			Summary:     "Get a proposal, and wait for its decision.",
+			Description: "With waitSeconds it answers as soon as the status changes, or when the time is up.",
+			Example:     `{` + exampleID + `, "waitSeconds": 45}`,
+		}, s.get),
+		op.Flow(op.Spec{
+			Name:    "proposals.execute",
+			Route:   "POST /v1/proposals/{id}/execute",
+			Summary: "Carry out a planned proposal, exactly as it was shown.",
+			Status:  200,
+			Outward: true,
+			Errors:  []*fault.Kind{IsStale, NotOpen, Needed},
+			Events:  []string{"proposal.executed", "proposal.failed"},
+			Example: `{` + exampleID + `}`,
+		}, s.execute),
+		op.Write(op.Spec{
+			Name:    "proposals.cancel",
+			Route:   "POST /v1/proposals/{id}/cancel",
+			Summary: "Withdraw a proposal that was not carried out.",
+			Status:  200,
+			Errors:  []*fault.Kind{NotOpen},
+			Events:  []string{"proposal.canceled"},
+			Example: `{` + exampleID + `}`,
+		}, s.cancel),
+		op.Flow(op.Spec{
+			Name:     "proposals.approve",
+			Summary:  "Approve a proposal, which carries it out.",
+			Resource: "proposals",
+			Doors:    op.Console,
+			Status:   200,
+			Errors:   []*fault.Kind{IsStale, NotOpen},
+			Events:   []string{"proposal.approved", "proposal.executed", "proposal.failed"},
+			Example:  `{` + exampleID + `, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}`,
+		}, s.approve),
+		op.Write(op.Spec{
+			Name:     "proposals.reject",
+			Summary:  "Reject a proposal, with a reason that its maker reads.",
+			Resource: "proposals",
+			Doors:    op.Console,
+			Status:   200,
+			Errors:   []*fault.Kind{NotOpen},
+			Events:   []string{"proposal.rejected"},
+			Example:  `{` + exampleID + `, "reason": "We do not write to this customer."}`,
+		}, s.reject),
+	}
+}
+
+// Happenings are the events that the clock and the jobs bring about.
+var Happenings = []op.Happening{
+	{Type: "proposal.expired", When: "`expiresAt` of an undecided proposal passes"},
+	{Type: "proposal.executed", When: "the last step of a proposal that reaches outside is done"},
+	{Type: "proposal.failed", When: "a step of a proposal that reaches outside is refused"},
+}
+
+type proposalRef struct {
+	ID id.ID `path:"id" doc:"the proposal"`
+}
+
+type proposalList struct {
+	op.Browse
+	SortBy  string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
+	Status  []Status `query:"status" enum:"planned,pending,approved,executing,executed,failed,rejected,canceled,expired,stale"`
+	AgentID *id.ID   `query:"agentId"`
+}
+
+// visible is the rows that a caller sees: a person's are the organization's.
+func visible(c *op.Call) *db.Where {
+	w := db.In(c.Org)
+	if c.Door == op.Console || c.Door == op.Admin || c.Door == op.System {
+		return w
+	}
+	return w.And("maker_kind = ?", string(c.Caller.Kind)).And("maker_id = ?", c.Caller.ID)
+}
+
+func (s *Service) list(ctx context.Context, c *op.Call, in proposalList) (*op.List[Proposal], error) {
+	w := visible(c)
+	db.OneOf(w, "status", in.Status)
+	db.Equal(w, "agent_id", in.AgentID)
+	l, err := op.Rows(ctx, c, proposals, in.Browse, in.SortBy, nil, w)
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.Data {
+		l.Data[i].ApprovalURL = s.approvalURL(&l.Data[i])
+	}
+	return l, nil
+}
+
+type proposalGet struct {
+	proposalRef
+	WaitSeconds int `query:"waitSeconds" default:"0" min:"0" max:"45" doc:"how long to wait for a change of status"`
+}
+
+const lookAgain = 400 * time.Millisecond
+
+// get polls, because any process may decide. Those who wait beyond the bound are
+// answered at once.
+func (s *Service) get(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
+	v, err := s.look(ctx, c, in.ID)
+	if err != nil || in.WaitSeconds == 0 {
+		return v, err
+	}
+	select {
+	case s.waiters <- struct{}{}:
+		defer func() { <-s.waiters }()
+	default:
+		return v, nil
+	}
+	first := v.Status
+	end := time.After(time.Duration(in.WaitSeconds) * time.Second)
+	for v.Status == first && (v.open() || v.running()) {
+		select {
+		case <-end:
+			return v, nil
+		case <-ctx.Done():
+			return v, nil
+		case <-time.After(lookAgain):
+		}
+		if v, err = s.look(ctx, c, in.ID); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func (s *Service) look(ctx context.Context, c *op.Call, proposal id.ID) (v *Proposal, err error) {
+	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		v, err = proposals.Find(ctx, tx, visible(c).And("id = ?", proposal))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(c, v)
+}
+
+// shown fills in what only some callers see: the maker is shown the secrets of
+// the answers.
+func (s *Service) shown(c *op.Call, v *Proposal) (*Proposal, error) {
+	v.ApprovalURL = s.approvalURL(v)
+	if v.Secrets == nil || !v.madeBy(c.Caller) {
+		return v, nil
+	}
+	return v, s.openSecrets(v)
+}
+
+func (v *Proposal) madeBy(c *op.Caller) bool {
+	return v.MakerKind == string(c.Kind) && v.MakerID != nil && *v.MakerID == c.ID
+}
+
+// open reports whether it can still be decided or carried out.
+func (v *Proposal) open() bool { return v.Status == Planned || v.Status == Pending }
+
+func (v *Proposal) running() bool { return v.Status == Approved || v.Status == Executing }

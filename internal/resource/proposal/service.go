@@ -1,0 +1,78 @@
+// Package proposal is where agents propose and people decide. A proposal is a
+// list of operation calls that was rehearsed, can be looked at, is decided by
+// somebody who may, and is carried out at most once, exactly as it was shown.
+// Dry runs, approvals and undo are all proposals.
+//
+// Start reading at Proposal, then Service.rehearse (rehearse.go), which finds out
+// what the steps would do, and carry_out.go, which does it.
+package proposal
+
+import (
+	"context"
+	"log/slog"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+)
+
+// Makers looks up who made a proposal, as they are now. It refuses one who may no
+// longer act.
+type Makers interface {
+	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
+}
+
+// Notice tells people that something waits for their decision.
+type Notice struct {
+	To    []string
+	Agent string
+	Title string
+	URL   string
+}
+
+// Config is what proposals need. All of it is required.
+type Config struct {
+	DB      *db.DB
+	Clock   *clock.Clock
+	Log     *slog.Logger
+	Jobs    *job.Queue
+	Events  *event.Log
+	Runner  *op.Runner
+	Catalog automation.Catalog
+	Makers  Makers
+	Seal    op.Sealer
+	// Notify mails a notice in the transaction of the proposal.
+	Notify func(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error
+	// Names tell what people call a listener, by its kind.
+	Names   map[string]func(ctx context.Context, tx *db.Tx, org, listener id.ID) (string, error)
+	BaseURL string
+}
+
+// Service keeps proposals and carries them out.
+type Service struct {
+	cfg     Config
+	waiters chan struct{}
+}
+
+// maxWaiting is how many requests may wait for a decision at once in a process.
+const maxWaiting = 500
+
+// New panics when a required field is missing.
+func New(c Config) *Service {
+	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Runner", "Catalog", "Makers", "Seal", "Notify", "Names",
+		"BaseURL")
+	return &Service{cfg: c, waiters: make(chan struct{}, maxWaiting)}
+}
+
+// Handle declares the jobs.
+func (s *Service) Handle() {
+	job.HandleFlow(s.cfg.Jobs, carryOutKind, s.carryOut, job.Timeout(carryOutTime), job.Lane("proposal", 4))
+	job.HandleTx(s.cfg.Jobs, expireKind, s.expire, job.Every(expirePeriod))
+}
+
+func (s *Service) approvalURL(v *Proposal) string { return s.cfg.BaseURL + "/review/" + string(v.ID) }
