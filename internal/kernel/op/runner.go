@@ -78,7 +78,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		return Answer{}, q.Malformed
 	}
 	in := o.fresh()
-	if q.Door == REST {
+	if q.Door == REST || o.Streams() && len(q.Path) > 0 { // a stream has no body to name its path in
 		if err := o.bind(in, q.Path, q.Query); err != nil {
 			return Answer{}, err
 		}
