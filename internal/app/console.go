@@ -6,7 +6,9 @@ import (
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/door/console"
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/house"
 	"frontdesk/internal/door/desk/people"
+	"frontdesk/internal/door/desk/work"
 	"frontdesk/internal/door/oauth"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -37,6 +39,8 @@ func (a *App) desk() *desk.Desk {
 		Live:    &desk.Live{Follower: a.Follower, Catalog: a.Catalog, Session: a.Accounts.BySession},
 	}
 	people.Join(d)
+	work.Join(d)
+	house.Join(d)
 	return d
 }
 

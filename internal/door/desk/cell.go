@@ -28,8 +28,20 @@ type Cell struct {
 	of  id.ID
 }
 
+func (c *Cell) empty() bool {
+	return c.Text == "" && len(c.Tags) == 0 && c.Time == nil && c.Kind != "ref"
+}
+
 // Pill is a state as a small coloured word.
 type Pill struct{ Text, Tone string }
+
+// Or is the state with another word when it has none.
+func (p Pill) Or(text string) Pill {
+	if p.Text == "" {
+		p.Text = text
+	}
+	return p
+}
 
 // Avatar is the initials of a person or a company, or an icon.
 type Avatar struct {

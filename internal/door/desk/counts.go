@@ -71,8 +71,8 @@ func (v *Visit) counted() map[string]string {
 	return c.text
 }
 
-// endOfDay is the end of a day of the business's own clock, as the API takes it.
-func (v *Visit) endOfDay(days int) string {
+// EndOfDay is the end of a day of the business's own clock, as the API takes it.
+func (v *Visit) EndOfDay(days int) string {
 	now := v.Now().Std().In(v.Zone())
 	return time.Date(now.Year(), now.Month(), now.Day()+days+1, 0, 0, 0, 0, now.Location()).UTC().
 		Format("2006-01-02T15:04:05Z")

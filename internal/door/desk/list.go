@@ -41,6 +41,8 @@ type listData struct {
 	New             string
 	Export          string
 	Back            string
+	Before          string
+	BeforeData      any
 }
 
 type (
@@ -78,7 +80,7 @@ type (
 func (n *Noun[T]) showList(v *Visit) error {
 	q := v.R.URL.Query()
 	d := &listData{Path: n.Path, One: n.One, Many: n.Many, Lead: n.Lead, Seek: n.Seek, Query: q.Get("query"),
-		Away: v.May(n.ops() + ".delete"), Back: v.With()}
+		Away: v.May(n.ops() + ".delete"), Back: v.With(), Before: n.Before}
 	in := n.listInput(v, q)
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	offset = max(0, min(offset, 10_000_000))
@@ -118,6 +120,9 @@ func (n *Noun[T]) listInput(v *Visit, q url.Values) Fields {
 	in := Fields{}
 	s := v.schema(n.ops() + ".list")
 	for name, texts := range q {
+		if name == "query" {
+			name = n.by()
+		}
 		p := s.Properties[name]
 		if p == nil || len(texts) == 0 || texts[0] == "" || name == "limit" || name == "offset" || name == "cursor" {
 			continue
@@ -329,7 +334,7 @@ func (n *Noun[T]) offer(v *Visit, f Filter) offer {
 
 // tabQuery fills in who asks and what day it is.
 func (v *Visit) tabQuery(query string) string {
-	return strings.NewReplacer("{me}", string(v.Session.User), "{today}", v.endOfDay(0),
+	return strings.NewReplacer("{me}", string(v.Session.User), "{today}", v.EndOfDay(0),
 		"{now}", v.Now().String()).Replace(query)
 }
 
@@ -351,6 +356,10 @@ func (n *Noun[T]) fillPager(v *Visit, d *listData, page Page, offset, rows int) 
 
 // lines are rows as other pages show them.
 func (n *Noun[T]) lines(v *Visit, in Fields) ([]Line, Page, error) {
+	if text, ok := in["query"]; ok && n.by() != "query" {
+		delete(in, "query")
+		in[n.by()] = text
+	}
 	rows, page, err := List[T](v, n.ops()+".list", in)
 	if err != nil {
 		return nil, page, err

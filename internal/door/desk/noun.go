@@ -29,8 +29,11 @@ type Noun[T Row] struct {
 
 	Lead  string // of an empty list: what this is for, in a sentence
 	Seek  string // in the search field: "Name, email, phone"; empty when the list cannot be searched
+	By    string // the field of the list that searches; by default "query"
 	Tabs  []Tab
 	Table []Column[T]
+
+	Before string // a template above the list: a quick way to add, folders
 
 	Filters []Filter
 	Bulk    []Bulk[T]
@@ -112,6 +115,7 @@ type Field struct {
 	// Shown is for facts that are not one field of the object, or read better another way.
 	Shown func(v *Visit, row any) Cell
 	Fixed bool // shown, never edited
+	Rare  bool // most have none: shown on demand while it is empty
 	// New is a field of the form alone.
 	New bool
 }
@@ -125,6 +129,7 @@ type Action[T Row] struct {
 	Op   string // "invoices.issue"
 	When func(v *Visit, row *T) bool
 	Main bool                          // the page's one main action
+	Menu bool                          // it stands in the menu behind the dots
 	Ask  func(v *Visit, row *T) string // what it will do, in a sentence
 	Lost []string                      // what cannot be taken back
 	Set  func(v *Visit, row *T) Fields // fixed input
@@ -198,6 +203,13 @@ func (n *Noun[T]) ops() string {
 		return n.Ops
 	}
 	return strings.ReplaceAll(n.Path, "-", "_")
+}
+
+func (n *Noun[T]) by() string {
+	if n.By != "" {
+		return n.By
+	}
+	return "query"
 }
 
 func (n *Noun[T]) rail() string {

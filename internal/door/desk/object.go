@@ -29,6 +29,7 @@ type objectData struct {
 type factGroup struct {
 	Head  string
 	Facts []fact
+	Rare  []fact // empty, and empty for most
 }
 
 // fact is a field that looks like text until it is touched.
@@ -182,7 +183,7 @@ func (n *Noun[T]) fillActions(v *Visit, o *object[T], view *View, at string) {
 		switch {
 		case a.Main && view.Main == nil:
 			view.Main = &b
-		case b.Away || len(view.Buttons) > 1:
+		case b.Away || a.Menu || len(view.Buttons) > 1:
 			view.More = append(view.More, b)
 		default:
 			view.Buttons = append(view.Buttons, b)
@@ -230,6 +231,10 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 				}
 				x.Form = form
 			}
+		}
+		if f.Rare && x.Form == nil && x.Cell.empty() {
+			group.Rare = append(group.Rare, x)
+			continue
 		}
 		group.Facts = append(group.Facts, x)
 	}

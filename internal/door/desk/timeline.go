@@ -161,6 +161,12 @@ func (v *Visit) loadActors(events []eventlog.Event) error {
 	return nil
 }
 
+// WhoIs is somebody by kind and id, with an avatar.
+func (v *Visit) WhoIs(kind string, ref *id.ID) (Who, error) {
+	err := v.loadActors([]eventlog.Event{{ActorKind: kind, ActorID: ref}})
+	return v.Actor(kind, ref), err
+}
+
 // Actor is who caused an event, with an avatar.
 func (v *Visit) Actor(kind string, ref *id.ID) Who {
 	name := ""

@@ -48,16 +48,16 @@ var contacts = &desk.Noun[contact.Contact]{
 	Shape: isCompany,
 	Fields: []desk.Field{
 		{Field: "firstName", Word: "First name"},
-		{Field: "middleName", Word: "Middle name"},
+		{Field: "middleName", Word: "Middle name", Rare: true},
 		{Field: "lastName", Word: "Last name"},
 		{Field: "organizationName", Word: "Company"},
 		{Field: "jobTitle", Word: "Job title"},
 		{Field: "tags", Word: "Tags"},
-		{Field: "birthday", Word: "Birthday"},
+		{Field: "birthday", Word: "Birthday", Rare: true},
 		{Field: "notes", Word: "About"},
-		{Field: "prefix", Word: "Title"},
-		{Field: "suffix", Word: "Suffix"},
-		{Field: "externalId", Word: "External id"},
+		{Field: "prefix", Word: "Title", Rare: true},
+		{Field: "suffix", Word: "Suffix", Rare: true},
+		{Field: "externalId", Word: "External id", Rare: true},
 	},
 	Form: []desk.Field{
 		{Field: "firstName", Word: "First name"},
@@ -81,6 +81,7 @@ var contacts = &desk.Noun[contact.Contact]{
 			return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
 		}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
 		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Op: "contacts.merge", Done: "merged",
+			Menu: true,
 			Ask: func(_ *desk.Visit, c *contact.Contact) string {
 				return "The other contact becomes part of " + Name(c) + ": its addresses, mails, tasks, notes and files " +
 					"move here, and it is deleted."
@@ -127,7 +128,9 @@ var contacts = &desk.Noun[contact.Contact]{
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"contactId": ref} }},
 	}},
 	Story: []desk.Source[contact.Contact]{
-		func(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) { return mail(v, "contactId", c.ID) },
+		func(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
+			return mail(v, "contactId", c.ID, Name(c))
+		},
 		notes,
 	},
 }

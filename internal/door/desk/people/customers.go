@@ -59,7 +59,7 @@ var customers = &desk.Noun[customer.Customer]{
 		{Field: "customerSince", Word: "Since"},
 		{Field: "notes", Word: "About"},
 		{Field: "businessId", Word: "Business", Ref: "businesses"},
-		{Field: "externalId", Word: "External id"},
+		{Field: "externalId", Word: "External id", Rare: true},
 	},
 	Form: []desk.Field{
 		{Field: "name", Word: "Name"},
@@ -80,7 +80,7 @@ var customers = &desk.Noun[customer.Customer]{
 			return "/tasks/new?customerId=" + string(c.ID) + "&back=/customers/" + string(c.ID)
 		}, When: func(v *desk.Visit, _ *customer.Customer) bool { return v.Has("/tasks/new") }},
 		{Key: "transactions", Word: "Record a credit or charge", Icon: "invoice", Op: "customers.transactions.create",
-			Done: "saved",
+			Done: "saved", Menu: true,
 			Ask: func(_ *desk.Visit, c *customer.Customer) string {
 				return "A credit lowers what " + c.Name + " owes, a charge raises it. Invoices and payments are booked " +
 					"by themselves."
@@ -101,7 +101,9 @@ var customers = &desk.Noun[customer.Customer]{
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"customerId": ref} }},
 	}},
 	Story: []desk.Source[customer.Customer]{
-		func(v *desk.Visit, c *customer.Customer) ([]desk.Moment, error) { return mail(v, "customerId", c.ID) },
+		func(v *desk.Visit, c *customer.Customer) ([]desk.Moment, error) {
+			return mail(v, "customerId", c.ID, c.Name)
+		},
 	},
 }
 

@@ -55,7 +55,7 @@ func isCompany(c *contact.Contact) string {
 }
 
 // mail is what a person wrote and what was written to them.
-func mail(v *desk.Visit, filter string, ref id.ID) ([]desk.Moment, error) {
+func mail(v *desk.Visit, filter string, ref id.ID, name string) ([]desk.Moment, error) {
 	if !v.May("messages.list") {
 		return nil, nil
 	}
@@ -73,11 +73,7 @@ func mail(v *desk.Visit, filter string, ref id.ID) ([]desk.Moment, error) {
 			x.What = "(no subject)"
 		}
 		if m.Direction == "inbound" {
-			who := m.From
-			if m.FromName != nil {
-				who = *m.FromName
-			}
-			x.Who, x.Verb, x.Icon = desk.Who{Name: who, Avatar: desk.Face(who, "")}, "wrote", ""
+			x.Who, x.Verb, x.Icon = desk.Who{Name: name, Avatar: desk.Face(name, "")}, "wrote", ""
 			if m.Text != nil {
 				x.Said = excerpt(*m.Text)
 			}
