@@ -6,7 +6,10 @@ import (
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/door/console"
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/files"
 	"frontdesk/internal/door/desk/house"
+	"frontdesk/internal/door/desk/money"
+	"frontdesk/internal/door/desk/overview"
 	"frontdesk/internal/door/desk/people"
 	"frontdesk/internal/door/desk/work"
 	"frontdesk/internal/door/oauth"
@@ -41,6 +44,9 @@ func (a *App) desk() *desk.Desk {
 	people.Join(d)
 	work.Join(d)
 	house.Join(d)
+	files.Join(d)
+	money.Join(d)
+	overview.Join(d)
 	return d
 }
 

@@ -81,7 +81,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 	)
 	page(signedIn,
 		"GET /sign-out", (*visit).signOutPage, "POST /sign-out", (*visit).signOut,
-		"GET /{$}", (*visit).today,
+		"GET /setup", (*visit).setupSteps,
 		"GET /agreements", (*visit).agreementsPage, "POST /agreements", (*visit).acceptAgreement,
 		"GET /consent/{id}", (*visit).consentPage, "POST /consent/{id}", (*visit).consent,
 		"GET /settings", (*visit).settings,

@@ -120,6 +120,9 @@ var sentences = map[string]string{
 	"default": "Default card changed.",
 }
 
+// The pages of the desk say them too: somebody who joined sees Today.
+var _ = desk.AddSentences(sentences)
+
 // secretOnce is a secret that is shown now and never again. Back is where
 // reloading the page leads.
 type secretOnce struct{ Lead, Secret, Back string }

@@ -218,6 +218,14 @@ func (v *Visit) shortTime(at, now time.Time) string {
 	return v.Day(at)
 }
 
+// LongDay is a day with its weekday.
+func (v *Visit) LongDay(t time.Time) string {
+	if strings.HasSuffix(v.House().Locale, "-US") {
+		return t.Format("Monday, January 2")
+	}
+	return t.Format("Monday, 2 January")
+}
+
 // Day is a date with its year.
 func (v *Visit) Day(t time.Time) string {
 	f, _ := v.formats()

@@ -28,6 +28,8 @@ type Child[C Row] struct {
 	Table []Column[C]
 	// Whole means that a change sends all fields, as a PUT does.
 	Whole bool
+	// NoAdd means that rows are added elsewhere.
+	NoAdd bool
 	// Fixed rows cannot be changed or removed here.
 	Fixed func(row *C) bool
 	// Made changes what is said after a row was added; the default is "added".
@@ -71,7 +73,7 @@ func (c *Child[C]) pages(d *Desk, at, _ string) (out []Route) {
 	if d.Catalog.Named(c.Ops+".list") == nil {
 		panic("desk: there is no operation " + c.Ops + ".list")
 	}
-	if d.Catalog.Named(c.Ops+".create") != nil {
+	if d.Catalog.Named(c.Ops+".create") != nil && !c.NoAdd {
 		out = append(out, Route{Pattern: "POST " + at, Show: c.add})
 	}
 	if d.Catalog.Named(c.Ops+".update") != nil {
@@ -113,7 +115,7 @@ func (c *Child[C]) section(v *Visit, at string, parent id.ID, t *typedIn) (*Sect
 		back = at
 	}
 	edit, add := v.R.URL.Query().Get("edit"), v.R.URL.Query().Get("add")
-	if v.May(c.Ops + ".create") {
+	if v.May(c.Ops+".create") && !c.NoAdd {
 		d.Add = at + "?add=" + c.Key + "#" + c.Key
 		if add == c.Key || t != nil && t.at == c.Key {
 			d.Form = c.form(v, at+"/"+c.Key, at, "Add", nil)

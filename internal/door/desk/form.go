@@ -73,7 +73,7 @@ func (v *Visit) Describe(operation string, f Field, value string) Input {
 		return in
 	}
 	if in.Kind == "money" {
-		in.Unit = strings.ToUpper(v.House().Currency)
+		in.Unit = strings.ToUpper(v.Currency())
 	}
 	if in.Kind == "" {
 		in.Kind = inputKind(s)
@@ -179,7 +179,7 @@ func (v *Visit) read(s *jsonschema.Schema, f Field, texts []string) (any, string
 	case f.Ref != "":
 		return v.pick(f, text)
 	case f.Kind == "money":
-		return cents(text, v.House().Currency)
+		return Cents(text, v.Currency())
 	}
 	switch kindOf(s) {
 	case "boolean":
@@ -227,8 +227,8 @@ func splitWords(text string) []string {
 	return out
 }
 
-// cents reads a sum: 1,250.50 or 1250,50.
-func cents(text, currency string) (any, string) {
+// Cents reads a sum: 1,250.50 or 1250,50.
+func Cents(text, currency string) (any, string) {
 	digits := locale.Digits(currency)
 	text = strings.NewReplacer(" ", "", "\u00a0", "", "$", "", "€", "", "£", "").Replace(text)
 	if i := strings.LastIndexAny(text, ",."); i >= 0 && len(text)-i-1 != 3 {

@@ -31,7 +31,7 @@ type listData struct {
 	Tabs            []tab
 	Heads           []head
 	Rows            []row
-	Range           string
+	Range, Sum      string
 	Earlier, Later  string
 	Bulk            []bulkButton
 	Away            bool // rows can be deleted
@@ -102,14 +102,22 @@ func (n *Noun[T]) showList(v *Visit) error {
 	if err := n.fillTools(v, d, q); err != nil {
 		return err
 	}
+	if n.About != nil {
+		if d.BeforeData, err = n.About(v); err != nil {
+			return err
+		}
+	}
 	n.fillPager(v, d, page, offset, len(rows))
-	view := View{Title: Capital(n.Many), Section: n.rail(), Data: d, Watch: n.Type, Own: true, API: v.listSamples(n.ops()+".list", q)}
+	view := View{Title: Capital(n.Many), Section: n.rail(), Data: d, Watch: n.Type, Own: true, API: v.Samples(n.ops()+".list", q)}
 	if n.mayCreate(v) {
 		d.New = "/" + n.Path + "/new"
 		view.Main = &Button{Text: "New " + n.One, Href: d.New, Icon: "plus"}
 	}
 	if page.Total != nil {
 		view.Sub = thousands(*page.Total)
+	}
+	if n.Total != nil {
+		d.Sum = n.Total(v, rows)
 	}
 	return v.Show(http.StatusOK, "list", view)
 }
@@ -128,6 +136,9 @@ func (n *Noun[T]) listInput(v *Visit, q url.Values) Fields {
 			continue
 		}
 		in[name] = typed(v, p, texts)
+	}
+	if n.Narrow != nil {
+		n.Narrow(v, in)
 	}
 	return n.including(v, n.ops()+".list", in)
 }

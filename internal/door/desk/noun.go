@@ -33,7 +33,9 @@ type Noun[T Row] struct {
 	Tabs  []Tab
 	Table []Column[T]
 
-	Before string // a template above the list: a quick way to add, folders
+	Before string                      // a template above the list: a quick way to add, folders
+	About  func(v *Visit) (any, error) // what that template gets as BeforeData
+	Narrow func(v *Visit, in Fields)   // changes what the list asks for
 
 	Filters []Filter
 	Bulk    []Bulk[T]
@@ -60,9 +62,19 @@ type Noun[T Row] struct {
 
 	// Front replaces the list page; the noun is then found by search and by reference alone.
 	Front func(*Visit) error
+	// Total says what the rows of a page add up to.
+	Total func(v *Visit, rows []T) string
+	// Frozen objects show their facts and do not let them be edited.
+	Frozen func(row *T) bool
 	// Include asks the operations for more: "properties".
 	Include string
 	NoNew   bool // nothing is created by a form of this noun
+	// Coin is the currency of the object's sums, where it has one of its own.
+	Coin func(row *T) string
+	// Layout is the template of the object's page, in place of "object".
+	Layout string
+	// Data is what that template finds as .More.
+	Data func(v *Visit, row *T) (any, error)
 }
 
 // Tab is a view of a list that is asked for often: a word and the filters.
@@ -110,6 +122,7 @@ type Field struct {
 	Hint  string                // in the empty field: an example
 	Wide  bool                  // takes the whole row of a form
 	Start func(v *Visit) string // the first value in a form for a new one
+	From  string                // the field of the object that an action's form starts with
 	// Words are the choices of an enum where their own names do not say enough.
 	Words map[string]string
 	// Shown is for facts that are not one field of the object, or read better another way.

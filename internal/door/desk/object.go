@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,6 +25,7 @@ type objectData struct {
 	Story    []day
 	Compose  *composeData
 	Back     string
+	More     any
 }
 
 type factGroup struct {
@@ -67,6 +69,9 @@ func (n *Noun[T]) get(v *Visit) (*object[T], error) {
 		Data *T `json:"data"`
 	}{&o.row}); err != nil {
 		return nil, err
+	}
+	if n.Coin != nil {
+		v.coin = n.Coin(&o.row)
 	}
 	err = json.Unmarshal(body, &struct {
 		Data *map[string]any `json:"data"`
@@ -141,7 +146,16 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 	if d.Story, err = n.story(v, o); err != nil {
 		return err
 	}
-	return v.Show(status, "object", view)
+	layout := "object"
+	if n.Layout != "" {
+		layout = n.Layout
+	}
+	if n.Data != nil {
+		if d.More, err = n.Data(v, &o.row); err != nil {
+			return err
+		}
+	}
+	return v.Show(status, layout, view)
 }
 
 func (n *Noun[T]) watch() string {
@@ -219,7 +233,7 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 			group = factGroup{Head: f.Group}
 		}
 		x := fact{Word: f.Word, Cell: n.factCell(v, o, f)}
-		if !f.Fixed && v.property(n.ops()+".update", f.Field) != nil && v.May(n.ops()+".update") {
+		if !f.Fixed && (n.Frozen == nil || !n.Frozen(&o.row)) && v.property(n.ops()+".update", f.Field) != nil && v.May(n.ops()+".update") {
 			x.Edit = v.With("edit", f.Field)
 			if v.R.Method == http.MethodPost {
 				x.Edit = d.Path + "?edit=" + f.Field
@@ -275,7 +289,7 @@ func (n *Noun[T]) factCell(v *Visit, o *object[T], f Field) Cell {
 		return Tags(words)
 	case float64:
 		if f.Kind == "money" {
-			return v.Sum(int64(x), v.House().Currency)
+			return v.Sum(int64(x), v.Currency())
 		}
 		return Text(thousands(int(x)))
 	case string:
@@ -332,7 +346,7 @@ func inputValue(v *Visit, _ bool, f Field, value any) string {
 		return ""
 	case float64:
 		if f.Kind == "money" {
-			return Plain(int64(x), v.House().Currency)
+			return Plain(int64(x), v.Currency())
 		}
 		return strings.TrimSuffix(strings.TrimRight(jsonText(x), "0"), ".")
 	case []any:
@@ -396,11 +410,11 @@ func (n *Noun[T]) edit(v *Visit) error {
 		}
 		return n.objectPage(v, status, o, &typedIn{name, posted, whole, fields})
 	}
-	return v.doneWith(v.Back("/"+n.Path+"/"+string(ref)), "saved", ref)
+	return v.DoneWith(v.Back("/"+n.Path+"/"+string(ref)), "saved", ref)
 }
 
-// doneWith says what was done to an object, and offers to undo it.
-func (v *Visit) doneWith(path, what string, object id.ID) error {
+// DoneWith says what was done to an object, and offers to undo it.
+func (v *Visit) DoneWith(path, what string, object id.ID) error {
 	e, err := v.lastEvent(object)
 	if err != nil {
 		return err
@@ -441,7 +455,7 @@ func (n *Noun[T]) remove(v *Visit) error {
 	if v.Catalog.Named(n.ops()+".restore") == nil {
 		return v.Done("/"+n.Path, "deleted", nil)
 	}
-	return v.doneWith("/"+n.Path, "deleted", ref)
+	return v.DoneWith("/"+n.Path, "deleted", ref)
 }
 
 // Explain shows why something cannot be done, with a way back.
@@ -481,7 +495,7 @@ func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], t
 		first := ""
 		if field.Start != nil {
 			first = field.Start(v)
-		} else if value, ok := o.raw[field.Field]; ok {
+		} else if value, ok := o.raw[cmp.Or(field.From, field.Field)]; ok {
 			first = inputValue(v, true, field, value)
 		}
 		in := v.Describe(a.Op, field, first)
@@ -528,7 +542,7 @@ func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
 	}
 	to := v.Back("/" + n.Path + "/" + string(o.row.RowID()))
 	if strings.HasSuffix(a.Op, ".update") {
-		return v.doneWith(to, a.Done, o.row.RowID())
+		return v.DoneWith(to, a.Done, o.row.RowID())
 	}
 	return v.Done(to, a.Done, nil)
 }

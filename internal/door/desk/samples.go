@@ -11,8 +11,8 @@ import (
 // Sample is what is on the screen as a program would ask for it.
 type Sample struct{ Head, Text string }
 
-// listSamples are the calls that list what a list shows.
-func (v *Visit) listSamples(operation string, q url.Values) []Sample {
+// Samples are the calls that list what a list shows.
+func (v *Visit) Samples(operation string, q url.Values) []Sample {
 	o := v.Catalog.Named(operation)
 	asked := url.Values{}
 	for name, texts := range q {

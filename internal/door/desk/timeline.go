@@ -72,11 +72,11 @@ func (n *Noun[T]) story(v *Visit, o *object[T]) ([]day, error) {
 		}
 		moments = append(moments, more...)
 	}
-	return v.days(moments, storyRows), nil
+	return v.Days(moments, storyRows), nil
 }
 
-// days sorts moments, newest first, under the days that people would name.
-func (v *Visit) days(moments []Moment, most int) (out []day) {
+// Days sorts moments, newest first, under the days that people would name.
+func (v *Visit) Days(moments []Moment, most int) (out []day) {
 	slices.SortStableFunc(moments, func(a, b Moment) int { return int(b.At.Sub(a.At)) })
 	now := v.Now().Std().In(v.Zone())
 	for _, m := range moments[:min(len(moments), most)] {
@@ -201,10 +201,10 @@ func orElse(s, other string) string {
 
 // eventVerbs are the verbs of events that say too little by their own name.
 var eventVerbs = map[string]string{
-	"created": "created", "updated": "changed", "deleted": "deleted", "restored": "brought back", "sent": "sent",
+	"created": "added", "updated": "changed", "deleted": "deleted", "restored": "brought back", "sent": "sent",
 	"issued": "issued", "voided": "voided", "merged": "merged", "overdue": "marked overdue", "completed": "finished",
 	"received": "received", "delivered": "delivered", "bounced": "could not deliver", "failed": "could not send",
-	"queued": "queued", "scheduled": "scheduled", "canceled": "canceled", "reminded": "sent a reminder of",
+	"queued": "queued", "scheduled": "scheduled", "canceled": "canceled", "reminded": "sent a reminder of", "payment_recorded": "recorded a payment for",
 	"paid": "marked paid", "renewed": "renewed", "verified": "verified", "expired": "let expire",
 	"erased": "erased", "registered": "registered", "role_changed": "changed the role of",
 	"renewal_failed": "could not renew", "switched": "switched to", "password_changed": "changed the password of",
@@ -240,7 +240,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 	m := Moment{At: e.CreatedAt, Who: v.Actor(e.ActorKind, e.ActorID), Undo: v.undoable(e), Open: "/activity/" + string(e.ID)}
 	resourceType := event.ResourceType(e.Type)
 	verb := strings.TrimPrefix(e.Type, resourceType+".")
-	if text := wholeSentences[e.Type]; text != "" {
+	if text := wholeSentences[e.Type]; text != "" && (e.Type != "user.created" || e.ActorKind == string(op.User)) {
 		m.Verb = text
 		return m
 	}
@@ -357,7 +357,7 @@ func (v *Visit) changes(n noun, e *eventlog.Event) (out []Change) {
 // fieldWords is a value of a field, in words.
 func (v *Visit) fieldWords(f *Field, value any) string {
 	if x, ok := value.(float64); ok && f.Kind == "money" {
-		return v.Money(int64(x), v.House().Currency)
+		return v.Money(int64(x), v.Currency())
 	}
 	if x, ok := value.(string); ok {
 		if ref, isID := id.Parse(x); isID && f.Ref != "" {

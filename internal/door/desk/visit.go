@@ -17,6 +17,7 @@ import (
 	"frontdesk/internal/resource/business"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Visit is one request by a person who is signed in.
@@ -33,6 +34,7 @@ type Visit struct {
 	zone   *time.Location
 	now    clock.Time
 	names  map[id.ID]Who // of actors, once they were asked for
+	coin   string        // the currency of the object that the page is about
 }
 
 // Fields is the input of an operation.
@@ -112,7 +114,7 @@ func (v *Visit) Bytes(operation string, path []string, inline bool) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "private, no-cache")
 	kind := "attachment"
-	if inline && showable(content.Type) {
+	if inline && Showable(content.Type) {
 		kind = "inline"
 	}
 	policy := "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'"
@@ -152,13 +154,25 @@ func (v *Visit) Upload(operation string, body io.Reader, out any) error {
 		return fault.NotFound.New()
 	}
 	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID,
-		Stream: &op.Stream{Reader: body, ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
+		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)}, ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
 	if err != nil || out == nil {
 		return err
 	}
 	return json.Unmarshal(answer.Body, &struct {
 		Data any `json:"data"`
 	}{out})
+}
+
+// patient gives an upload as long as it makes progress.
+type patient struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	p.control.SetReadDeadline(time.Now().Add(time.Minute))      //nolint:errcheck // a test has no connection
+	p.control.SetWriteDeadline(time.Now().Add(3 * time.Minute)) //nolint:errcheck // as above
+	return p.Reader.Read(b)
 }
 
 // PathID reads an id from the path. What is not an id is not found.
@@ -183,6 +197,14 @@ func (v *Visit) House() *business.Business {
 		}
 	}
 	return v.house
+}
+
+// Currency is that of the object that the page is about, or the business's.
+func (v *Visit) Currency() string {
+	if v.coin != "" {
+		return v.coin
+	}
+	return v.House().Currency
 }
 
 func (v *Visit) formats() (*locale.Format, *time.Location) {
@@ -265,8 +287,8 @@ func address(path string, q url.Values) string {
 	return u.String()
 }
 
-// showable reports whether a browser may show a file of a type in a frame.
-func showable(contentType string) bool {
+// Showable reports whether a browser may show a file of a type in a frame.
+func Showable(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf",
 		"text/plain", "text/csv"}, kind)
@@ -276,4 +298,23 @@ func showable(contentType string) bool {
 func (v *Visit) Country(code string) string {
 	f, _ := v.formats()
 	return f.Country(code)
+}
+
+// Later is a time some days from now, as the API takes it.
+func (v *Visit) Later(days int) string {
+	return v.Now().Add(time.Duration(days) * 24 * time.Hour).String()
+}
+
+// Decode reads the data of an event, which may be gone.
+func (v *Visit) Decode(data []byte, out any) bool {
+	return len(data) > 0 && json.Unmarshal(data, out) == nil
+}
+
+// Pretty indents JSON.
+func (v *Visit) Pretty(data []byte) string {
+	value := jsontext.Value(slices.Clone(data))
+	if len(data) == 0 || value.Indent(jsontext.WithIndent("  ")) != nil {
+		return ""
+	}
+	return string(value)
 }
