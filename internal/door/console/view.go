@@ -34,10 +34,11 @@ var templates = func() map[string]*template.Template {
 	return out
 }()
 
-// What the frame shows around a page's own data, and its parts.
+// A step of the way to a page; a state as a small coloured word (good, bad, warn
+// or nothing); a button.
 type (
-	crumb  = desk.Crumb
-	badge  = desk.Badge
+	crumb  struct{ Text, Href string }
+	badge  struct{ Text, Kind string }
 	action = desk.Button
 )
 
@@ -75,8 +76,11 @@ func (v *visit) setHeaders() { desk.SetHeaders(v.w, v.policy) }
 // show writes a page.
 func (v *visit) show(status int, page string, w view) error {
 	d := v.desk()
-	out := shown{View: desk.View{Title: w.Title, Section: w.Section, Tab: w.Tab, Crumbs: w.Crumbs, Badge: w.Badge,
+	out := shown{View: desk.View{Title: w.Title, Section: w.Section, Tab: w.Tab, Badge: desk.Badge(w.Badge),
 		Main: w.Main, Bare: w.Bare, Data: w.Data, Done: sentences[v.r.URL.Query().Get("done")], Tone: "good"}}
+	for _, c := range w.Crumbs {
+		out.Crumbs = append(out.Crumbs, desk.Crumb(c))
+	}
 	if out.Done != "" && (out.Done == sentences["nocard"] || out.Done == sentences["samecard"]) {
 		out.Tone = "plain" // nothing changed
 	}
