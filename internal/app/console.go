@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/door/desk/money"
 	"frontdesk/internal/door/desk/overview"
 	"frontdesk/internal/door/desk/people"
+	"frontdesk/internal/door/desk/web"
 	"frontdesk/internal/door/desk/work"
 	"frontdesk/internal/door/oauth"
 	"frontdesk/internal/kernel/id"
@@ -46,6 +47,7 @@ func (a *App) desk() *desk.Desk {
 	house.Join(d)
 	files.Join(d)
 	money.Join(d)
+	web.Join(d)
 	overview.Join(d)
 	return d
 }

@@ -91,6 +91,9 @@ func Opt(s *string) Cell {
 // Long is a text of several lines.
 func Long(s string) Cell { return Cell{Kind: "long", Text: s} }
 
+// Code is a text that machines read.
+func Code(s string) Cell { return Cell{Kind: "code", Text: s} }
+
 // Link is a text that leads somewhere on this site.
 func Link(text, href string) Cell { return Cell{Kind: "text", Text: text, Href: href} }
 

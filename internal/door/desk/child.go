@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 
 	"github.com/go-json-experiment/json"
@@ -28,6 +29,9 @@ type Child[C Row] struct {
 	Table []Column[C]
 	// Whole means that a change sends all fields, as a PUT does.
 	Whole bool
+	// Soft means that a refusal of the list is no more than a sentence: not every
+	// parent has such rows.
+	Soft bool
 	// NoAdd means that rows are added elsewhere.
 	NoAdd bool
 	// Fixed rows cannot be changed or removed here.
@@ -94,6 +98,9 @@ func (c *Child[C]) section(v *Visit, at string, parent id.ID, t *typedIn) (*Sect
 		limit = 20
 	}
 	body, err := v.Run(c.Ops+".list", Fields{"id": parent, "limit": limit})
+	if err != nil && c.Soft && fault.Of(err).Status < 500 {
+		return &Section{Head: c.Head, Name: "child", Data: &childData{Lead: fault.Of(err).Sentence()}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

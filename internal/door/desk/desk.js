@@ -4,6 +4,7 @@
 "use strict";
 
 const root = document.documentElement;
+root.classList.add("js");
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 const store = {

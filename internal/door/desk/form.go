@@ -86,7 +86,9 @@ func (v *Visit) Describe(operation string, f Field, value string) Input {
 			in.Options = append(in.Options, Option{"", "–"})
 		}
 		for _, e := range s.Enum {
-			if text, ok := e.(string); ok {
+			if text, ok := e.(string); ok && f.Plain {
+				in.Options = append(in.Options, Option{text, text})
+			} else if ok {
 				in.Options = append(in.Options, Option{text, Capital(choice(text, f.Words))})
 			}
 		}

@@ -55,6 +55,7 @@ type Noun[T Row] struct {
 	Actions  []Action[T]
 	Children []AnyChild                                          // rows that belong to it: a Child[C] each
 	Parts    []Part[T]                                           // sections of the object's page beside the facts
+	First    []Part[T]                                           // sections above the facts
 	Above    []Part[T]                                           // sections above the timeline
 	Story    []Source[T]                                         // what the timeline has beside the object's own events
 	Compose  *Composer[T]                                        // above the timeline
@@ -131,6 +132,8 @@ type Field struct {
 	Rare  bool // most have none: shown on demand while it is empty
 	// New is a field of the form alone.
 	New bool
+	// Plain choices are shown as the API spells them: A, MX, TXT.
+	Plain bool
 }
 
 // Action is a further thing that can be done with an object: an operation that

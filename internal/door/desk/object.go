@@ -20,6 +20,7 @@ type objectData struct {
 	ID       string
 	Path     string
 	Facts    []factGroup
+	First    []*Section // above the facts
 	Sections []*Section // at the side
 	Above    []*Section // above the timeline
 	Story    []day
@@ -130,6 +131,9 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 	}
 	var err error
 	if d.Above, err = n.sections(v, o, n.Above, d.Above); err != nil {
+		return err
+	}
+	if d.First, err = n.sections(v, o, n.First, nil); err != nil {
 		return err
 	}
 	if d.Sections, err = n.sections(v, o, n.Parts, d.Sections); err != nil {

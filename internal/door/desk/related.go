@@ -32,7 +32,7 @@ func (v *Visit) Related(head, path string, in Fields, all url.Values, lead strin
 	if err != nil || len(rows) == 0 && lead == "" {
 		return nil, err
 	}
-	s := &Section{Head: head, Name: "lines", Data: linesData{Lines: rows, Empty: "None yet", Lead: lead}}
+	s := &Section{Head: head, Name: "lines", Data: linesData{Lines: rows, Lead: lead}}
 	if page.Total != nil {
 		s.Count = thousands(*page.Total)
 	}

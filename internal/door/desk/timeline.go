@@ -220,6 +220,17 @@ var wholeSentences = map[string]string{
 	"payment_method.deleted": "deleted a card",
 }
 
+// sentencesWith are events whose sentence only needs the name after it.
+var sentencesWith = map[string]string{
+	"operation.created": "ordered", "operation.started": "began the order of",
+	"operation.succeeded": "finished the order of", "operation.failed": "could not finish the order of",
+	"customer.transaction.created": "booked", "invite.created": "invited", "invite.accepted": "accepted the invitation of",
+	"invoice.payment.created": "recorded a payment", "invoice.payment.voided": "voided a payment",
+	"contact.note.created": "wrote a note about a contact", "thread.note.created": "wrote a note in a conversation",
+	"message.received": "received", "message.sent": "sent", "message.queued": "queued",
+	"business.profile.updated": "changed the profile of the business", "agreement.accepted": "accepted the agreement",
+}
+
 // nounWords are resource types whose words do not follow from their names.
 var nounWords = map[string]string{"api_key": "API key", "payment_method": "card", "invite": "invitation",
 	"user": "member", "email_opt_in": "email consent", "email_template": "email template",
@@ -242,6 +253,13 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 	verb := strings.TrimPrefix(e.Type, resourceType+".")
 	if text := wholeSentences[e.Type]; text != "" && (e.Type != "user.created" || e.ActorKind == string(op.User)) {
 		m.Verb = text
+		return m
+	}
+	if text := sentencesWith[e.Type]; text != "" && v.ofType(resourceType) == nil {
+		m.Verb, m.What = text, nameIn(e.Data)
+		if strings.HasPrefix(e.Type, "message.") && v.Has("/inbox") {
+			m.Href = threadOf(e.Data)
+		}
 		return m
 	}
 	m.Verb = eventVerbs[verb]
@@ -320,12 +338,24 @@ func nameIn(data []byte) string {
 	if json.Unmarshal(data, &x) != nil {
 		return ""
 	}
-	for _, field := range []string{"name", "title", "subject", "email", "phoneNumber", "url", "clientName", "label"} {
+	for _, field := range []string{"resourceName", "name", "title", "subject", "email", "phoneNumber", "url", "clientName", "label",
+		"description"} {
 		if s, ok := x[field].(string); ok && s != "" {
 			return s
 		}
 	}
 	return ""
+}
+
+// threadOf is the page of the conversation that a message belongs to.
+func threadOf(data []byte) string {
+	var m struct {
+		ThreadID id.ID `json:"threadId"`
+	}
+	if len(data) == 0 || json.Unmarshal(data, &m) != nil || m.ThreadID == "" {
+		return ""
+	}
+	return "/inbox/" + string(m.ThreadID)
 }
 
 // silent are fields whose changes say nothing to people.

@@ -117,9 +117,9 @@ func (v *Visit) Bytes(operation string, path []string, inline bool) error {
 	if inline && Showable(content.Type) {
 		kind = "inline"
 	}
-	policy := "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'"
-	if content.Type != "application/pdf" { // the browser's own viewer does not work in a sandbox
-		policy += "; sandbox"
+	policy := "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
+	if content.Type == "application/pdf" { // the browser's own viewer is a plugin and works in no sandbox
+		policy = "frame-ancestors 'self'"
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "SAMEORIGIN")

@@ -59,7 +59,7 @@ var businesses = &desk.Noun[business.Business]{
 						}
 						return c
 					}},
-				{Head: "", Width: "w1", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell {
+				{Head: "Offered", Width: "w2", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell {
 					if o.IsActive {
 						return desk.Text("")
 					}

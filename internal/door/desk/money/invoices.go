@@ -17,7 +17,7 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Word: "Void", Query: "status=void"},
 	},
 	Table: []desk.Column[invoice.Invoice]{
-		{Head: "Invoice", Width: "w2p", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
+		{Head: "Invoice", Width: "w3", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			return desk.Text(number(i))
 		}},
 		{Head: "Customer", Fold: "two", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
@@ -54,8 +54,11 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	Name:  func(_ *desk.Visit, i *invoice.Invoice) string { return number(i) },
 	Line: func(v *desk.Visit, i *invoice.Invoice) desk.Line {
 		l := desk.Line{Icon: "invoice", Text: number(i), Pill: state(i), Sum: v.Money(i.TotalCents, i.Currency)}
-		if i.BillToName != nil {
+		if i.BillToName != nil && i.InvoiceNumber != nil {
 			l.Faint = *i.BillToName
+		}
+		if i.Status == "overdue" {
+			l.Sum = v.Money(i.AmountDueCents, i.Currency)
 		}
 		return l
 	},
@@ -155,6 +158,9 @@ func sendWords(_ *desk.Visit, i *invoice.Invoice) string {
 func number(i *invoice.Invoice) string {
 	if i.InvoiceNumber != nil {
 		return *i.InvoiceNumber
+	}
+	if i.BillToName != nil && *i.BillToName != "" {
+		return "Draft for " + *i.BillToName
 	}
 	return "Draft"
 }

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/web"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
@@ -286,7 +287,7 @@ func domainLines(v *desk.Visit) (*desk.Section, error) {
 	}
 	lines := []desk.Line{}
 	for i := range rows {
-		if p := DomainPill(v, &rows[i]); p.Tone == "bad" || p.Tone == "warn" {
+		if p := web.Standing(v, &rows[i]); p.Tone == "bad" || p.Tone == "warn" {
 			lines = append(lines, desk.Line{Icon: "globe", Text: rows[i].UnicodeName, Pill: p,
 				Href: "/domains/" + string(rows[i].ID)})
 		}
@@ -295,38 +296,6 @@ func domainLines(v *desk.Visit) (*desk.Section, error) {
 		return nil, nil
 	}
 	return &desk.Section{Head: "Domains", All: "/domains", Name: "lines", Data: desk.LinesOf(lines...)}, nil
-}
-
-// DomainPill is what somebody should know about a domain at a glance.
-func DomainPill(v *desk.Visit, d *domain.Domain) desk.Pill {
-	switch d.Status {
-	case "expired":
-		return desk.Pill{Text: "expired", Tone: "bad"}
-	case "pending_verification":
-		return desk.Pill{Text: "not verified", Tone: "warn"}
-	case "transferred":
-		return desk.Pill{Text: "moved away"}
-	}
-	if d.Email.Enabled {
-		for _, r := range []struct {
-			name  string
-			state *domain.RecordState
-		}{{"SPF", d.Email.SPF}, {"DKIM", d.Email.DKIM}, {"DMARC", d.Email.DMARC}} {
-			if r.state != nil && *r.state == domain.RecordMissing {
-				return desk.Pill{Text: r.name + " missing", Tone: "bad"}
-			}
-		}
-	}
-	if r := d.Registration; r != nil {
-		days := int(r.ExpiresAt.Sub(v.Now()) / (24 * time.Hour))
-		switch {
-		case days <= 30 && r.AutoRenew:
-			return desk.Pill{Text: "renews in " + desk.Count(max(0, days), "day", "days"), Tone: "warn"}
-		case days <= 30:
-			return desk.Pill{Text: "ends in " + desk.Count(max(0, days), "day", "days"), Tone: "bad"}
-		}
-	}
-	return desk.Pill{Text: "fine", Tone: "good"}
 }
 
 // happened is what others did lately.

@@ -88,8 +88,8 @@ var customers = &desk.Noun[customer.Customer]{
 			Form: []desk.Field{{Field: "type", Word: "Type"}, {Field: "amountCents", Word: "Amount", Kind: "money"},
 				{Field: "description", Word: "What for"}}},
 	},
+	First: []desk.Part[customer.Customer]{balance},
 	Parts: []desk.Part[customer.Customer]{
-		balance,
 		Properties[customer.Customer]("customers"),
 		desk.Related[customer.Customer]("Invoices", "invoices", "customerId", "Write the first one with New invoice."),
 		desk.Related[customer.Customer]("Tasks", "tasks", "customerId", ""),
