@@ -127,7 +127,7 @@ var domains = &desk.Noun[domain.Domain]{
 				{Head: "Type", Width: "w0", Cell: func(_ *desk.Visit, r *zone.DNSRecord) desk.Cell {
 					return desk.Text(r.Type)
 				}},
-				{Head: "Name", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, r *zone.DNSRecord) desk.Cell {
+				{Head: "Name", Width: "w3", Fold: "three", Cell: func(_ *desk.Visit, r *zone.DNSRecord) desk.Cell {
 					return desk.Text(r.Name)
 				}},
 				{Head: "Content", Fold: "two", Cell: func(_ *desk.Visit, r *zone.DNSRecord) desk.Cell {
