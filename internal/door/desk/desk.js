@@ -105,6 +105,7 @@ async function go(url, options = {}, how = "page") {
     else if (to.href !== location.href) history.pushState({}, "", to);
     if (!stays && how !== "back") {
       scrollTo(0, 0);
+      if (!$("#content [autofocus]")) $("#content").focus({ preventScroll: true }); // readers begin with the new page
       if (to.hash && document.getElementById(to.hash.slice(1))) document.getElementById(to.hash.slice(1)).scrollIntoView({ block: "center" });
     }
     cleanAddress();
@@ -163,7 +164,9 @@ addEventListener("popstate", () => go(location.href, {}, "back"));
 // == What each new page needs
 let made = Date.parse(document.body.dataset.now), began = Date.now(), toastTimer;
 
+let shownPages = 0;
 function ready(how) {
+  root.dataset.shown = ++shownPages; // for whoever waits for the page, a test for one
   for (const b of $$("[data-copy]")) if (navigator.clipboard) { b.hidden = false; b.dataset.shown = "yes"; }
   for (const b of $$("[data-switch-theme],[data-all]")) { b.hidden = false; b.dataset.shown = "yes"; }
   const once = $("[data-back]"); // a secret is shown once: a reload opens the list
