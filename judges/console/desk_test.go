@@ -125,7 +125,7 @@ func TestDesk(t *testing.T) {
 
 	// Many rows at once, and back again.
 	s.do(chromedp.Click(chromedp.CSS(`[data-all]`)))
-	s.shows(" chosen")
+	s.shows(" selected")
 	s.inspect("desk-chosen")
 	s.do(chromedp.Click(chromedp.CSS(`.sel button[value="delete"]`)))
 	s.shows("No contacts yet")

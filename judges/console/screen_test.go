@@ -74,7 +74,7 @@ func (s *screen) size(width int64, scheme string) {
 	s.do(chromedp.EmulateViewport(width, 900))
 	_, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
-			Value: scheme}}})
+			Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}) // colours are there at once
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -341,13 +341,13 @@ func TestFileStory(t *testing.T) {
 		at := p.find(`href="(/files/[0-9a-f-]+)"`)
 		b.get("/files").hasNot("page.html")
 		b.get("/files?query=page").at("/files", "page.html")
-		b.get(at).at(at, "page.html", "Links for others")
+		b.get(at).at(at, "page.html", "Shared links")
 		content := b.get(at + "/content")
 		if !strings.HasPrefix(content.Header.Get("Content-Disposition"), "attachment") ||
 			!strings.Contains(content.Header.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%v", content.Header)
 		}
-		link := b.post(at+"/link", "days", "7").at(at+"/link", "It is shown only now").find(`<code id="made-link">([^<]+)<`)
+		link := b.post(at+"/link", "days", "7").at(at+"/link", "It is shown only once").find(`<code id="made-link">([^<]+)<`)
 		if got := visit(t, a.URL).get(strings.TrimPrefix(link, a.Settings.BaseURL)); got.Body != "<script>alert(1)</script>" {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}

@@ -147,10 +147,12 @@ addEventListener("submit", (event) => {
   event.preventDefault();
   const data = new URLSearchParams(new FormData(form, button));
   if (form.method === "post") {
-    if (form.dataset.sent) return; // a double click
-    form.dataset.sent = "yes";
-    setTimeout(() => { delete form.dataset.sent; }, 3000);
-    go(url, { method: "POST", body: data }, "page").then(() => { delete form.dataset.sent; });
+    if (form.sending) { form.again = form.dataset.lines !== undefined; return; } // a double click, or typed meanwhile
+    form.sending = true;
+    go(url, { method: "POST", body: data }, "page").then(() => {
+      form.sending = false;
+      if (form.again) { form.again = false; if (form.isConnected) form.requestSubmit(); }
+    });
     return;
   }
   for (const [name, value] of [...data]) if (value === "") data.delete(name);
@@ -192,7 +194,7 @@ function chosen() {
   for (const b of boxes) b.closest("tr").classList.toggle("on", b.checked);
   const all = $("[data-all]", form), text = $("[data-chosen]", form);
   if (all) { all.checked = n > 0 && n === boxes.length; all.indeterminate = n > 0 && n < boxes.length; }
-  if (text) text.textContent = n + " chosen";
+  if (text) text.textContent = n + " selected";
 }
 addEventListener("change", (event) => {
   const box = event.target;
@@ -339,7 +341,7 @@ async function seek() {
     }
     box.append(group);
   }
-  if (!i) { const p = document.createElement("p"); p.className = "none"; p.textContent = "Nothing is called that."; box.append(p); }
+  if (!i) { const p = document.createElement("p"); p.className = "none"; p.textContent = "Nothing found."; box.append(p); }
   pickHit(0);
 }
 function pickHit(n) {

@@ -72,7 +72,7 @@ var morePlaces = []Entry{
 	{Text: "API keys", Href: "/settings/keys", Icon: "key", Managers: true},
 	{Text: "Cards", Href: "/settings/cards", Icon: "invoice", Managers: true},
 	{Text: "Plan", Href: "/settings/plan", Icon: "sliders", Managers: true},
-	{Text: "API reference", Href: "/docs", Icon: "code"}, {Text: "Keys of the keyboard", Href: "/keys", Icon: "note"},
+	{Text: "API reference", Href: "/docs", Icon: "code"}, {Text: "Keyboard shortcuts", Href: "/keys", Icon: "note"},
 }
 
 func (v *Visit) places(text string) hitGroup {
@@ -110,5 +110,5 @@ func (v *Visit) creations(text string) hitGroup {
 
 // keysPage lists the keys that work everywhere.
 func keysPage(v *Visit) error {
-	return v.Show(http.StatusOK, "keys", View{Title: "Keys", Section: "search"})
+	return v.Show(http.StatusOK, "keys", View{Title: "Keyboard shortcuts", Section: "search"})
 }

@@ -81,7 +81,7 @@ var files = &desk.Noun[file.File]{
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[file.AccessLink]{Key: "access-links", Ops: "files.access_links", Param: "accessLinkId",
-			Head: "Links for others", One: "link", NoAdd: true,
+			Head: "Shared links", One: "link", NoAdd: true,
 			Line: func(v *desk.Visit, l *file.AccessLink) desk.Line {
 				line := desk.Line{Text: "Link of " + v.Day(l.CreatedAt.Std()),
 					Faint: desk.Count(int(l.DownloadCount), "download", "downloads")}

@@ -99,7 +99,7 @@ var businesses = &desk.Noun[business.Business]{
 				Help: "A negative number is before it."}}},
 	},
 	Parts: []desk.Part[business.Business]{people.Properties[business.Business]("businesses"), places},
-	Above: []desk.Part[business.Business]{profile},
+	Above: []desk.Part[business.Business]{profile, people.Suggestions[business.Business]("businesses")},
 }
 
 func reminderWords(days int64) string {
@@ -114,8 +114,8 @@ func reminderWords(days int64) string {
 
 var profileFields = []desk.Field{
 	{Field: "tagline", Word: "Tagline", Kind: "text"}, {Field: "about", Word: "About", Kind: "area"},
-	{Field: "mission", Word: "Mission", Kind: "area"}, {Field: "toneOfVoice", Word: "How you sound", Kind: "text"},
-	{Field: "audience", Word: "Whom you serve", Kind: "text"}, {Field: "foundedOn", Word: "Founded"},
+	{Field: "mission", Word: "Mission", Kind: "area"}, {Field: "toneOfVoice", Word: "Tone of voice", Kind: "text"},
+	{Field: "audience", Word: "Audience", Kind: "text"}, {Field: "foundedOn", Word: "Founded"},
 	{Field: "taxId", Word: "Tax id"}, {Field: "email", Word: "Email"}, {Field: "phone", Word: "Phone"},
 	{Field: "website", Word: "Website"},
 }

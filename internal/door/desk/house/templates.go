@@ -14,7 +14,7 @@ var templateKeys = map[string]string{"invoice": "Invoices", "invoice_reminder": 
 var templates = &desk.Noun[template.EmailTemplate]{
 	Path: "templates", Ops: "email_templates", Type: "email_template", Rail: "businesses",
 	One: "email template", Many: "email templates", Icon: "template",
-	Lead: "A template is a mail that you write once and send often. {{name}} stands for what differs.",
+	Lead: "A template is an email that you write once and send often. {{name}} stands for what changes.",
 	Seek: "Name", By: "name",
 	Tabs: []desk.Tab{{Word: "In use", Query: "status=active"}, {Word: "Archived", Query: "status=archived"},
 		{Word: "All"}},
@@ -51,7 +51,7 @@ var templates = &desk.Noun[template.EmailTemplate]{
 		{Field: "body", Word: "Text", Kind: "code"},
 		{Field: "bodyFormat", Word: "Written in"},
 		{Field: "templateKey", Word: "Used for", Words: templateKeys,
-			Help: "Frontdesk uses it for these mails of its own accord."},
+			Help: "Frontdesk uses it for these emails automatically."},
 		{Field: "status", Word: "Status", Words: map[string]string{"active": "In use"}},
 		{Field: "description", Word: "Description"},
 		{Field: "variables", Word: "Placeholders", Fixed: true},

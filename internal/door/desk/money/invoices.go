@@ -72,7 +72,7 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Field: "currency", Word: "Currency", Start: func(v *desk.Visit) string { return v.House().Currency },
 			Help: "Three letters, like usd or eur."},
 	},
-	Help: "A draft is made. Nobody gets it before you issue and send it.",
+	Help: "This creates a draft. Nobody receives it until you issue and send it.",
 	Fields: []desk.Field{
 		{Field: "customerId", Word: "Customer", Ref: "customers"},
 		{Field: "dueAt", Word: "Due"},
@@ -127,7 +127,7 @@ var invoices = &desk.Noun[invoice.Invoice]{
 			Done: "credited",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status != "draft" && i.Status != "void" },
 			Ask: func(_ *desk.Visit, i *invoice.Invoice) string {
-				return "What is not credited yet of " + number(i) + " is credited in full, with a document of its own."
+				return "The rest of " + number(i) + " is credited in full, with a credit note of its own."
 			},
 			Form: []desk.Field{{Field: "reason", Word: "Reason", Kind: "text"}}},
 		{Key: "void", Word: "Void", Icon: "x", Op: "invoices.void", Done: "voided",
@@ -135,7 +135,7 @@ var invoices = &desk.Noun[invoice.Invoice]{
 				return i.Status != "draft" && i.Status != "void" && i.AmountPaidCents == 0
 			},
 			Ask: func(_ *desk.Visit, i *invoice.Invoice) string {
-				return number(i) + " keeps its number and counts no more. This cannot be taken back."
+				return number(i) + " keeps its number but no longer counts. This cannot be undone."
 			},
 			Lost: []string{"The customer no longer owes this sum.", "Links to the invoice say that it is void."}},
 	},

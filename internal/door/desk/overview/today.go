@@ -136,7 +136,7 @@ func (d *todayData) waiting(v *desk.Visit) error {
 	if page.HasMore {
 		n += "+"
 	}
-	f := figure{Word: "Waiting for an answer", Sum: n, More: "nobody waits", Href: "/inbox"}
+	f := figure{Word: "Waiting for an answer", Sum: n, More: "nobody is waiting", Href: "/inbox"}
 	if len(rows) > 0 {
 		f.More = "oldest " + age(v.Now().Sub(rows[0].LastMessageAt))
 	}

@@ -10,7 +10,7 @@ import (
 
 var contacts = &desk.Noun[contact.Contact]{
 	Path: "contacts", Type: "contact", One: "contact", Many: "contacts", Icon: "people",
-	Lead: "Everybody your business talks to stands here, with all that happened between you.",
+	Lead: "Everyone your business talks to, with everything that happened between you.",
 	Seek: "Name, email, phone",
 	Table: []desk.Column[contact.Contact]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
@@ -119,12 +119,12 @@ var contacts = &desk.Noun[contact.Contact]{
 		desk.Related[contact.Contact]("Tasks", "tasks", "contactId", ""),
 		desk.Related[contact.Contact]("Email consent", "opt-ins", "contactId", ""),
 	},
-	Above: []desk.Part[contact.Contact]{duplicates},
+	Above: []desk.Part[contact.Contact]{duplicates, Suggestions[contact.Contact]("contacts")},
 	Compose: &desk.Composer[contact.Contact]{Tabs: []desk.Compose{
 		{Key: "note", Word: "Note", Icon: "note", Op: "contacts.notes.create", Field: "body",
 			Label: "A note that only your team sees", Button: "Save note", Done: "noted"},
 		{Key: "task", Word: "Task", Icon: "task", Op: "tasks.create", Field: "title",
-			Label: "What is to be done for this person", Button: "Create task", Done: "created",
+			Label: "What needs to be done for this person", Button: "Create task", Done: "created",
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"contactId": ref} }},
 	}},
 	Story: []desk.Source[contact.Contact]{
@@ -216,7 +216,7 @@ func notes(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
 	names, err := v.Names("members", nil)
 	out := make([]desk.Moment, len(rows))
 	for i, n := range rows {
-		who := desk.Who{Name: "Somebody", Avatar: desk.Face("?", "")}
+		who := desk.Who{Name: "Someone", Avatar: desk.Face("?", "")}
 		if n.CreatedBy != nil && names[*n.CreatedBy] != "" {
 			who = desk.Who{Name: names[*n.CreatedBy], Avatar: desk.Face(names[*n.CreatedBy], "")}
 		}

@@ -8,7 +8,7 @@ import (
 
 var customers = &desk.Noun[customer.Customer]{
 	Path: "customers", Type: "customer", One: "customer", Many: "customers", Icon: "building",
-	Lead: "A customer is a person or a company that you bill. Their invoices, payments and balance stand here.",
+	Lead: "A customer is a person or company that you bill. Their invoices, payments and balance are here.",
 	Seek: "Name, email, phone",
 	Tabs: []desk.Tab{{Word: "All"}, {Word: "Active", Query: "status=active"},
 		{Word: "Prospects", Query: "status=prospect"}, {Word: "Inactive", Query: "status=inactive"}},
@@ -94,10 +94,10 @@ var customers = &desk.Noun[customer.Customer]{
 		desk.Related[customer.Customer]("Invoices", "invoices", "customerId", "Write the first one with New invoice."),
 		desk.Related[customer.Customer]("Tasks", "tasks", "customerId", ""),
 	},
-	Above: []desk.Part[customer.Customer]{statement},
+	Above: []desk.Part[customer.Customer]{statement, Suggestions[customer.Customer]("customers")},
 	Compose: &desk.Composer[customer.Customer]{Tabs: []desk.Compose{
 		{Key: "task", Word: "Task", Icon: "task", Op: "tasks.create", Field: "title",
-			Label: "What is to be done for this customer", Button: "Create task", Done: "created",
+			Label: "What needs to be done for this customer", Button: "Create task", Done: "created",
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"customerId": ref} }},
 	}},
 	Story: []desk.Source[customer.Customer]{

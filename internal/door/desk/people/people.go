@@ -21,7 +21,8 @@ var _ = desk.AddTemplates(pages, "*.html")
 func Join(d *desk.Desk) {
 	d.AddNouns(contacts, customers)
 	for _, path := range []string{"contacts", "customers", "businesses"} {
-		d.Add(desk.Route{Pattern: "POST /" + path + "/{id}/property", Show: saveProperty(path)})
+		d.Add(desk.Route{Pattern: "POST /" + path + "/{id}/property", Show: saveProperty(path)},
+			desk.Route{Pattern: "POST /" + path + "/{id}/suggestion", Show: decide(path)})
 	}
 }
 
@@ -43,7 +44,7 @@ func Name(c *contact.Contact) string {
 	case len(c.PhoneNumbers) > 0:
 		return c.PhoneNumbers[0].PhoneNumber
 	}
-	return "Somebody without a name"
+	return "Unnamed contact"
 }
 
 // isCompany reports whether a contact is a company without a person.

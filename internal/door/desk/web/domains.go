@@ -54,7 +54,7 @@ var domains = &desk.Noun[domain.Domain]{
 	State: Standing,
 	Form: []desk.Field{
 		{Field: "name", Word: "Name", Hint: "example.com", Wide: true,
-			Help: "A domain that you already have. You will be asked to put a record into its DNS to prove it."},
+			Help: "A domain that you already own. You will be asked to add a record to its DNS to prove it."},
 		{Field: "purpose", Word: "Used for", Words: map[string]string{"general": "Everything",
 			"transactional": "Invoices, receipts and answers", "marketing": "News and offers"}},
 	},
@@ -69,7 +69,7 @@ var domains = &desk.Noun[domain.Domain]{
 			func(_ *desk.Visit, r *domain.Registration) desk.Cell { return desk.Text(r.Registrar) })},
 		{Field: "expiresAt", Word: "Paid until", Fixed: true, Rare: true, Shown: ofRegistration(
 			func(v *desk.Visit, r *domain.Registration) desk.Cell { return v.At(&r.ExpiresAt) })},
-		{Field: "autoRenew", Word: "Renews itself", Fixed: true, Rare: true, Shown: ofRegistration(
+		{Field: "autoRenew", Word: "Auto-renew", Fixed: true, Rare: true, Shown: ofRegistration(
 			func(_ *desk.Visit, r *domain.Registration) desk.Cell { return yesNo(r.AutoRenew) })},
 		{Field: "transferLock", Word: "Locked", Fixed: true, Rare: true, Shown: ofRegistration(
 			func(_ *desk.Visit, r *domain.Registration) desk.Cell { return yesNo(r.TransferLock) })},
@@ -89,15 +89,15 @@ var domains = &desk.Noun[domain.Domain]{
 			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Registration != nil && d.Status != "transferred" },
 			Ask:  renewWords, Set: renewPrice,
 			Form: []desk.Field{{Field: "periodYears", Word: "Years"}}},
-		{Key: "autorenew", Word: "Renew it by itself", Icon: "again", Op: "domains.registration.update", Menu: true,
+		{Key: "autorenew", Word: "Renew automatically", Icon: "again", Op: "domains.registration.update", Menu: true,
 			Done: "changed",
 			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Registration != nil && !d.Registration.AutoRenew },
 			Set:  func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": true} }},
-		{Key: "noautorenew", Word: "Let it end", Icon: "clock", Op: "domains.registration.update", Menu: true,
+		{Key: "noautorenew", Word: "Stop renewing it", Icon: "clock", Op: "domains.registration.update", Menu: true,
 			Done: "changed",
 			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Registration != nil && d.Registration.AutoRenew },
 			Ask: func(v *desk.Visit, d *domain.Domain) string {
-				return "It then ends on " + v.Day(d.Registration.ExpiresAt.Std()) + ", unless you renew it before."
+				return "It then expires on " + v.Day(d.Registration.ExpiresAt.Std()) + ", unless you renew it before."
 			},
 			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": false} }},
 		{Key: "lock", Word: "Lock it against transfers", Icon: "lock", Op: "domains.registration.update", Menu: true,
@@ -200,7 +200,7 @@ func Standing(v *desk.Visit, d *domain.Domain) desk.Pill {
 		case days <= 30 && r.AutoRenew:
 			return desk.Pill{Text: "renews in " + desk.Count(max(0, days), "day", "days"), Tone: "warn"}
 		case days <= 30:
-			return desk.Pill{Text: "ends in " + desk.Count(max(0, days), "day", "days"), Tone: "bad"}
+			return desk.Pill{Text: "expires in " + desk.Count(max(0, days), "day", "days"), Tone: "bad"}
 		}
 	}
 	return desk.Pill{Text: "fine", Tone: "good"}
@@ -252,7 +252,7 @@ func health(v *desk.Visit, d *domain.Domain) (any, error) {
 				Records: []cureRecord{{ID: "proof", Type: "TXT", Name: p.RecordName, Content: p.RecordValue}}})
 		}
 	case d.Status == "expired":
-		own = sign{Word: "Yours", Text: "ended", Bad: true}
+		own = sign{Word: "Yours", Text: "expired", Bad: true}
 	case d.Registration != nil:
 		own.Text = "paid until " + v.Day(d.Registration.ExpiresAt.Std())
 	}

@@ -15,7 +15,7 @@ import (
 
 var tasks = &desk.Noun[task.Task]{
 	Path: "tasks", Type: "task", One: "task", Many: "tasks", Icon: "task",
-	Lead: "What is to be done, by whom and when. Write the first one above.",
+	Lead: "What needs to be done, by whom and when. Write the first one above.",
 	Seek: "Title, description",
 	Tabs: []desk.Tab{
 		{Word: "Open", Query: "status=open&status=in_progress"},
@@ -92,7 +92,7 @@ var tasks = &desk.Noun[task.Task]{
 		{Field: "completedAt", Word: "Done", Fixed: true, Rare: true},
 	},
 	Form: []desk.Field{
-		{Field: "title", Word: "What is to be done", Wide: true},
+		{Field: "title", Word: "What needs to be done", Wide: true},
 		{Field: "dueAt", Word: "Due"},
 		{Field: "priority", Word: "Priority"},
 		{Field: "contactId", Word: "Contact", Ref: "contacts"},

@@ -1,4 +1,4 @@
-// Package work is the room of tasks: what is to be done, by whom and when.
+// Package work is the room of tasks: what needs to be done, by whom and when.
 package work
 
 import (
