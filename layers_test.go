@@ -47,6 +47,7 @@ var layers = [][]string{
 	{"internal/resource/invoice"},
 	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation"},
 	{"internal/resource/proposal"},
+	{"internal/door/desk"},
 	{"internal/door/console"},
 	{"internal/door/*", "internal/adapter/*"},
 	{"internal/app"},
@@ -114,9 +115,12 @@ func wrongArrow(pkg, target string, ours bool) string {
 		return "it stands higher"
 	case toLevel == level:
 		return "it stands on the same line"
+	case folder == "internal/door/console" && toFolder == "internal/door/desk":
+		return "" // the desk is what the console's pages are made of
 	case isOuter(pkg) && isOuter(target):
 		return "doors and adapters do not know each other"
-	case within(pkg, "internal/door") && within(target, "internal/resource") && folder != "internal/door/console":
+	case within(pkg, "internal/door") && within(target, "internal/resource") && folder != "internal/door/console" &&
+		folder != "internal/door/desk":
 		return "doors for programs know no resource"
 	}
 	return ""

@@ -48,7 +48,36 @@ func (a *Accounts) overviewOperations() []*op.Op {
 			Doors:    doors,
 			Example:  `{"limit": 5}`,
 		}, a.activity),
+		op.Read(op.Spec{
+			Name:     "actors.list",
+			Summary:  "Name the users, agents and API keys that ids stand for.",
+			Resource: "webhooks", // whoever reads the event log sees their ids
+			Doors:    op.Console,
+			Example:  `{"ids": ["6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"]}`,
+		}, a.listActors),
 	}
+}
+
+// Actor is who caused an event.
+type Actor struct {
+	ID   id.ID  `json:"id"`
+	Name string `json:"name"`
+}
+
+type actorList struct {
+	op.Page
+	IDs []id.ID `json:"ids" max:"100" ref:"-"`
+}
+
+func (a *Accounts) listActors(ctx context.Context, c *op.Call, in actorList) (*op.List[Actor], error) {
+	names, err := namesOf(ctx, c, in.IDs)
+	out := []Actor{}
+	for _, ref := range in.IDs {
+		if name := names[ref]; name != nil {
+			out = append(out, Actor{ref, *name})
+		}
+	}
+	return op.ListOf(in.Page, out), err
 }
 
 func (a *Accounts) usage(ctx context.Context, c *op.Call, _ struct{}) (*Usage, error) {
@@ -92,12 +121,20 @@ func actorNames(ctx context.Context, c *op.Call, events []event.Event) (map[id.I
 			actors = append(actors, *e.ActorID)
 		}
 	}
+	return namesOf(ctx, c, actors)
+}
+
+// namesOf finds the names of users, agents and keys. A user of another
+// organization has none here, unless they once were a member.
+func namesOf(ctx context.Context, c *op.Call, actors []id.ID) (map[id.ID]*string, error) {
 	type named struct {
 		ID   id.ID  `db:"id"`
 		Name string `db:"name"`
 	}
 	rows, err := db.All[named](ctx, c.Tx, `
-		SELECT id, name FROM users WHERE id = ANY($2)
+		SELECT u.id, u.name FROM users u
+			WHERE u.id = ANY($2) AND EXISTS (SELECT 1 FROM memberships m
+				WHERE m.organization_id = $1 AND m.user_id = u.id)
 		UNION ALL SELECT id, name FROM agents WHERE organization_id = $1 AND id = ANY($2)
 		UNION ALL SELECT id, name FROM api_keys WHERE organization_id = $1 AND id = ANY($2)`, c.Org, actors)
 	out := map[id.ID]*string{}

@@ -60,6 +60,7 @@ type App struct {
 	Runner      *op.Runner
 	Jobs        *job.Queue
 	Events      *event.Log
+	Follower    *event.Follower
 	Admin       *admin.Door
 	REST        *rest.Door
 	MCP         *mcp.Door
@@ -120,6 +121,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 		Retention:   s.Retention.Jobs,
 	})
 	a.Events = event.New(a.Jobs)
+	a.Follower = event.NewFollower(a.DB, log)
 	a.Catalog = op.NewCatalog() // filled below, once every part exists
 	a.Runner = &op.Runner{
 		DB:          a.DB,

@@ -5,6 +5,14 @@ import (
 
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/door/console"
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/files"
+	"frontdesk/internal/door/desk/house"
+	"frontdesk/internal/door/desk/money"
+	"frontdesk/internal/door/desk/overview"
+	"frontdesk/internal/door/desk/people"
+	"frontdesk/internal/door/desk/web"
+	"frontdesk/internal/door/desk/work"
 	"frontdesk/internal/door/oauth"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -13,7 +21,7 @@ import (
 // console is the door for people.
 func (a *App) console() *console.Door {
 	s := &a.Settings
-	d := &console.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants, Log: a.Log,
+	d := &console.Door{Desk: a.desk(), Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants, Log: a.Log,
 		BaseURL: s.BaseURL,
 		Proxies: a.proxies(), Allowances: a.allowances(), Storage: s.StorageLimit.ByPlan()}
 	if s.PaymentsProvider == stripe.Name {
@@ -22,6 +30,25 @@ func (a *App) console() *console.Door {
 	if s.MCPListen != "" {
 		d.AgentURL = oauth.Resource(s.MCPURL)
 	}
+	return d
+}
+
+// desk is the pages of the business.
+func (a *App) desk() *desk.Desk {
+	d := &desk.Desk{
+		Runner:  a.Runner,
+		Catalog: a.Catalog,
+		Log:     a.Log,
+		BaseURL: a.Settings.BaseURL,
+		Live:    &desk.Live{Follower: a.Follower, Catalog: a.Catalog, Session: a.Accounts.BySession},
+	}
+	people.Join(d)
+	work.Join(d)
+	house.Join(d)
+	files.Join(d)
+	money.Join(d)
+	web.Join(d)
+	overview.Join(d)
 	return d
 }
 

@@ -126,6 +126,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	if err != nil {
 		return err
 	}
+	stops = append(stops, a.Follower.Stop) // which ends the streams that a server would wait for
 	a.ready.set(true)
 	if started != nil {
 		started(addr)

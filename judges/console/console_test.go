@@ -37,7 +37,7 @@ func TestConsole(t *testing.T) {
 	s.inspect("setup-error")
 	s.fill("password", password)
 	s.press("form button")
-	s.has("Welcome. You are signed in.", "Accept the business agreement")
+	s.has("Welcome. You are signed in.", "Set up: 3 steps left")
 	s.inspect("today-first")
 
 	// Empty pages say what belongs there.
@@ -48,7 +48,8 @@ func TestConsole(t *testing.T) {
 	}
 
 	// The agreement.
-	s.visit(service.URL + "/")
+	s.visit(service.URL + "/setup")
+	s.inspect("set-up")
 	s.press(".steps .button")
 	s.has("Business agreement")
 	s.inspect("agreements")

@@ -74,7 +74,7 @@ func (s *screen) size(width int64, scheme string) {
 	s.do(chromedp.EmulateViewport(width, 900))
 	_, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
-			Value: scheme}}})
+			Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}) // colours are there at once
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -85,10 +85,12 @@ func (s *screen) visit(address string) { s.t.Helper(); s.do(chromedp.Navigate(ad
 // press clicks an element that opens another page, and waits for that page.
 func (s *screen) press(selector string) {
 	s.t.Helper()
+	// A page comes with a load, or takes the place of the other one.
+	before := eval[string](s, `document.documentElement.dataset.shown || ""`)
 	s.do(chromedp.Evaluate[chromedp.Void](`window.stale = true`), chromedp.Click(chromedp.CSS(selector)))
 	for range 200 {
-		fresh, err := chromedp.Run(s.ctx,
-			chromedp.Evaluate[bool](`!window.stale && document.readyState === "complete"`))
+		fresh, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" &&
+			(!window.stale || (document.documentElement.dataset.shown || "") !== "`+before+`")`))
 		if err == nil && fresh {
 			return
 		}
@@ -181,7 +183,8 @@ func (s *screen) inspect(name string) {
 // cutOff finds text that is wider than its element.
 const cutOff = `[...document.querySelectorAll("main *, header *")].filter(e => e.clientWidth > 0 &&
 	e.scrollWidth > e.clientWidth + 1 &&
-	!e.closest(".hide, .paper") && getComputedStyle(e).overflowX !== "visible" && e.tagName !== "INPUT" &&
+	!e.closest(".hide, .paper, pre, .tools, .tabs") && getComputedStyle(e).textOverflow !== "ellipsis" &&
+	getComputedStyle(e).overflowX !== "visible" && e.tagName !== "INPUT" &&
 		e.tagName !== "SELECT").map(e => e.outerHTML.slice(0, 120))`
 
 func (s *screen) shoot(file string) {

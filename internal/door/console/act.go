@@ -7,40 +7,25 @@ import (
 	"slices"
 	"strconv"
 
-	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/op"
-
-	"github.com/go-json-experiment/json"
 )
 
 // fields is the input of an operation.
-type fields map[string]any
+type fields = desk.Fields
+
+// desk is the visit as the parts of the desk see it.
+func (v *visit) desk() *desk.Visit {
+	if v.inDesk == nil {
+		v.inDesk = &desk.Visit{Desk: v.Desk, W: v.w, R: v.r, ID: v.id, Session: v.session, Caller: v.caller}
+	}
+	return v.inDesk
+}
 
 // do runs an operation for the visitor and reads its data into out, which may
 // be nil.
 func (v *visit) do(operation string, input fields, out any) error {
-	body, err := v.run(operation, input)
-	if err != nil || out == nil || body == nil {
-		return err
-	}
-	return json.Unmarshal(body, &struct {
-		Data any `json:"data"`
-	}{out})
-}
-
-func (v *visit) run(operation string, input fields) ([]byte, error) {
-	o := v.Catalog.Named(operation)
-	if o == nil {
-		return nil, fault.NotFound.Say("There is no operation %s.", operation)
-	}
-	caller := v.caller
-	if caller == nil {
-		caller = &op.Caller{Kind: op.User} // nobody yet: only public operations let them in
-	}
-	answer, err := v.Runner.Do(v.r.Context(), o, op.Request{Caller: caller, Door: op.Console, ID: v.id,
-		Body: func() ([]byte, error) { return json.Marshal(input) }})
-	return answer.Body, err
+	return v.desk().Do(operation, input, out)
 }
 
 // sheet is one page of a list, with links to its neighbours.
@@ -136,18 +121,8 @@ func listRows[T any](v *visit, operation string, input fields, limit, offset int
 	for name, value := range input {
 		whole[name] = value
 	}
-	body, err := v.run(operation, whole)
-	if err != nil {
-		return nil, false, err
-	}
-	var page struct {
-		Data []T `json:"data"`
-		Meta struct {
-			Pagination op.Pagination `json:"pagination"`
-		} `json:"meta"`
-	}
-	err = json.Unmarshal(body, &page)
-	return page.Data, page.Meta.Pagination.HasMore, err
+	rows, page, err := desk.List[T](v.desk(), operation, whole)
+	return rows, page.HasMore, err
 }
 
 // ask shows a page that asks for confirmation before something is lost.

@@ -142,7 +142,7 @@ func (v *visit) showAutomation(code int, a *shownAutomation, f *form) error {
 		return err
 	}
 	page := automationView(a.Name, automationCrumbs(crumb{a.Name, ""}), d)
-	page.Badge, page.Main = a.State(), &action{"Edit", a.Path() + "/edit"}
+	page.Badge, page.Main = a.State(), &action{Text: "Edit", Href: a.Path() + "/edit"}
 	return v.show(code, "automation", page)
 }
 

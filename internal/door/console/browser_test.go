@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"bytes"
 	"context"
 	"html"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -200,4 +202,42 @@ func events(t testing.TB, d *db.DB) string {
 		t.Fatal(err)
 	}
 	return strings.Join(types, " ")
+}
+
+// upload sends a file with other fields, as a form does.
+func (b *browser) upload(path string, fields map[string]string, name, content string) page {
+	b.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for field, value := range fields {
+		if err := form.WriteField(field, value); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	part, err := form.CreateFormFile("file", name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := io.WriteString(part, content); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, b.site+path, &body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	req.Header.Set("Accept", "text/html")
+	res, err := b.http.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return page{b.t, res.StatusCode, res.Request.URL.RequestURI(), string(text), res.Header}
 }

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
@@ -35,6 +36,7 @@ type Grants interface {
 
 // Door serves the console.
 type Door struct {
+	Desk     *desk.Desk // the pages of the business, and the parts of all pages
 	Runner   *op.Runner
 	Catalog  *op.Catalog
 	Accounts *account.Accounts
@@ -79,7 +81,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 	)
 	page(signedIn,
 		"GET /sign-out", (*visit).signOutPage, "POST /sign-out", (*visit).signOut,
-		"GET /{$}", (*visit).today,
+		"GET /setup", (*visit).setupSteps,
 		"GET /agreements", (*visit).agreementsPage, "POST /agreements", (*visit).acceptAgreement,
 		"GET /consent/{id}", (*visit).consentPage, "POST /consent/{id}", (*visit).consent,
 		"GET /settings", (*visit).settings,
@@ -154,7 +156,15 @@ func (d *Door) Mount(mux *http.ServeMux) {
 	mux.Handle("GET /unsubscribe/{token}", d.page(anyone, (*visit).unsubscribePage))
 	mux.Handle("POST /unsubscribe/{token}", d.page(anyone, (*visit).unsubscribe))
 	mux.Handle("GET /invoice/{token}", d.page(anyone, (*visit).publicInvoice))
-	mux.Handle("GET /assets/{name}", http.HandlerFunc(serveAsset))
+	mux.Handle("GET /assets/{name}", http.HandlerFunc(desk.ServeAsset))
+	for _, route := range d.Desk.Routes() {
+		mux.Handle(route.Pattern, guard.Handler(d.handler(signedIn, route.Streams, func(v *visit) error {
+			return route.Show(v.desk())
+		})))
+	}
+	mux.Handle("GET /live", d.page(signedIn, func(v *visit) error {
+		return d.Desk.Live.Serve(v.w, v.r, v.token, v.session)
+	}))
 }
 
 // guard refuses forms sent by another site (Sec-Fetch-Site, or Origin). Behind

@@ -45,8 +45,8 @@ func TestOtherSites(t *testing.T) {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
-	sheet := b.get(b.get("/").find(`href="(/assets/console.css[^"]*)"`)).at("/assets/")
-	if len(sheet.Body) > 20<<10 || !strings.Contains(sheet.Header.Get("Cache-Control"), "immutable") {
+	sheet := b.get(b.get("/").find(`href="(/assets/desk.css[^"]*)"`)).at("/assets/")
+	if len(sheet.Body) > 60<<10 || !strings.Contains(sheet.Header.Get("Cache-Control"), "immutable") {
 		t.Errorf("the stylesheet has %d bytes, %s", len(sheet.Body), sheet.Header.Get("Cache-Control"))
 	}
 	b.do(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 300<<10)}}).refused(400, "too large")

@@ -23,7 +23,7 @@ func (v *visit) membersPage() error {
 	}
 	return v.show(http.StatusOK, "members", view{Title: "Members", Section: "settings", Tab: "members",
 		Crumbs: memberCrumbs(),
-		Main:   &action{"Invite someone", membersPath + "/invite"},
+		Main:   &action{Text: "Invite someone", Href: membersPath + "/invite"},
 		Data: struct {
 			Members sheet[account.Member]
 			Invites []account.Invite

@@ -40,7 +40,7 @@ func TestMembers(t *testing.T) {
 		g.post(fresh, "name", "", "password", "").refused(400, "Required")
 		g.post(fresh, "name", "Grace", "password", "short").refused(400, "Too short: expected at least 8 characters")
 		g.post(fresh, "name", "Grace Hopper", "password", "compilers are fun").at("/", "Welcome", "Grace Hopper",
-			"You work in Test as a member")
+			"Today", "Contacts")
 		g.get(fresh).refused(404, "was used or revoked, or has expired")
 
 		// Nobody is added without their password, and a wrong one reads like a failed sign-in.

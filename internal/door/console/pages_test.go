@@ -203,7 +203,7 @@ func TestLinks(t *testing.T) {
 	b.post("/settings/members/invite", "email", "emmy@example.com", "role", "admin").at("/settings/members/invite")
 	m := visit(t, a.URL)
 	m.post(strings.TrimPrefix(link, a.Settings.BaseURL), "name", "Grace", "password",
-		"a long password").at("/", "as a member")
+		"a long password").at("/", "Today")
 	href := regexp.MustCompile(`(?:href|src)="(/[^"#]*)`)
 	for who, b := range map[string]*browser{"owner": b, "member": m} {
 		queue, seen := []string{"/"}, []string{"/"}

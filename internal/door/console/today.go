@@ -27,7 +27,8 @@ type todayData struct {
 	Waits    bool // the visitor is a member, and some business has yet to accept
 }
 
-func (v *visit) today() error {
+// setupSteps shows what is left to set up, and what belongs to the account.
+func (v *visit) setupSteps() error {
 	standings, err := listFirst[account.Standing](v, "agreements.list", nil)
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (v *visit) today() error {
 		}
 	}
 	d.Waits = len(open) > 0 && !v.session.Manager()
-	return v.show(http.StatusOK, "today", view{Title: "Today", Section: "today", Data: d})
+	return v.show(http.StatusOK, "today", view{Title: "Set up", Section: "today", Data: d})
 }
 
 // unaccepted names the businesses that have yet to accept.

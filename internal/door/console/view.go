@@ -6,21 +6,20 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/clock"
 )
 
 //go:embed pages/*.html
 var files embed.FS
 
-// templates are the pages, each with the layout and the shared parts.
+// templates are the pages, each with the parts of the desk and those of the
+// settings.
 var templates = func() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": assetURL, "capital": capital,
-		"inc": func(i int) int { return i + 1 }}).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	base := template.Must(desk.Templates().ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
@@ -35,6 +34,14 @@ var templates = func() map[string]*template.Template {
 	return out
 }()
 
+// A step of the way to a page; a state as a small coloured word (good, bad, warn
+// or nothing); a button.
+type (
+	crumb  struct{ Text, Href string }
+	badge  struct{ Text, Kind string }
+	action = desk.Button
+)
+
 // view is what the layout shows around a page's own data.
 type view struct {
 	Title   string
@@ -45,16 +52,14 @@ type view struct {
 	Main    *action // the page's one main action
 	Bare    bool    // without the rail
 	Data    any
-
-	Session *account.Session
-	Done    string // what was just done
-	now     clock.Time
-	zone    *time.Location
 }
 
-type crumb struct{ Text, Href string }
-
-type action struct{ Text, Href string }
+// shown is a view as the templates see it.
+type shown struct {
+	desk.View
+	now  clock.Time
+	zone *time.Location
+}
 
 // mainUnless is a list's main action, or nil when the list is empty: the text
 // shown in its place then has the button.
@@ -62,38 +67,27 @@ func mainUnless(empty bool, text, href string) *action {
 	if empty {
 		return nil
 	}
-	return &action{text, href}
+	return &action{Text: text, Href: href, Icon: "plus"}
 }
 
-// badge is a state: a small coloured word.
-type badge struct{ Text, Kind string } // good, bad, warn or nothing
-
-// setHeaders sets the headers of every page: it is never cached or framed, and
-// runs and loads nothing from other servers.
-func (v *visit) setHeaders() {
-	h := v.w.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	// A link out must not carry a path, which may hold a token. With
-	// no-referrer a browser would hide the Origin that the guard looks at.
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; "+
-			"frame-ancestors 'none'; form-action 'self'"+v.policy)
-}
+// setHeaders sets the headers of every page.
+func (v *visit) setHeaders() { desk.SetHeaders(v.w, v.policy) }
 
 // show writes a page.
 func (v *visit) show(status int, page string, w view) error {
-	w.Session, w.now, w.zone = v.session, v.Runner.Clock.Now(), time.UTC
-	if v.session != nil {
-		if zone, err := time.LoadLocation(v.session.Timezone); err == nil {
-			w.zone = zone
-		}
+	d := v.desk()
+	out := shown{View: desk.View{Title: w.Title, Section: w.Section, Tab: w.Tab, Badge: desk.Badge(w.Badge),
+		Main: w.Main, Bare: w.Bare, Data: w.Data, Done: sentences[v.r.URL.Query().Get("done")], Tone: "good"}}
+	for _, c := range w.Crumbs {
+		out.Crumbs = append(out.Crumbs, desk.Crumb(c))
 	}
-	w.Done = sentences[v.r.URL.Query().Get("done")]
+	if out.Done != "" && (out.Done == sentences["nocard"] || out.Done == sentences["samecard"]) {
+		out.Tone = "plain" // nothing changed
+	}
+	d.Prepare(&out.View)
+	out.now, out.zone = out.Time, out.In
 	var buf bytes.Buffer
-	if err := templates[page].ExecuteTemplate(&buf, "layout", &w); err != nil {
+	if err := templates[page].ExecuteTemplate(&buf, "layout", &out); err != nil {
 		return err
 	}
 	v.setHeaders()
@@ -130,27 +124,8 @@ var sentences = map[string]string{
 	"default": "Default card changed.",
 }
 
-// Tone is the colour of what was just done: what changed nothing is plain.
-func (w *view) Tone() string {
-	if w.Done == sentences["nocard"] || w.Done == sentences["samecard"] {
-		return "plain"
-	}
-	return "good"
-}
-
-// Trail is the path to this page; its last step, the page itself, is not a
-// link. A single step is not shown.
-func (w *view) Trail() []crumb {
-	if len(w.Crumbs) < 2 {
-		return nil
-	}
-	trail := slices.Clone(w.Crumbs)
-	trail[len(trail)-1].Href = ""
-	return trail
-}
-
-// Now is when the page was made.
-func (w *view) Now() string { return w.now.String() }
+// The pages of the desk say them too: somebody who joined sees Today.
+var _ = desk.AddSentences(sentences)
 
 // secretOnce is a secret that is shown now and never again. Back is where
 // reloading the page leads.
@@ -160,7 +135,7 @@ type secretOnce struct{ Lead, Secret, Back string }
 type moment struct{ ISO, Exact, Ago string }
 
 // When describes a time, or nil.
-func (w *view) When(at any) *moment {
+func (w *shown) When(at any) *moment {
 	var t clock.Time
 	switch at := at.(type) {
 	case clock.Time:

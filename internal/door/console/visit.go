@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -27,6 +28,7 @@ type visit struct {
 	caller  *op.Caller
 	at      string // the address of the page shown, when a form led to it
 	policy  string // where forms may lead besides this site, as form-action takes it
+	inDesk  *desk.Visit
 }
 
 // access is who may see a page.
@@ -47,10 +49,16 @@ const (
 
 // page turns a page into a handler.
 func (d *Door) page(who access, show func(*visit) error) http.Handler {
+	return d.handler(who, false, show)
+}
+
+// handler turns a page into a handler. streams means that the page reads the body
+// itself.
+func (d *Door) handler(who access, streams bool, show func(*visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Door: d, w: w, r: r, id: string(id.New())}
 		w.Header()["X-Request-ID"] = []string{v.id}
-		if err := v.enter(who); err != nil {
+		if err := v.enter(who, streams); err != nil {
 			v.fail(err)
 			return
 		}
@@ -65,7 +73,7 @@ func (d *Door) page(who access, show func(*visit) error) http.Handler {
 }
 
 // enter identifies the visitor and reads the form.
-func (v *visit) enter(who access) error {
+func (v *visit) enter(who access, streams bool) error {
 	if c, err := v.r.Cookie(v.cookieName()); err == nil {
 		s, err := v.Accounts.BySession(v.r.Context(), c.Value)
 		switch {
@@ -75,17 +83,10 @@ func (v *visit) enter(who access) error {
 			return err
 		}
 	}
-	bound := int64(maxForm)
-	if v.session != nil && who != anyone {
-		bound = maxEdited
-	}
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, bound)
-	if err := v.r.ParseForm(); err != nil {
-		f := fault.BadInput.Because(err)
-		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-			f.Text = "The form is too large. Nothing was saved; go back and shorten it."
+	if !streams || v.session == nil {
+		if err := v.readForm(who); err != nil {
+			return err
 		}
-		return f
 	}
 	if !utf8.ValidString(v.r.URL.Path) {
 		return fault.NotFound.New()
@@ -107,6 +108,24 @@ func (v *visit) enter(who access) error {
 		return fault.AccountDisabled.Say("The account %s is disabled. Ask whoever runs this server.", v.session.OrgName)
 	}
 	return nil
+}
+
+// readForm reads the form, up to what a form may have.
+func (v *visit) readForm(who access) error {
+	bound := int64(maxForm)
+	if v.session != nil && who != anyone {
+		bound = maxEdited
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, bound)
+	err := v.r.ParseForm()
+	if err == nil {
+		return nil
+	}
+	f := fault.BadInput.Because(err)
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		f.Text = "The form is too large. Nothing was saved; go back and shorten it."
+	}
+	return f
 }
 
 // returnPath is the page to return to after signing in: the one requested or,

@@ -132,7 +132,7 @@ func (v *visit) showWebhook(w *shownWebhook, once *secretOnce) error {
 	}
 	page := webhookView(w.URL, webhookCrumbs(crumb{w.Host(), ""}),
 		webhookData{w, once, deliveries, filters, status != ""})
-	page.Badge, page.Main = w.State(), &action{"Edit", webhookPath(w.ID) + "/edit"}
+	page.Badge, page.Main = w.State(), &action{Text: "Edit", Href: webhookPath(w.ID) + "/edit"}
 	return v.show(http.StatusOK, "webhook", page)
 }
 

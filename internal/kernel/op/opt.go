@@ -19,6 +19,9 @@ type Record struct {
 	OrganizationID id.ID       `json:"organizationId"`
 }
 
+// RowID is the row's id, whatever else the row is.
+func (r Record) RowID() id.ID { return r.ID }
+
 // Opt is a field of a PATCH that may be absent (keeps), null (clears) or a value.
 type Opt[T any] struct {
 	Set   bool // the caller sent the field

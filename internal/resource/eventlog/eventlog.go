@@ -62,7 +62,9 @@ type eventList struct {
 	Type         *string     `query:"type" doc:"exactly this type"`
 	ResourceType *string     `query:"resourceType" doc:"a type without its verb, for example contact.phone_number"`
 	ResourceID   *id.ID      `query:"resourceId"`
+	ActorID      *id.ID      `query:"actorId" doc:"the user, agent, API key or automation that did it"`
 	Since        *clock.Time `query:"since" doc:"at this time or later"`
+	Until        *clock.Time `query:"until" doc:"before this time"`
 }
 
 func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event], error) {
@@ -73,6 +75,12 @@ func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event],
 	}
 	if in.ResourceType != nil {
 		w.Among(db.Named{Where: "resource_type = ?", Args: []any{*in.ResourceType}})
+	}
+	if in.ActorID != nil {
+		w.Among(db.Named{Where: "actor_id = ?", Args: []any{*in.ActorID}})
+	}
+	if in.Until != nil {
+		w.And("created_at < ?", *in.Until)
 	}
 	if in.Since != nil {
 		w.And("created_at >= ?", *in.Since)

@@ -62,6 +62,7 @@ func (s *Store) Operations() []*op.Op {
 		}, listFiles),
 		op.Bytes(op.Spec{
 			Name:    "files.upload",
+			Doors:   op.REST | op.Console,
 			Route:   "POST /v1/files",
 			Summary: "Upload a file.",
 			Description: "The body is a form with the part file, and optionally name and folderId, in any order. The " +
@@ -96,6 +97,7 @@ func (s *Store) Operations() []*op.Op {
 		op.Restore("files", "files", files, nil),
 		op.Bytes(op.Spec{
 			Name:    "files.download",
+			Doors:   op.REST | op.Console,
 			Route:   "GET /v1/files/{id}/content",
 			Summary: "Get the bytes of a file.",
 			Description: "Answers with the file's own content type, always as an attachment. Supports Range, and " +

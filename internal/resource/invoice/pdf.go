@@ -26,6 +26,7 @@ func (s *Service) pdfOperations() []*op.Op {
 	return []*op.Op{
 		op.Bytes(op.Spec{
 			Name:    "invoices.pdf",
+			Doors:   op.REST | op.Console,
 			Route:   "GET /v1/invoices/{id}/pdf",
 			Summary: "Get an invoice as a PDF.",
 			Description: "Dates and amounts follow the business's locale and time zone. A draft or void invoice is " +
@@ -36,6 +37,7 @@ func (s *Service) pdfOperations() []*op.Op {
 		}, s.getPDF),
 		op.Bytes(op.Spec{
 			Name:    "invoices.credit_notes.pdf",
+			Doors:   op.REST | op.Console,
 			Route:   "GET /v1/invoices/{id}/credit-notes/{creditNoteId}/pdf",
 			Summary: "Get a credit note as a PDF.",
 			Media:   "application/pdf",

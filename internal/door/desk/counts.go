@@ -1,0 +1,79 @@
+package desk
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/id"
+)
+
+// counts are the numbers in the rail, kept for a few seconds so that a click
+// costs no more than a page.
+type counts struct {
+	sync.Mutex
+	kept map[id.ID]counted
+}
+
+type counted struct {
+	at   time.Time
+	text map[string]string
+}
+
+const (
+	countsFor = 5 * time.Second
+	countMost = 50 // more is shown as 50+
+	maxCounts = 1000
+)
+
+// counters say what an entry of the rail counts: the operation and its input.
+var counters = map[string]func(v *Visit) (operation string, input Fields){}
+
+// AddCounter lets an entry of the rail show how many rows an operation lists.
+func AddCounter(key string, f func(v *Visit) (operation string, input Fields)) bool {
+	counters[key] = f
+	return true
+}
+
+// counted are the numbers of the rail, by entry.
+func (v *Visit) counted() map[string]string {
+	// What one may see, another may not; so far all members see the same rows.
+	key := v.Session.Org
+	v.counts.Lock()
+	c, ok := v.counts.kept[key]
+	v.counts.Unlock()
+	if ok && time.Since(c.at) < countsFor {
+		return c.text
+	}
+	c = counted{time.Now(), map[string]string{}}
+	for key, f := range counters {
+		operation, input := f(v)
+		if !v.May(operation) {
+			continue
+		}
+		input["limit"] = countMost
+		rows, page, err := List[struct{}](v, operation, input)
+		switch {
+		case err != nil:
+			v.Log.WarnContext(v.R.Context(), "a count failed", "operation", operation, "trace_id", v.ID, "err", err)
+		case page.HasMore:
+			c.text[key] = strconv.Itoa(countMost) + "+"
+		case len(rows) > 0:
+			c.text[key] = strconv.Itoa(len(rows))
+		}
+	}
+	v.counts.Lock()
+	defer v.counts.Unlock()
+	if v.counts.kept == nil || len(v.counts.kept) > maxCounts {
+		v.counts.kept = map[id.ID]counted{}
+	}
+	v.counts.kept[key] = c
+	return c.text
+}
+
+// EndOfDay is the end of a day of the business's own clock, as the API takes it.
+func (v *Visit) EndOfDay(days int) string {
+	now := v.Now().Std().In(v.Zone())
+	return time.Date(now.Year(), now.Month(), now.Day()+days+1, 0, 0, 0, 0, now.Location()).UTC().
+		Format("2006-01-02T15:04:05Z")
+}

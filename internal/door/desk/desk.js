@@ -1,0 +1,519 @@
+// Everything works without this script; it makes pages quicker and keeps them
+// current. The server's pages are the only source: a click fetches the next page
+// and changes what differs (morph), and so does news from the event log.
+"use strict";
+
+const root = document.documentElement;
+root.classList.add("js");
+const $ = (selector, from = document) => from.querySelector(selector);
+const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
+const store = {
+  get: (key) => { try { return localStorage.getItem(key); } catch { return null; } },
+  set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* a private window */ } },
+};
+
+// == Light or dark, compact or comfortable: kept in this browser
+for (const key of ["theme", "density"]) if (store.get(key)) root.dataset[key] = store.get(key);
+
+// == Morph: make one tree like another, and keep what has focus or was typed
+const keyOf = (node) => node.nodeType === 1 ? node.id || node.dataset.row || node.dataset.key || "" : "";
+const sameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+function morph(from, to) {
+  if (from.nodeType === 3) { if (from.data !== to.data) from.data = to.data; return; }
+  if (from.nodeType !== 1 || from.isEqualNode(to)) return;
+  for (const { name } of [...from.attributes]) {
+    if (to.hasAttribute(name) || name === "open" && from.nodeName === "DETAILS") continue;
+    if (name === "hidden" && from.dataset.shown) continue;
+    from.removeAttribute(name);
+  }
+  for (const { name, value } of to.attributes) {
+    if (name === "hidden" && from.dataset.shown) continue;
+    if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+  }
+  if (from.nodeName === "INPUT") {
+    if (from !== document.activeElement && from.type !== "checkbox") from.value = to.value;
+    return;
+  }
+  if (from.nodeName === "TEXTAREA") { if (from !== document.activeElement && !from.dataset.typed) from.value = to.value; return; }
+  if (from.nodeName === "SELECT" && from === document.activeElement) return;
+  if (from.nodeName === "IFRAME") return;
+  children(from, to);
+}
+
+function children(from, to) {
+  const keyed = new Map();
+  for (const child of from.children) if (keyOf(child)) keyed.set(keyOf(child), child);
+  let at = from.firstChild;
+  for (const wanted of [...to.childNodes]) {
+    let match = null;
+    if (keyOf(wanted)) {
+      match = keyed.get(keyOf(wanted)) || null;
+    } else {
+      for (let n = at; n; n = n.nextSibling) if (sameKind(n, wanted)) { match = n; break; }
+    }
+    if (match && match.parentNode === from && match.nodeName === wanted.nodeName) {
+      if (match !== at) from.insertBefore(match, at);
+      else at = at.nextSibling;
+      morph(match, wanted);
+    } else {
+      const fresh = document.importNode(wanted, true);
+      from.insertBefore(fresh, at);
+      if (morph.mark && fresh.nodeType === 1) fresh.classList.add("fresh");
+    }
+  }
+  while (at) { const next = at.nextSibling; at.remove(); at = next; }
+}
+
+// == Pages without a reload
+let asked = 0;
+const sheets = (doc) => $$('link[rel="stylesheet"]', doc).map((l) => l.getAttribute("href")).join();
+
+// show puts a fetched page in place of this one.
+function show(text, url, how) {
+  const next = new DOMParser().parseFromString(text, "text/html");
+  if (!$("#content", next) || sheets(next) !== sheets(document)) { location.assign(url); return false; }
+  document.title = next.title;
+  document.body.dataset.now = next.body.dataset.now;
+  made = Date.parse(next.body.dataset.now); began = Date.now();
+  morph.mark = how === "live";
+  if (how !== "live") for (const d of $$("details[open]")) d.open = false;
+  morph($("#rail"), $("#rail", next));
+  morph($(".bar"), $(".bar", next));
+  if (how === "live" || how === "same") morph($("#content"), $("#content", next));
+  else $("#content").replaceWith(document.importNode($("#content", next), true));
+  if (how !== "live") { $("#toasts").replaceChildren(...$("#toasts", next).childNodes); }
+  ready(how);
+  return true;
+}
+
+async function go(url, options = {}, how = "page") {
+  const mine = ++asked;
+  root.classList.add("busy");
+  try {
+    const res = await fetch(url, { headers: { Accept: "text/html" }, ...options });
+    if (mine !== asked) return;
+    const kind = res.headers.get("Content-Type") || "";
+    if (!kind.startsWith("text/html")) { location.assign(url); return; }
+    const text = await res.text();
+    if (mine !== asked) return;
+    const to = new URL(res.url);
+    const stays = how === "same" || to.pathname === location.pathname && options.method === "POST";
+    if (!show(text, res.redirected || !options.method ? res.url : location.href, stays ? "same" : "page")) return;
+    if (how === "back") { /* the address is already right */ }
+    else if (how === "same") history.replaceState(history.state, "", to);
+    else if (to.href !== location.href) history.pushState({}, "", to);
+    if (!stays && how !== "back") {
+      scrollTo(0, 0);
+      if (!$("#content [autofocus]")) $("#content").focus({ preventScroll: true }); // readers begin with the new page
+      if (to.hash && document.getElementById(to.hash.slice(1))) document.getElementById(to.hash.slice(1)).scrollIntoView({ block: "center" });
+    }
+    cleanAddress();
+  } catch (err) {
+    if (mine === asked) location.assign(url);
+  } finally {
+    root.classList.remove("busy");
+  }
+}
+
+// What was just done is said once: a reload does not say it again.
+function cleanAddress() {
+  const u = new URL(location.href);
+  if (!u.searchParams.has("done")) return;
+  for (const name of ["done", "undo", "n"]) u.searchParams.delete(name);
+  history.replaceState(history.state, "", u);
+}
+
+const ours = (url) => url.origin === location.origin && !/^\/(v1|docs|f|assets|healthz|metrics)(\/|$)/.test(url.pathname);
+
+addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (link.target || link.hasAttribute("download")) return;
+  const url = new URL(link.href);
+  if (!ours(url)) return;
+  if (link.dataset.cancel !== undefined) { event.preventDefault(); go(url, {}, "same"); return; }
+  if (url.pathname === location.pathname && url.search === location.search && url.hash) return;
+  event.preventDefault();
+  closePalette();
+  go(url, {}, link.dataset.edit !== undefined ? "same" : "page");
+});
+
+addEventListener("submit", (event) => {
+  const form = event.target, button = event.submitter;
+  if (event.defaultPrevented || form.target || form.dataset.upload !== undefined) return;
+  const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
+  if (!ours(url) || url.pathname === "/sign-out") return;
+  event.preventDefault();
+  const data = new URLSearchParams(new FormData(form, button));
+  if (form.method === "post") {
+    if (form.sending) { form.again = form.dataset.lines !== undefined; return; } // a double click, or typed meanwhile
+    form.sending = true;
+    go(url, { method: "POST", body: data }, "page").then(() => {
+      form.sending = false;
+      if (form.again) { form.again = false; if (form.isConnected) form.requestSubmit(); }
+    });
+    return;
+  }
+  for (const [name, value] of [...data]) if (value === "") data.delete(name);
+  url.search = data;
+  closePalette();
+  go(url);
+});
+
+addEventListener("popstate", () => go(location.href, {}, "back"));
+
+// == What each new page needs
+let made = Date.parse(document.body.dataset.now), began = Date.now(), toastTimer;
+
+let shownPages = 0;
+function ready(how) {
+  root.dataset.shown = ++shownPages; // for whoever waits for the page, a test for one
+  for (const b of $$("[data-copy]")) if (navigator.clipboard) { b.hidden = false; b.dataset.shown = "yes"; }
+  for (const b of $$("[data-switch-theme],[data-all]")) { b.hidden = false; b.dataset.shown = "yes"; }
+  const once = $("[data-back]"); // a secret is shown once: a reload opens the list
+  if (once) history.replaceState(null, "", once.dataset.back);
+  chosen();
+  tally();
+  if (how !== "live") {
+    const first = $("#content [autofocus]");
+    if (first) { first.focus(); if (first.select && first.type !== "checkbox") first.select(); }
+    clearTimeout(toastTimer);
+    if ($(".toast")) toastTimer = setTimeout(() => { $("#toasts").replaceChildren(); }, 10000);
+  }
+  for (const box of $$("[data-drop]")) box.classList.add("can-drop");
+  for (const t of $$("[data-grow]")) grow(t);
+  state(connected);
+}
+
+// == Choosing rows
+function chosen() {
+  const form = $("[data-choose]");
+  if (!form) return;
+  const boxes = $$('tbody input[name="id"]', form), n = boxes.filter((b) => b.checked).length;
+  for (const b of boxes) b.closest("tr").classList.toggle("on", b.checked);
+  const all = $("[data-all]", form), text = $("[data-chosen]", form);
+  if (all) { all.checked = n > 0 && n === boxes.length; all.indeterminate = n > 0 && n < boxes.length; }
+  if (text) text.textContent = n + " selected";
+}
+addEventListener("change", (event) => {
+  const box = event.target;
+  if (box.dataset && box.dataset.all !== undefined) for (const b of $$('tbody input[name="id"]', box.form)) b.checked = box.checked;
+  chosen();
+  tally();
+  if (box.dataset && box.dataset.submit !== undefined) box.form.requestSubmit();
+});
+addEventListener("reset", () => setTimeout(chosen));
+
+// The permission table of an agent: the number of tools follows what is chosen.
+function tally() {
+  const table = $("form[data-tools]");
+  if (!table) return;
+  let n = Number(table.dataset.tools);
+  for (const on of $$('input[value="allow"]:checked', table)) {
+    n += Number(on.dataset.tools);
+    const see = on.name.replace(/\.[^.]*$/, ".read"); // some also need the permission to see
+    if (on.dataset.reads && !$('input[name="' + see + '"][value="allow"]:checked', table)) n -= Number(on.dataset.reads);
+  }
+  $("output", table).textContent = n === 1 ? "1 tool" : n + " tools";
+}
+
+// == Typing: search as you type, suggestions, fields that grow
+let typing;
+function grow(t) { t.style.height = "auto"; t.style.height = Math.min(t.scrollHeight + 2, 400) + "px"; }
+addEventListener("input", (event) => {
+  const field = event.target;
+  if (field.nodeName === "TEXTAREA") { field.dataset.typed = "yes"; if (field.dataset.grow !== undefined) grow(field); }
+  const form = field.form;
+  if (form && form.dataset.instant !== undefined) {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const url = new URL(location.href), data = new URLSearchParams(new FormData(form));
+      for (const [name, value] of [...data]) if (value === "") data.delete(name);
+      url.search = data;
+      go(url, {}, "same");
+    }, 180);
+  }
+  if (field.dataset && field.dataset.pick) {
+    clearTimeout(typing);
+    typing = setTimeout(() => suggest(field), 180);
+  }
+  if (field.id === "palette-input") { clearTimeout(typing); typing = setTimeout(seek, 120); }
+});
+
+async function suggest(field) {
+  let list = document.getElementById(field.id + "-list");
+  if (!list) {
+    list = document.createElement("datalist");
+    list.id = field.id + "-list";
+    field.after(list);
+    field.setAttribute("list", list.id);
+  }
+  if (field.value.trim().length < 1) return;
+  const res = await fetch("/search?only=" + encodeURIComponent(field.dataset.pick) + "&query=" + encodeURIComponent(field.value.split(" · ")[0]));
+  if (!res.ok) return;
+  const doc = new DOMParser().parseFromString(await res.text(), "text/html");
+  list.replaceChildren(...$$("#hits .rows > li", doc).map((li) => {
+    const option = document.createElement("option");
+    const detail = $(".faint", li);
+    option.value = $("a", li).textContent + (detail ? " · " + detail.textContent : "");
+    return option;
+  }));
+}
+
+// == Copy
+addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent.trim());
+  const before = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = before; }, 2000);
+});
+addEventListener("click", (event) => {
+  if (event.target.closest("[data-switch-theme]")) {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    store.set("theme", root.dataset.theme);
+  }
+  for (const d of $$("details.menu[open]")) if (!d.contains(event.target)) d.open = false;
+});
+
+// == Ctrl-K
+let palette, picked = 0, before;
+function openPalette(text = "") {
+  if (palette) return;
+  before = document.activeElement;
+  palette = document.createElement("div");
+  palette.className = "veil";
+  palette.innerHTML = '<div class="palette" role="dialog" aria-modal="true" aria-label="Search or create"><div><svg class="i" aria-hidden="true"><use href="#i-search"/></svg>' +
+    '<input id="palette-input" type="text" role="combobox" aria-label="Search or create" aria-expanded="true" aria-controls="palette-hits" autocomplete="off" maxlength="200" placeholder="Search or create"><kbd>Esc</kbd></div>' +
+    '<div id="palette-hits" role="listbox" aria-label="Found"></div><footer><span><kbd>↑</kbd> <kbd>↓</kbd> move</span><span><kbd>↵</kbd> open</span><span><kbd>?</kbd> all keys</span></footer></div>';
+  document.body.append(palette);
+  palette.addEventListener("mousedown", (event) => { if (event.target === palette) closePalette(); });
+  $("#palette-input").value = text;
+  $("#palette-input").focus();
+  seek();
+}
+function closePalette() {
+  if (!palette) return;
+  palette.remove();
+  palette = null;
+  if (before && before.isConnected) before.focus();
+}
+let seeking = 0;
+async function seek() {
+  const mine = ++seeking, input = $("#palette-input");
+  const res = await fetch("/search?query=" + encodeURIComponent(input.value.trim()));
+  if (!res.ok || mine !== seeking || !palette) return;
+  const doc = new DOMParser().parseFromString(await res.text(), "text/html");
+  const box = $("#palette-hits");
+  box.replaceChildren();
+  let i = 0;
+  for (const section of $$("#hits > .hits", doc)) {
+    const group = document.createElement("div");
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", $("h2", section).textContent);
+    const kind = document.createElement("div");
+    kind.className = "kind";
+    kind.setAttribute("aria-hidden", "true");
+    kind.textContent = $("h2", section).textContent;
+    group.append(kind);
+    for (const li of $$("li", section)) {
+      const link = $("a", li), hit = document.createElement("a");
+      hit.className = "hit";
+      hit.href = link.getAttribute("href");
+      hit.id = "hit-" + i++;
+      hit.setAttribute("role", "option");
+      hit.tabIndex = -1;
+      const mark = $(".av, svg", li);
+      if (mark) hit.append(document.importNode(mark, true));
+      const words = document.createElement("span");
+      words.className = "cut";
+      words.append(document.importNode($("bdi", link), true));
+      if ($(".faint", li)) words.append(" ", document.importNode($(".faint", li), true));
+      hit.append(words);
+      const more = document.createElement("span");
+      more.className = "more";
+      for (const bit of $$(".pill, .num", li)) more.append(document.importNode(bit, true));
+      hit.append(more);
+      group.append(hit);
+    }
+    box.append(group);
+  }
+  if (!i) { const p = document.createElement("p"); p.className = "none"; p.textContent = "Nothing found."; box.append(p); }
+  pickHit(0);
+}
+function pickHit(n) {
+  const hits = $$(".palette .hit");
+  picked = Math.max(0, Math.min(n, hits.length - 1));
+  hits.forEach((h, i) => h.setAttribute("aria-selected", String(i === picked)));
+  if (hits[picked]) { hits[picked].scrollIntoView({ block: "nearest" }); $("#palette-input").setAttribute("aria-activedescendant", hits[picked].id); }
+}
+
+// == Keys
+const places = { h: "/", i: "/inbox", c: "/contacts", u: "/customers", t: "/tasks", v: "/invoices", f: "/files", d: "/domains", r: "/review", a: "/activity", s: "/settings" };
+let going = 0, rowAt = -1;
+function rows() { return $$("#content tbody tr[data-row], #content .rows > li, #content .threads > li").filter((r) => $("a[href]", r)); }
+function moveRow(step) {
+  const all = rows();
+  if (!all.length) return;
+  const focused = all.findIndex((r) => r.contains(document.activeElement));
+  rowAt = Math.max(0, Math.min((focused >= 0 ? focused : rowAt) + step, all.length - 1));
+  $("a[href]", all[rowAt]).focus();
+}
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openPalette(); return; }
+  if (palette) {
+    if (event.key === "Escape") { event.preventDefault(); closePalette(); }
+    if (event.key === "Tab") event.preventDefault();
+    if (event.key === "ArrowDown") { event.preventDefault(); pickHit(picked + 1); }
+    if (event.key === "ArrowUp") { event.preventDefault(); pickHit(picked - 1); }
+    if (event.key === "Enter") { event.preventDefault(); const hit = $$(".palette .hit")[picked]; if (hit) { const to = hit.href; closePalette(); ours(new URL(to)) ? go(to) : location.assign(to); } }
+    return;
+  }
+  const field = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
+  if (field) {
+    if (event.key === "Escape") { const cancel = field.form && $("[data-cancel]", field.form); if (cancel) { event.preventDefault(); cancel.click(); } else field.blur(); }
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && field.form) { event.preventDefault(); field.form.requestSubmit(); }
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (going && Date.now() - going < 1500 && places[event.key]) { event.preventDefault(); going = 0; go(places[event.key]); return; }
+  going = 0;
+  const press = (selector) => { const b = $(selector); if (b) { event.preventDefault(); b.click(); } };
+  switch (event.key) {
+    case "g": going = Date.now(); break;
+    case "/": { const q = $("#q") || $("#find"); if (q) { event.preventDefault(); q.focus(); q.select(); } break; }
+    case "j": moveRow(1); break;
+    case "k": moveRow(-1); break;
+    case "x": { const row = document.activeElement.closest("tr"); const box = row && $('input[name="id"]', row); if (box) box.click(); break; }
+    case "c": press(".head .btn.main"); break;
+    case "z": press(".toast button"); break;
+    case "?": go("/keys"); break;
+    case "Escape": { const reset = $(".sel [type=reset]"); if (reset) reset.click(); for (const d of $$("details.menu[open]")) d.open = false; break; }
+    default: { const b = $('[data-key-press="' + CSS.escape(event.key) + '"]'); if (b) { event.preventDefault(); b.click(); } }
+  }
+});
+$("#find")?.addEventListener("focus", (event) => { if (matchMedia("(min-width: 720px)").matches) { const text = event.target.value; event.target.blur(); openPalette(text); } });
+
+// == Files: dropped or chosen, with progress
+function upload(to, data, done) {
+  const bar = document.createElement("div");
+  bar.className = "toast";
+  bar.innerHTML = '<span role="status">Uploading…</span><progress max="100" value="0" aria-label="Upload"></progress>';
+  $("#toasts").replaceChildren(bar);
+  const x = new XMLHttpRequest();
+  x.open("POST", to);
+  x.upload.onprogress = (e) => { if (e.lengthComputable) { $("progress", bar).value = 100 * e.loaded / e.total; $("span", bar).textContent = "Uploading… " + Math.round(100 * e.loaded / e.total) + "%"; } };
+  x.onerror = () => { $("span", bar).textContent = "The upload was cut off. Try again."; };
+  x.onload = () => done(x);
+  x.send(data);
+}
+function uploadTo(form, files) {
+  const queue = [...files];
+  const next = (x) => {
+    const file = queue.shift();
+    if (!file) { if (x) { show(x.responseText, x.responseURL, "page"); history.pushState({}, "", x.responseURL); cleanAddress(); } return; }
+    const data = new FormData();
+    for (const input of $$("input[type=hidden]", form)) data.append(input.name, input.value);
+    data.append("file", file, file.name);
+    upload(form.action, data, next);
+  };
+  next();
+}
+addEventListener("submit", (event) => {
+  if (event.target.dataset.upload === undefined) return;
+  event.preventDefault();
+  uploadTo(event.target, $("input[type=file]", event.target).files);
+});
+addEventListener("change", (event) => { if (event.target.type === "file" && event.target.form && event.target.form.dataset.upload === "now") event.target.form.requestSubmit(); });
+addEventListener("dragover", (event) => { const box = event.target.closest && event.target.closest("[data-drop]"); if (box) { event.preventDefault(); box.classList.add("over"); } });
+addEventListener("dragleave", (event) => { const box = event.target.closest && event.target.closest("[data-drop]"); if (box && !box.contains(event.relatedTarget)) box.classList.remove("over"); });
+addEventListener("drop", (event) => {
+  const box = event.target.closest && event.target.closest("[data-drop]");
+  if (!box) return;
+  event.preventDefault();
+  box.classList.remove("over");
+  const form = $("form[data-upload]");
+  if (form) uploadTo(form, event.dataTransfer.files);
+});
+
+// == Live: one stream for all tabs, by whichever tab holds the lock
+let connected = null, stale = 0, fresh;
+const channel = "BroadcastChannel" in window ? new BroadcastChannel("desk") : null;
+function state(on) {
+  connected = on;
+  const text = $("[data-live-state]");
+  if (!text || on === null) return;
+  text.textContent = on ? "Live" : "Not live; reload to see news";
+  text.classList.toggle("live", on);
+  text.classList.toggle("off", !on);
+}
+function news(lines) {
+  const watch = ($("#content")?.dataset.watch || "").split(" ").filter(Boolean);
+  const here = location.pathname;
+  const relevant = lines.some((line) => {
+    const [type, id] = line.split(" ");
+    return type === "all" || watch.includes("*") || here.includes(id) || watch.some((w) => type.startsWith(w + "."));
+  });
+  if (!relevant) return;
+  stale++;
+  clearTimeout(fresh);
+  // Many pages hear the same news: a little apart, they do not all ask at once.
+  fresh = setTimeout(refresh, 60 + Math.random() * 240);
+}
+async function refresh() {
+  if (document.hidden || palette || $("#content details[open]") || asking()) { stale = 1; return; }
+  stale = 0;
+  const mine = asked;
+  try {
+    const res = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (res.ok && mine === asked && !asking() && new URL(res.url).pathname === location.pathname) show(await res.text(), location.href, "live");
+  } catch { /* the stream says so */ }
+}
+// Somebody who is filling in a form is not disturbed.
+const asking = () => { const f = document.activeElement; return f && f.form && f.form.method === "post" && f.type !== "checkbox" && !f.matches("button"); };
+addEventListener("visibilitychange", () => { if (!document.hidden && stale) refresh(); });
+addEventListener("focusout", () => setTimeout(() => { if (stale && !asking()) refresh(); }, 300));
+function listen() {
+  return new Promise((done) => {
+    const stream = new EventSource("/live");
+    const tell = (message) => { channel?.postMessage(message); hear(message); };
+    stream.onopen = () => tell({ on: true });
+    stream.onerror = () => { tell({ on: false }); if (stream.readyState === EventSource.CLOSED) setTimeout(done, 15000); };
+    stream.addEventListener("news", (event) => tell({ lines: event.data.split("\n") }));
+    stream.addEventListener("all", () => tell({ lines: ["all"] }));
+    addEventListener("pagehide", () => stream.close());
+  });
+}
+function hear(message) {
+  if (message.lines) news(message.lines);
+  if (message.on !== undefined) { if (message.on && connected === false) refresh(); state(message.on); }
+  if (message.ask && connected !== null && leading) channel.postMessage({ on: connected });
+}
+let leading = false;
+if (channel) { channel.onmessage = (event) => hear(event.data); channel.postMessage({ ask: true }); }
+if ($("[data-live-state]") && "EventSource" in window) {
+  if (navigator.locks) navigator.locks.request("desk-live", async () => { leading = true; for (;;) await listen(); });
+  else listen();
+}
+
+// == Times that say how long ago stay true
+const ago = (ms) => {
+  const future = ms < 0;
+  const minutes = Math.floor(Math.abs(ms) / 60000);
+  if (minutes < 1 && !future) return "just now";
+  if (minutes >= 60 * 24 * 30) return "";
+  const [n, unit] = minutes < 60 ? [Math.max(1, minutes), "minute"] : minutes < 60 * 24 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
+  const text = n + " " + unit + (n === 1 ? "" : "s");
+  return future ? "in " + text : text + " ago";
+};
+setInterval(() => {
+  const now = made + Date.now() - began; // the server's clock may differ
+  for (const t of $$("time[data-live]")) t.textContent = ago(now - Date.parse(t.dateTime)) || t.textContent;
+}, 30000);
+
+history.replaceState(history.state, "");
+ready("page");
+cleanAddress();

@@ -1,0 +1,295 @@
+package desk
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+)
+
+//go:embed parts/*.html
+var parts embed.FS
+
+// base is the templates of the parts and of the rooms. A template "layout" shows
+// a View; everything else is a part of it.
+var base *template.Template
+
+func init() { // part refers to base
+	base = template.New("").Funcs(template.FuncMap{
+		"asset": AssetURL, "capital": Capital, "part": part, "an": An, "icon": iconUse, "dict": dict,
+		"inc": func(i int) int { return i + 1 },
+	})
+	template.Must(base.ParseFS(parts, "parts/*.html"))
+}
+
+// iconUse shows an icon of the sprite (parts/icons.html). It says nothing to
+// those who cannot see it.
+func iconUse(name string) template.HTML {
+	return template.HTML(`<svg class="i" aria-hidden="true"><use href="#i-` + //nolint:gosec // it is escaped
+		template.HTMLEscapeString(name) + `"/></svg>`)
+}
+
+// dict hands several values to a template, given in pairs of name and value.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	return m
+}
+
+// part shows a template by name, so that what a page is made of can be data.
+func part(name string, data any) (template.HTML, error) {
+	var b bytes.Buffer
+	err := base.ExecuteTemplate(&b, name, data)
+	return template.HTML(b.String()), err //nolint:gosec // the template has escaped it
+}
+
+// AddTemplates adds a room's templates to the parts. Only for the start of the
+// program: `var _ = desk.AddTemplates(pages, "*.html")`.
+func AddTemplates(files fs.FS, patterns ...string) bool {
+	template.Must(base.ParseFS(files, patterns...))
+	return true
+}
+
+// Templates is a copy of the parts, for pages that define "page" themselves.
+func Templates() *template.Template { return template.Must(base.Clone()) }
+
+// View is what the frame shows around a page.
+type View struct {
+	Title   string
+	Section string // in the rail
+	Tab     string // within the section
+	Crumbs  []Crumb
+	Badge   Badge
+	Main    *Button // the page's one main action
+	Bare    bool    // without the rail: sign-in, consent
+	Data    any
+
+	Page    string   // the part that shows Data; without one, the template "page" does
+	Sub     string   // beside the title, small
+	Avatar  *Avatar  // before it
+	Buttons []Button // beside the main action
+	More    []Button // in the menu behind the dots
+	Watch   string   // the resource types whose events refresh the page, in words; * for all
+	Own     bool     // the page has its own layout and no padding
+
+	Session *account.Session
+	Done    string // what was just done
+	Tone    string // its colour: good, or plain when nothing changed
+	Undo    []id.ID
+	Back    string // this page, for forms that return to it
+	House   string
+	Many    bool // the visitor belongs to several organizations
+	Rail    [][]Entry
+	API     []Sample
+
+	Time clock.Time
+	In   *time.Location
+}
+
+// Crumb is a step of the way to a page.
+type Crumb struct{ Text, Href string }
+
+// Badge is a state: a small coloured word.
+type Badge struct{ Text, Kind string } // good, bad, warn or nothing
+
+// Button is a link or, with Post, a form of one button.
+type Button struct {
+	Text, Href string
+	Icon       string
+	Post       bool
+	Away       bool // it deletes something
+	Only       bool // the icon alone, with the text for those who cannot see it
+}
+
+// Entry is a place in the rail.
+type Entry struct {
+	Key, Text, Href, Icon string
+	Count                 string
+	Says                  string // what the count counts: "unread"
+	Managers              bool
+	Last                  bool
+}
+
+var rail = [][]Entry{
+	{
+		{Key: "today", Text: "Today", Href: "/", Icon: "home"},
+		{Key: "inbox", Text: "Inbox", Href: "/inbox", Icon: "inbox", Says: "unread"},
+		{Key: "contacts", Text: "Contacts", Href: "/contacts", Icon: "people"},
+		{Key: "customers", Text: "Customers", Href: "/customers", Icon: "building"},
+		{Key: "tasks", Text: "Tasks", Href: "/tasks", Icon: "task", Says: "due"},
+		{Key: "invoices", Text: "Invoices", Href: "/invoices", Icon: "invoice"},
+		{Key: "files", Text: "Files", Href: "/files", Icon: "folder"},
+		{Key: "domains", Text: "Domains", Href: "/domains", Icon: "globe"},
+	},
+	{
+		{Key: "review", Text: "Review", Href: "/review", Icon: "review", Says: "waiting"},
+		{Key: "automations", Text: "Automations", Href: "/automations", Icon: "bolt"},
+		{Key: "agents", Text: "Agents", Href: "/agents", Icon: "bot", Managers: true},
+		{Key: "activity", Text: "Activity", Href: "/activity", Icon: "pulse"},
+	},
+	{
+		{Key: "businesses", Text: "Business", Href: "/businesses", Icon: "store"},
+		{Key: "settings", Text: "Settings", Href: "/settings", Icon: "sliders"},
+	},
+}
+
+// SetHeaders sets the headers of every page: it is never cached or framed by
+// others, and runs and loads nothing from other servers. more is added to
+// form-action.
+func SetHeaders(w http.ResponseWriter, more string) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	// A link out must not carry a path, which may hold a token. With
+	// no-referrer a browser would hide the Origin that the guard looks at.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; connect-src 'self'; "+
+			"img-src 'self' data:; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+more)
+}
+
+// Prepare fills in what the frame shows on every page.
+func (v *Visit) Prepare(w *View) {
+	w.Session, w.Time = v.Session, v.Now()
+	w.In = time.UTC
+	if v.Session == nil {
+		return
+	}
+	w.In = v.Zone()
+	w.House = v.House().Name
+	q := v.R.URL.Query()
+	if w.Done == "" {
+		w.Done = v.sentence(q)
+	}
+	for _, e := range q["undo"] {
+		if ref, ok := id.Parse(e); ok && len(w.Undo) < maxBulk {
+			w.Undo = append(w.Undo, ref)
+		}
+	}
+	w.Back = v.With()
+	if w.Bare {
+		return
+	}
+	n := v.counted()
+	for _, group := range rail {
+		group = slices.DeleteFunc(slices.Clone(group), func(e Entry) bool {
+			return e.Managers && !v.Session.Manager() || !v.Has(e.Href)
+		})
+		for i := range group {
+			group[i].Count = n[group[i].Key]
+		}
+		w.Rail = append(w.Rail, group)
+	}
+}
+
+// elsewhere are the places that the console serves itself.
+var elsewhere = []string{"/", "/automations", "/agents", "/settings", "/webhooks", "/executions", "/settings/members",
+	"/settings/keys", "/settings/cards", "/settings/plan", "/docs", "/keys"}
+
+// AddPlaces adds places that are served without a Route of the desk.
+func AddPlaces(paths ...string) bool {
+	elsewhere = append(elsewhere, paths...)
+	return true
+}
+
+// Has reports whether there is a page at a path.
+func (d *Desk) Has(path string) bool {
+	return slices.Contains(elsewhere, path) ||
+		slices.ContainsFunc(d.routes, func(r Route) bool { return r.Pattern == "GET "+path })
+}
+
+// Show shows a part as a page.
+func (v *Visit) Show(status int, page string, w View) error {
+	w.Page = page
+	v.Prepare(&w)
+	return v.Write(status, base, &w)
+}
+
+// Write writes a page with the templates given.
+func (v *Visit) Write(status int, t *template.Template, w *View) error {
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "layout", w); err != nil {
+		return err
+	}
+	SetHeaders(v.W, "")
+	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.W.WriteHeader(status)
+	v.W.Write(b.Bytes()) //nolint:errcheck // the visitor is gone
+	return nil
+}
+
+// Trail is the path to this page; its last step, the page itself, is not a
+// link. A single step is not shown.
+func (w *View) Trail() []Crumb {
+	if len(w.Crumbs) < 2 {
+		return nil
+	}
+	return w.Crumbs[:len(w.Crumbs)-1]
+}
+
+// Now is when the page was made.
+func (w *View) Now() string { return w.Time.String() }
+
+// Me is the visitor's avatar.
+func (w *View) Me() *Avatar { return Face(w.Session.Name, "") }
+
+// Current reports whether an entry of the rail is where the page is.
+func (w *View) Current(key string) bool { return w.Section == key }
+
+// Narrow are the entries of the bar on a phone.
+func (w *View) Narrow() (out []Entry) {
+	for _, group := range w.Rail {
+		for _, e := range group {
+			if e.Key == "today" || e.Key == "inbox" || e.Key == "review" {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// sentences say what was just done. The address names one of them, and cannot
+// make the page say anything else.
+var sentences = map[string]string{
+	"saved": "Saved.", "created": "Created.", "deleted": "Deleted.", "undone": "Undone.", "added": "Added.",
+	"removed": "Removed.", "noted": "Note saved.", "changed": "Changed.", "restored": "It is back.",
+	"uploaded": "Uploaded.", "issued": "Issued. It has its number now.", "sent": "Sent.", "voided": "Voided.",
+	"paid": "Payment recorded.", "credited": "Credit note created.", "checked": "Checked again.",
+	"completed": "Done.", "commented": "Comment saved.", "merged": "Merged into one.",
+	"nothing": "Nothing was selected.", "enabled": "Email is on.", "disabled": "Email is off.",
+	"registering": "We are registering it. That takes a minute.",
+	"renewed":     "We are renewing it. That takes a minute.", "linked": "The link is ready.",
+	"preview": "This is how it will look.",
+}
+
+// AddSentences lets a room say more.
+func AddSentences(more map[string]string) bool {
+	for key, text := range more {
+		sentences[key] = text
+	}
+	return true
+}
+
+// sentence says what was just done, as the address has it.
+func (v *Visit) sentence(q url.Values) string {
+	text := sentences[q.Get("done")]
+	if n := q.Get("n"); n != "" && text != "" && len(n) < 4 && isDigits(n) && n != "1" {
+		text = text[:len(text)-1] + ": " + n + "."
+	}
+	return text
+}
+
+func isDigits(s string) bool {
+	return !slices.ContainsFunc([]byte(s), func(b byte) bool { return b < '0' || b > '9' })
+}

@@ -1,0 +1,149 @@
+package house
+
+import (
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/people"
+	"frontdesk/internal/resource/business"
+	"frontdesk/internal/resource/invoice"
+)
+
+var businesses = &desk.Noun[business.Business]{
+	Path: "businesses", Type: "business", One: "business", Many: "businesses", Icon: "store",
+	Lead: "What you send carries the name of a business.",
+	Table: []desk.Column[business.Business]{
+		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+			return desk.Named(b.Name, "co")
+		}},
+		{Head: "Legal name", Fold: "two", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+			return desk.Opt(b.LegalName)
+		}},
+		{Head: "Industry", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+			return desk.Opt(b.Industry)
+		}},
+		{Head: "Time zone", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+			return desk.Text(b.Timezone)
+		}},
+	},
+	Filters: []desk.Filter{{Field: "createdAfter", Word: "Added after", Day: true, Only: true}},
+	Name:    func(_ *desk.Visit, b *business.Business) string { return b.Name },
+	Line: func(_ *desk.Visit, b *business.Business) desk.Line {
+		return desk.Line{Avatar: desk.Face(b.Name, "co"), Text: b.Name}
+	},
+	Shape: func(*business.Business) string { return "co" },
+	Fields: []desk.Field{
+		{Field: "name", Word: "Name"},
+		{Field: "legalName", Word: "Legal name"},
+		{Field: "description", Word: "Description"},
+		{Field: "industry", Word: "Industry"},
+		{Field: "timezone", Word: "Time zone", Help: "Like Europe/London."},
+		{Field: "locale", Word: "Language", Help: "How dates and sums are written, like en-US or de-DE."},
+		{Field: "currency", Word: "Currency", Help: "Three letters, like usd or eur."},
+	},
+	Children: []desk.AnyChild{
+		&desk.Child[business.BusinessOffering]{Key: "offerings", Ops: "businesses.offerings", Param: "offeringId",
+			Head: "What you offer", One: "product or service", Wide: true, Limit: 50,
+			Lead: "Products and services, with their prices.",
+			Table: []desk.Column[business.BusinessOffering]{
+				{Head: "Name", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell { return desk.Text(o.Name) }},
+				{Head: "Kind", Width: "w1", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell {
+					return desk.Opt(o.Kind)
+				}},
+				{Head: "Price", Width: "w2", End: true, Fold: "three",
+					Cell: func(v *desk.Visit, o *business.BusinessOffering) desk.Cell {
+						if o.PriceCents == nil {
+							return desk.Text("")
+						}
+						c := v.Sum(*o.PriceCents, o.Currency)
+						if o.Unit != nil && *o.Unit != "" {
+							c.Text += " / " + *o.Unit
+						}
+						return c
+					}},
+				{Head: "Offered", Width: "w2", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell {
+					if o.IsActive {
+						return desk.Text("")
+					}
+					return desk.State(desk.Pill{Text: "not offered"})
+				}},
+			},
+			Fields: []desk.Field{{Field: "name", Word: "Name"}, {Field: "kind", Word: "Kind"},
+				{Field: "priceCents", Word: "Price", Kind: "money"}, {Field: "unit", Word: "Per", Hint: "hour"},
+				{Field: "description", Word: "Description"}, {Field: "isActive", Word: "Offered now",
+					Start: func(*desk.Visit) string { return "yes" }}}},
+		&desk.Child[business.BusinessOnlinePresence]{Key: "online-presences", Ops: "businesses.online_presences",
+			Param: "onlinePresenceId", Head: "On the web", One: "web page",
+			Line: func(_ *desk.Visit, p *business.BusinessOnlinePresence) desk.Line {
+				return desk.Line{Text: p.URL, Faint: desk.Choice(p.Kind)}
+			},
+			Fields: []desk.Field{{Field: "url", Word: "Address", Hint: "https://example.com"},
+				{Field: "kind", Word: "Where"}, {Field: "handle", Word: "Handle"},
+				{Field: "description", Word: "Description"}}},
+		&desk.Child[business.BusinessPhysicalPresence]{Key: "physical-presences", Ops: "businesses.physical_presences",
+			Param: "physicalPresenceId", Head: "Places", One: "place",
+			Line: func(_ *desk.Visit, p *business.BusinessPhysicalPresence) desk.Line {
+				l := desk.Line{Text: p.Name}
+				if p.Address != nil {
+					l.Faint = *p.Address
+				}
+				return l
+			},
+			Fields: []desk.Field{{Field: "name", Word: "Name"}, {Field: "address", Word: "Address"},
+				{Field: "description", Word: "Description"}}},
+		&desk.Child[invoice.ReminderRule]{Key: "invoice-reminders", Ops: "businesses.invoice_reminders",
+			Param: "invoiceReminderId", Head: "Reminders", One: "reminder",
+			Lead: "Customers are reminded of unpaid invoices on these days.",
+			Line: func(_ *desk.Visit, r *invoice.ReminderRule) desk.Line {
+				return desk.Line{Text: reminderWords(r.DaysAfterDue)}
+			},
+			Fields: []desk.Field{{Field: "daysAfterDue", Word: "Days after the due date",
+				Help: "A negative number is before it."}}},
+	},
+	Parts: []desk.Part[business.Business]{people.Properties[business.Business]("businesses"), places},
+	Above: []desk.Part[business.Business]{profile, people.Suggestions[business.Business]("businesses")},
+}
+
+func reminderWords(days int64) string {
+	switch {
+	case days == 0:
+		return "On the due date"
+	case days < 0:
+		return desk.Count(int(-days), "day", "days") + " before it is due"
+	}
+	return desk.Count(int(days), "day", "days") + " after it was due"
+}
+
+var profileFields = []desk.Field{
+	{Field: "tagline", Word: "Tagline", Kind: "text"}, {Field: "about", Word: "About", Kind: "area"},
+	{Field: "mission", Word: "Mission", Kind: "area"}, {Field: "toneOfVoice", Word: "Tone of voice", Kind: "text"},
+	{Field: "audience", Word: "Audience", Kind: "text"}, {Field: "foundedOn", Word: "Founded"},
+	{Field: "taxId", Word: "Tax id"}, {Field: "email", Word: "Email"}, {Field: "phone", Word: "Phone"},
+	{Field: "website", Word: "Website"},
+}
+
+// profile is what the business says about itself, read by agents and shown on
+// documents.
+func profile(v *desk.Visit, b *business.Business) (*desk.Section, error) {
+	if !v.May("businesses.profile.get") {
+		return nil, nil
+	}
+	var raw map[string]any
+	if err := v.Do("businesses.profile.get", desk.Fields{"id": b.ID}, &raw); err != nil {
+		return nil, err
+	}
+	at := "/businesses/" + string(b.ID)
+	return &desk.Section{Head: "Profile", Word: "profile", Name: "quick-facts",
+		Data: v.QuickFacts("businesses.profile.update", at, at+"/profile", "profile", profileFields, raw)}, nil
+}
+
+func saveProfile(v *desk.Visit) error {
+	return v.SaveQuickFact("businesses.profile.update", "/businesses/", profileFields)
+}
+
+// places are the pages of the room that the rail does not have.
+func places(_ *desk.Visit, _ *business.Business) (*desk.Section, error) {
+	return &desk.Section{Head: "More of your business", Name: "lines", Data: desk.LinesOf(
+		desk.Line{Icon: "note", Text: "Email templates", Href: "/templates"},
+		desk.Line{Icon: "mail", Text: "Email consent", Faint: "who agreed to get mail", Href: "/opt-ins"},
+		desk.Line{Icon: "columns", Text: "Properties", Faint: "your own fields", Href: "/properties"},
+	)}, nil
+}

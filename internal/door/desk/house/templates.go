@@ -1,0 +1,92 @@
+package house
+
+import (
+	"net/http"
+
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/resource/template"
+)
+
+var templateKeys = map[string]string{"invoice": "Invoices", "invoice_reminder": "Reminders of invoices",
+	"payment_receipt": "Receipts"}
+
+var templates = &desk.Noun[template.EmailTemplate]{
+	Path: "templates", Ops: "email_templates", Type: "email_template", Rail: "businesses",
+	One: "email template", Many: "email templates", Icon: "template",
+	Lead: "A template is an email that you write once and send often. {{name}} stands for what changes.",
+	Seek: "Name", By: "name",
+	Tabs: []desk.Tab{{Word: "In use", Query: "status=active"}, {Word: "Archived", Query: "status=archived"},
+		{Word: "All"}},
+	Table: []desk.Column[template.EmailTemplate]{
+		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
+			return desk.Text(t.Name)
+		}},
+		{Head: "Subject", Fold: "two", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
+			return desk.Text(t.Subject)
+		}},
+		{Head: "Used for", Width: "w3", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
+			if t.TemplateKey == nil {
+				return desk.Text("")
+			}
+			return desk.Text(templateKeys[*t.TemplateKey])
+		}},
+		{Head: "Changed", Sort: "updatedAt", Width: "w1", End: true, Fold: "four",
+			Cell: func(v *desk.Visit, t *template.EmailTemplate) desk.Cell { return v.At(&t.UpdatedAt) }},
+	},
+	Filters: []desk.Filter{{Field: "status", Word: "Status", Only: true}},
+	Name:    func(_ *desk.Visit, t *template.EmailTemplate) string { return t.Name },
+	Line: func(_ *desk.Visit, t *template.EmailTemplate) desk.Line {
+		return desk.Line{Icon: "template", Text: t.Name, Faint: t.Subject}
+	},
+	State: func(_ *desk.Visit, t *template.EmailTemplate) desk.Pill {
+		if t.Status == "archived" {
+			return desk.Pill{Text: "archived"}
+		}
+		return desk.Pill{}
+	},
+	Fields: []desk.Field{
+		{Field: "name", Word: "Name"},
+		{Field: "subject", Word: "Subject"},
+		{Field: "body", Word: "Text", Kind: "code"},
+		{Field: "bodyFormat", Word: "Written in"},
+		{Field: "templateKey", Word: "Used for", Words: templateKeys,
+			Help: "Frontdesk uses it for these emails automatically."},
+		{Field: "status", Word: "Status", Words: map[string]string{"active": "In use"}},
+		{Field: "description", Word: "Description"},
+		{Field: "variables", Word: "Placeholders", Fixed: true},
+	},
+	Form: []desk.Field{
+		{Field: "name", Word: "Name"},
+		{Field: "bodyFormat", Word: "Written in"},
+		{Field: "subject", Word: "Subject", Wide: true},
+		{Field: "body", Word: "Text", Kind: "area", Help: "{{name}} stands for a value that is filled in when it is sent."},
+		{Field: "templateKey", Word: "Used for", Words: templateKeys},
+		{Field: "description", Word: "Description"},
+	},
+	Above: []desk.Part[template.EmailTemplate]{func(_ *desk.Visit, t *template.EmailTemplate) (*desk.Section, error) {
+		return &desk.Section{Head: "How it looks", Name: "mail-frame", Data: map[string]string{
+			"Src": "/templates/" + string(t.ID) + "/preview", "Title": t.Subject}}, nil
+	}},
+}
+
+// preview is the rendered mail, in a page of its own that runs nothing.
+func preview(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	var out struct {
+		HTML *string `json:"html"`
+		Text *string `json:"text"`
+	}
+	if err := v.Do("email_templates.preview", desk.Fields{"id": ref}, &out); err != nil {
+		if f := fault.Of(err); f.Status < 500 {
+			text := f.Sentence()
+			out.Text = &text
+		} else {
+			return err
+		}
+	}
+	return v.Paper(http.StatusOK, out.HTML, out.Text)
+}

@@ -1,0 +1,119 @@
+package desk
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+)
+
+// Live tells open pages what happens, as server-sent events: the type of each
+// event and the id of what it happened to, and nothing else. The page then asks
+// for itself again, with the rights it has.
+//
+// A browser keeps one stream for all of its tabs (desk.js), because over HTTP/1
+// it has only six connections to a server.
+type Live struct {
+	Follower *event.Follower
+	Catalog  *op.Catalog
+	// Session checks that a session still exists.
+	Session func(ctx context.Context, token string) (*account.Session, error)
+}
+
+const (
+	liveMost  = 5000             // streams per process
+	liveBeat  = 25 * time.Second // proxies end a silent connection
+	liveWrite = 10 * time.Second // a reader that takes longer is gone
+)
+
+// Serve streams to one browser until it leaves, its session ends or the process
+// stops.
+func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *account.Session) error {
+	sub := l.Follower.Subscribe(s.Org, liveMost)
+	if sub == nil {
+		return fault.Unavailable.New()
+	}
+	defer l.Follower.Unsubscribe(sub)
+	control := http.NewResponseController(w)
+	// The server's deadlines are for requests that end.
+	control.SetReadDeadline(time.Time{}) //nolint:errcheck // a test has no connection
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Accel-Buffering", "no")
+	permissions := account.UserCaller(s).Permissions
+	may := map[string]bool{}
+	hears := func(eventType string) bool {
+		ok, known := may[eventType]
+		if !known {
+			ok = l.Catalog.PermitHearing(permissions, eventType) == nil
+			may[eventType] = ok
+		}
+		return ok
+	}
+	write := func(text string) bool {
+		control.SetWriteDeadline(time.Now().Add(liveWrite)) //nolint:errcheck // as above
+		_, err := w.Write([]byte(text))
+		return err == nil && control.Flush() == nil
+	}
+	if !write("retry: 2000\n: hello\n\n") {
+		return nil
+	}
+	beat := time.NewTicker(liveBeat)
+	defer beat.Stop()
+	for {
+		text := ""
+		select {
+		case <-r.Context().Done():
+			return nil
+		case n, open := <-sub.C:
+			if !open {
+				return nil
+			}
+			text = drain(n, sub, hears)
+		case <-sub.Missed:
+			text = "event: all\ndata: all\n\n"
+		case <-beat.C:
+			now, err := l.Session(r.Context(), token)
+			if err != nil || now.Org != s.Org || now.Role != s.Role {
+				return nil // the page learns the rest when it asks
+			}
+			text = ": beat\n\n"
+		}
+		if text != "" && !write(text) {
+			return nil
+		}
+	}
+}
+
+// drain writes a notice, and those that came with it, as one message.
+func drain(n event.Notice, sub *event.Subscription, hears func(string) bool) string {
+	var b strings.Builder
+	add := func(n event.Notice) {
+		if hears(n.Type) {
+			b.WriteString("data: " + n.Type + " " + string(n.ResourceID) + "\n")
+		}
+	}
+	add(n)
+	for range cap(sub.C) {
+		select {
+		case n, open := <-sub.C:
+			if open {
+				add(n)
+				continue
+			}
+		default:
+		}
+		break
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "event: news\n" + b.String() + "\n"
+}

@@ -1,0 +1,25 @@
+// Package money is the room of invoices: written at the left, seen as the
+// customer will see them at the right.
+package money
+
+import (
+	"embed"
+
+	"frontdesk/internal/door/desk"
+)
+
+//go:embed *.html
+var pages embed.FS
+
+var _ = desk.AddTemplates(pages, "*.html")
+
+// Join adds the room to the desk.
+func Join(d *desk.Desk) {
+	d.AddNouns(invoices)
+	d.Add(
+		desk.Route{Pattern: "POST /invoices/{id}/lines", Show: saveLines},
+		desk.Route{Pattern: "GET /invoices/{id}/pdf", Show: pdf},
+		desk.Route{Pattern: "GET /invoices/{id}/credit-notes/{note}/pdf", Show: creditPDF},
+		desk.Route{Pattern: "POST /invoices/{id}/payments/{payment}/void", Show: voidPayment},
+	)
+}

@@ -1,0 +1,327 @@
+package desk
+
+import (
+	"strings"
+
+	"frontdesk/internal/kernel/id"
+)
+
+// Row is what an operation answers with: a struct that embeds op.Record.
+type Row interface{ RowID() id.ID }
+
+// Noun is the declaration of a noun: everything that its pages need to know.
+// Its list is at /Path, its form at /Path/new and each object at /Path/{id}. A
+// page or a button whose operation does not exist, or that the visitor may not
+// run, is not shown.
+//
+// Operations are found by name: Ops + ".list", ".get", ".create", ".update",
+// ".delete" and ".restore". The kinds of fields follow from the schemas of those
+// operations: an enum is a choice, a date-time is a date and a time, and so on.
+type Noun[T Row] struct {
+	Path string // "contacts"; of the address
+	Ops  string // "contacts"; by default the path with underscores
+	Type string // "contact": the resource type of its events
+	Rail string // which entry of the rail is current; by default the path
+
+	One, Many string // "contact", "contacts"
+	Icon      string // of the sprite in parts/icons.html
+	Company   bool   // avatars are square
+
+	Lead  string // of an empty list: what this is for, in a sentence
+	Seek  string // in the search field: "Name, email, phone"; empty when the list cannot be searched
+	By    string // the field of the list that searches; by default "query"
+	Tabs  []Tab
+	Table []Column[T]
+
+	Before string                      // a template above the list: a quick way to add, folders
+	About  func(v *Visit) (any, error) // what that template gets as BeforeData
+	Narrow func(v *Visit, in Fields)   // changes what the list asks for
+
+	Filters []Filter
+	Bulk    []Bulk[T]
+
+	// Name is what people call the row; Line, how it looks in lists of other pages and in the search.
+	Name  func(v *Visit, row *T) string
+	Line  func(v *Visit, row *T) Line
+	State func(v *Visit, row *T) Pill
+	Shape func(row *T) string // of the avatar: "co" for a company; nil for a person
+
+	Fields []Field // facts at the side of the object's page, edited in place
+	Form   []Field // of the form for a new one; by default the fields that the operation takes
+	Help   string  // above the form: what the button will do
+	// Make changes what the form sends, for what is not one field of the operation.
+	Make func(v *Visit, in Fields)
+
+	Actions  []Action[T]
+	Children []AnyChild                                          // rows that belong to it: a Child[C] each
+	Parts    []Part[T]                                           // sections of the object's page beside the facts
+	First    []Part[T]                                           // sections above the facts
+	Above    []Part[T]                                           // sections above the timeline
+	Story    []Source[T]                                         // what the timeline has beside the object's own events
+	Compose  *Composer[T]                                        // above the timeline
+	Ask      func(v *Visit, row *T) (lead string, lost []string) // what deleting loses, where it cannot be undone
+
+	// Front replaces the list page; the noun is then found by search and by reference alone.
+	Front func(*Visit) error
+	// Total says what the rows of a page add up to.
+	Total func(v *Visit, rows []T) string
+	// Frozen objects show their facts and do not let them be edited.
+	Frozen func(row *T) bool
+	// Include asks the operations for more: "properties".
+	Include string
+	NoNew   bool // nothing is created by a form of this noun
+	// Coin is the currency of the object's sums, where it has one of its own.
+	Coin func(row *T) string
+	// Layout is the template of the object's page, in place of "object".
+	Layout string
+	// Data is what that template finds as .More.
+	Data func(v *Visit, row *T) (any, error)
+}
+
+// Tab is a view of a list that is asked for often: a word and the filters.
+type Tab struct {
+	Word  string
+	Query string // of the address: "status=open&status=in_progress"
+}
+
+// Column is one column of a noun's list.
+type Column[T Row] struct {
+	Head  string
+	Sort  string // the operation's sortBy; empty when it cannot sort by this
+	Width string // a class: w1 (narrow) to w4; empty takes what is left
+	Fold  string // its place on a phone: "two" below the name, "three" at the right, "four" below that
+	End   bool   // at the right, for numbers and times
+	Cell  func(v *Visit, row *T) Cell
+}
+
+// Filter is a chip above a list: a query field of the list's operation.
+type Filter struct {
+	Field string // "status"
+	Word  string // "Status"
+	Ref   string // the path of the noun whose id it takes
+	Only  bool   // it can be removed, and is not offered: a page links to it
+	Day   bool   // a date-time that is chosen as a day
+}
+
+// Bulk is what can be done to many chosen rows at once. Change says what to
+// update in one row, given what was typed, or nil to leave it.
+type Bulk[T Row] struct {
+	Key, Word, Icon string
+	Ask             string // the label of what is typed; empty when nothing is
+	Done            string // "tagged"
+	Change          func(row *T, text string) Fields
+}
+
+// Field is a field of a form, or a fact of an object.
+type Field struct {
+	Field string // of the operation's input: "jobTitle"
+	Word  string // "Job title"
+	Help  string
+	Kind  string                // overrides what the schema says: area, money, date, lines, password
+	Ref   string                // the path of the noun whose id it takes
+	Group string                // starts a new group of facts with this title
+	Hint  string                // in the empty field: an example
+	Wide  bool                  // takes the whole row of a form
+	Start func(v *Visit) string // the first value in a form for a new one
+	From  string                // the field of the object that an action's form starts with
+	// Words are the choices of an enum where their own names do not say enough.
+	Words map[string]string
+	// Shown is for facts that are not one field of the object, or read better another way.
+	Shown func(v *Visit, row any) Cell
+	Fixed bool // shown, never edited
+	Rare  bool // most have none: shown on demand while it is empty
+	// New is a field of the form alone.
+	New bool
+	// Plain choices are shown as the API spells them: A, MX, TXT.
+	Plain bool
+}
+
+// Action is a further thing that can be done with an object: an operation that
+// takes its id. With Fields or Ask, the button leads to a page that asks.
+type Action[T Row] struct {
+	Key  string // of the address: /invoices/{id}/issue
+	Word string // "Issue"
+	Icon string
+	Op   string // "invoices.issue"
+	When func(v *Visit, row *T) bool
+	Main bool                          // the page's one main action
+	Menu bool                          // it stands in the menu behind the dots
+	Ask  func(v *Visit, row *T) string // what it will do, in a sentence
+	Lost []string                      // what cannot be taken back
+	Set  func(v *Visit, row *T) Fields // fixed input
+	Form []Field
+	Done string                        // "Issued."; what the page then says
+	To   func(v *Visit, row *T) string // where a link leads; no operation then
+}
+
+// Part is a section of an object's page. It is shown when it returns a template.
+type Part[T Row] func(v *Visit, row *T) (*Section, error)
+
+// Section is a title, and a template of this package or of a room with its data.
+type Section struct {
+	Head  string
+	Count string
+	All   string // a link to the list that has all of it
+	Word  string // of that link
+	Name  string // of the template
+	Data  any
+}
+
+// Source is where a part of the timeline comes from.
+type Source[T Row] func(v *Visit, row *T) ([]Moment, error)
+
+// Composer is the box above the timeline: it posts to the first operation whose
+// tab is chosen.
+type Composer[T Row] struct {
+	Tabs []Compose
+}
+
+// Compose is one tab of a composer.
+type Compose struct {
+	Key, Word, Icon string
+	Op              string // with the object's id
+	Field           string // that takes the text
+	Label           string // of the field, which is also its placeholder
+	Button          string
+	Done            string
+	Set             func(v *Visit, object id.ID) Fields
+}
+
+// noun is a Noun of any type.
+type noun interface {
+	path() string
+	resourceType() string
+	words() (one, many, icon string)
+	check(d *Desk)
+	pages(d *Desk) []Route
+	lines(v *Visit, input Fields) ([]Line, Page, error)
+	resolve(v *Visit, ids []id.ID) (map[id.ID]string, error)
+	nameOf(v *Visit, data []byte) string
+	field(name string) *Field
+	ops() string
+	searchable() bool
+	mayList(v *Visit) bool
+	mayCreate(v *Visit) bool
+	listed() bool
+	refused(v *Visit, t *typedIn) error
+}
+
+func (n *Noun[T]) path() string                    { return n.Path }
+func (n *Noun[T]) resourceType() string            { return n.Type }
+func (n *Noun[T]) words() (one, many, icon string) { return n.One, n.Many, n.Icon }
+func (n *Noun[T]) searchable() bool                { return n.Seek != "" }
+func (n *Noun[T]) mayList(v *Visit) bool           { return v.May(n.ops() + ".list") }
+func (n *Noun[T]) mayCreate(v *Visit) bool         { return !n.NoNew && v.May(n.ops()+".create") }
+func (n *Noun[T]) listed() bool                    { return len(n.Table) > 0 || n.Front != nil }
+
+func (n *Noun[T]) ops() string {
+	if n.Ops != "" {
+		return n.Ops
+	}
+	return strings.ReplaceAll(n.Path, "-", "_")
+}
+
+func (n *Noun[T]) by() string {
+	if n.By != "" {
+		return n.By
+	}
+	return "query"
+}
+
+func (n *Noun[T]) rail() string {
+	if n.Rail != "" {
+		return n.Rail
+	}
+	return n.Path
+}
+
+// check panics when the declaration is wrong, at start.
+func (n *Noun[T]) check(d *Desk) {
+	if n.Path == "" || n.One == "" || n.Many == "" || n.Name == nil || n.Line == nil {
+		panic("desk: a noun needs Path, One, Many, Name and Line: " + n.Path)
+	}
+	list := d.Catalog.Named(n.ops() + ".list")
+	if list == nil {
+		panic("desk: there is no operation " + n.ops() + ".list")
+	}
+	for _, f := range n.Filters {
+		if !list.TakesQuery(f.Field) {
+			panic("desk: " + list.Name + " has no filter " + f.Field)
+		}
+	}
+	for _, f := range n.Fields {
+		if f.Shown == nil && d.property(n.ops()+".update", f.Field) == nil &&
+			d.property(n.ops()+".create", f.Field) == nil && !f.Fixed {
+			panic("desk: " + n.ops() + " has no field " + f.Field)
+		}
+	}
+	for _, a := range n.Actions {
+		if a.To == nil && d.Catalog.Named(a.Op) == nil {
+			panic("desk: there is no operation " + a.Op)
+		}
+	}
+}
+
+func (n *Noun[T]) pages(d *Desk) []Route {
+	at := "/" + n.Path
+	list := n.showList
+	if n.Front != nil {
+		list = n.Front
+	}
+	routes := []Route{{Pattern: "GET " + at, Show: list}}
+	if d.Catalog.Named(n.ops()+".create") != nil && !n.NoNew {
+		routes = append(routes, Route{Pattern: "GET " + at + "/new", Show: n.showForm},
+			Route{Pattern: "POST " + at + "/new", Show: n.create})
+	}
+	if len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil {
+		routes = append(routes, Route{Pattern: "POST " + at + "/bulk", Show: n.bulk})
+	}
+	if d.Catalog.Named(n.ops()+".get") == nil {
+		return routes
+	}
+	routes = append(routes, Route{Pattern: "GET " + at + "/{id}", Show: n.showObject})
+	if d.Catalog.Named(n.ops()+".update") != nil {
+		routes = append(routes, Route{Pattern: "POST " + at + "/{id}/edit", Show: n.edit})
+	}
+	if d.Catalog.Named(n.ops()+".delete") != nil {
+		routes = append(routes, Route{Pattern: "GET " + at + "/{id}/delete", Show: n.askDelete},
+			Route{Pattern: "POST " + at + "/{id}/delete", Show: n.remove})
+	}
+	for _, c := range n.Children {
+		routes = append(routes, c.pages(d, at, n.ops())...)
+	}
+	if n.Compose != nil {
+		routes = append(routes, Route{Pattern: "POST " + at + "/{id}/compose", Show: n.compose})
+	}
+	for _, a := range n.Actions {
+		if a.To == nil {
+			routes = append(routes,
+				Route{Pattern: "GET " + at + "/{id}/" + a.Key, Show: func(v *Visit) error { return n.askAction(v, &a) }},
+				Route{Pattern: "POST " + at + "/{id}/" + a.Key, Show: func(v *Visit) error { return n.act(v, &a) }})
+		}
+	}
+	return routes
+}
+
+// field is a field by its name, or nil.
+func (n *Noun[T]) field(name string) *Field {
+	for _, list := range [][]Field{n.Fields, n.Form} {
+		for i := range list {
+			if list[i].Field == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Include is only for operations that know it.
+func (n *Noun[T]) including(v *Visit, operation string, in Fields) Fields {
+	if n.Include == "" {
+		return in
+	}
+	if o := v.Catalog.Named(operation); o != nil && o.TakesQuery("include") {
+		in["include"] = []string{n.Include}
+	}
+	return in
+}

@@ -1,0 +1,583 @@
+package desk
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
+)
+
+// objectData is what the template "object" shows: what happened at the left, what
+// is true at the right.
+type objectData struct {
+	ID       string
+	Path     string
+	Facts    []factGroup
+	First    []*Section // above the facts
+	Sections []*Section // at the side
+	Above    []*Section // above the timeline
+	Story    []day
+	Compose  *composeData
+	Back     string
+	More     any
+}
+
+type factGroup struct {
+	Head  string
+	Facts []fact
+	Rare  []fact // empty, and empty for most
+}
+
+// fact is a field that looks like text until it is touched.
+type fact struct {
+	Word string
+	Cell Cell
+	Edit string // the link that makes it a field; empty when it cannot be edited
+	Form *Form  // while it is one
+}
+
+type composeData struct {
+	To   string
+	Tabs []Compose
+	On   Compose
+	Back string
+}
+
+// object is a row with its JSON, which has the values of fields by name.
+type object[T Row] struct {
+	row T
+	raw map[string]any
+}
+
+func (n *Noun[T]) get(v *Visit) (*object[T], error) {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return nil, err
+	}
+	body, err := v.Run(n.ops()+".get", n.including(v, n.ops()+".get", Fields{"id": ref}))
+	if err != nil {
+		return nil, err
+	}
+	var o object[T]
+	if err := json.Unmarshal(body, &struct {
+		Data *T `json:"data"`
+	}{&o.row}); err != nil {
+		return nil, err
+	}
+	if n.Coin != nil {
+		v.coin = n.Coin(&o.row)
+	}
+	err = json.Unmarshal(body, &struct {
+		Data *map[string]any `json:"data"`
+	}{&o.raw})
+	return &o, err
+}
+
+// showObject shows an object's page.
+func (n *Noun[T]) showObject(v *Visit) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	return n.objectPage(v, http.StatusOK, o, nil)
+}
+
+// typedIn is a form on an object's page that was refused.
+type typedIn struct {
+	at     string // the field, or "emails" for a new row of a child
+	posted url.Values
+	whole  string
+	wrong  map[string]string
+}
+
+func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) error {
+	ref := string(o.row.RowID())
+	at := "/" + n.Path + "/" + ref
+	d := &objectData{ID: ref, Path: at, Back: v.With()}
+	if v.R.Method == http.MethodPost {
+		d.Back = at
+	}
+	name := n.Name(v, &o.row)
+	view := View{Title: name, Section: n.rail(), Data: d, Own: true, Watch: n.Type + " " + n.watch(),
+		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, ""}}, API: v.objectSamples(n.ops(), ref)}
+	if n.State != nil {
+		p := n.State(v, &o.row)
+		view.Badge = Badge{p.Text, p.Tone}
+	}
+	if n.Shape != nil {
+		view.Avatar = Face(name, n.Shape(&o.row))
+	}
+	n.fillActions(v, o, &view, at)
+	if err := n.fillFacts(v, o, d, t); err != nil {
+		return err
+	}
+	for _, c := range n.Children {
+		s, err := c.section(v, at, o.row.RowID(), t)
+		if err != nil {
+			return err
+		}
+		if s != nil && c.wide() {
+			d.Above = append(d.Above, s)
+		} else if s != nil {
+			d.Sections = append(d.Sections, s)
+		}
+	}
+	var err error
+	if d.Above, err = n.sections(v, o, n.Above, d.Above); err != nil {
+		return err
+	}
+	if d.First, err = n.sections(v, o, n.First, nil); err != nil {
+		return err
+	}
+	if d.Sections, err = n.sections(v, o, n.Parts, d.Sections); err != nil {
+		return err
+	}
+	if n.Compose != nil {
+		d.Compose = &composeData{To: at + "/compose", Tabs: n.Compose.Tabs, On: n.Compose.Tabs[0], Back: d.Back}
+		for _, c := range n.Compose.Tabs {
+			if c.Key == v.R.URL.Query().Get("write") {
+				d.Compose.On = c
+			}
+		}
+	}
+	if d.Story, err = n.story(v, o); err != nil {
+		return err
+	}
+	layout := "object"
+	if n.Layout != "" {
+		layout = n.Layout
+	}
+	if n.Data != nil {
+		if d.More, err = n.Data(v, &o.row); err != nil {
+			return err
+		}
+	}
+	return v.Show(status, layout, view)
+}
+
+func (n *Noun[T]) watch() string {
+	words := []string{}
+	for _, c := range n.Children {
+		words = append(words, c.watch())
+	}
+	if len(n.Story) > 0 {
+		words = append(words, "message", "task", "invoice")
+	}
+	return strings.Join(words, " ")
+}
+
+func (n *Noun[T]) sections(v *Visit, o *object[T], parts []Part[T], out []*Section) ([]*Section, error) {
+	for _, p := range parts {
+		s, err := p(v, &o.row)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// fillActions makes the buttons: one main action, the others beside it, and
+// what deletes in the menu.
+func (n *Noun[T]) fillActions(v *Visit, o *object[T], view *View, at string) {
+	for _, a := range n.Actions {
+		if a.When != nil && !a.When(v, &o.row) || a.To == nil && !v.May(a.Op) {
+			continue
+		}
+		b := Button{Text: a.Word, Href: at + "/" + a.Key, Icon: a.Icon, Post: a.Form == nil && a.Ask == nil}
+		if a.To != nil {
+			b.Href, b.Post = a.To(v, &o.row), false
+		}
+		b.Away = len(a.Lost) > 0
+		switch {
+		case a.Main && view.Main == nil:
+			view.Main = &b
+		case b.Away || a.Menu || len(view.Buttons) > 1:
+			view.More = append(view.More, b)
+		default:
+			view.Buttons = append(view.Buttons, b)
+		}
+	}
+	if v.May(n.ops() + ".delete") {
+		restores := v.Catalog.Named(n.ops()+".restore") != nil
+		view.More = append(view.More, Button{Text: "Delete this " + n.One, Href: at + "/delete", Icon: "trash",
+			Post: restores && n.Ask == nil, Away: true})
+	}
+}
+
+func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) error {
+	editing := v.R.URL.Query().Get("edit")
+	if t != nil {
+		editing = t.at
+	}
+	group := factGroup{Head: "Facts"}
+	var cells []*Cell
+	flush := func() {
+		if len(group.Facts) > 0 {
+			d.Facts = append(d.Facts, group)
+		}
+	}
+	for i, f := range n.Fields {
+		if f.New {
+			continue
+		}
+		if f.Group != "" {
+			if i > 0 {
+				flush()
+			}
+			group = factGroup{Head: f.Group}
+		}
+		x := fact{Word: f.Word, Cell: n.factCell(v, o, f)}
+		if !f.Fixed && (n.Frozen == nil || !n.Frozen(&o.row)) && v.property(n.ops()+".update", f.Field) != nil && v.May(n.ops()+".update") {
+			x.Edit = v.With("edit", f.Field)
+			if v.R.Method == http.MethodPost {
+				x.Edit = d.Path + "?edit=" + f.Field
+			}
+			if editing == f.Field {
+				form, err := n.factForm(v, o, f, d, t)
+				if err != nil {
+					return err
+				}
+				x.Form = form
+			}
+		}
+		if f.Rare && x.Form == nil && x.Cell.empty() {
+			group.Rare = append(group.Rare, x)
+			continue
+		}
+		group.Facts = append(group.Facts, x)
+	}
+	flush()
+	for i := range d.Facts {
+		for j := range d.Facts[i].Facts {
+			cells = append(cells, &d.Facts[i].Facts[j].Cell)
+		}
+	}
+	return v.resolve(cells)
+}
+
+// factCell shows a field of the object as its schema says.
+func (n *Noun[T]) factCell(v *Visit, o *object[T], f Field) Cell {
+	if f.Shown != nil {
+		return f.Shown(v, &o.row)
+	}
+	s := v.property(n.ops()+".update", f.Field)
+	if s == nil {
+		s = v.property(n.ops()+".create", f.Field)
+	}
+	value := o.raw[f.Field]
+	switch x := value.(type) {
+	case nil:
+		return Cell{Kind: "text"}
+	case bool:
+		if x {
+			return Text("Yes")
+		}
+		return Text("No")
+	case []any:
+		words := []string{}
+		for _, w := range x {
+			if text, ok := w.(string); ok {
+				words = append(words, text)
+			}
+		}
+		return Tags(words)
+	case float64:
+		if f.Kind == "money" {
+			return v.Sum(int64(x), v.Currency())
+		}
+		return Text(thousands(int(x)))
+	case string:
+		switch {
+		case f.Ref != "":
+			if ref, ok := id.Parse(x); ok {
+				return To(f.Ref, &ref)
+			}
+		case s != nil && len(s.Enum) > 0:
+			return Text(Capital(choice(x, f.Words)))
+		case strings.Contains(x, "T") && (s == nil || s.Format == "date-time"):
+			if t, err := clock.Parse(x); err == nil {
+				return v.At(&t)
+			}
+		case inputKind(s) == "area" || f.Kind == "area":
+			return Long(x)
+		}
+		return Text(x)
+	}
+	return Cell{Kind: "text"}
+}
+
+// factForm makes a fact a field.
+func (n *Noun[T]) factForm(v *Visit, o *object[T], f Field, d *objectData, t *typedIn) (*Form, error) {
+	value := inputValue(v, v.property(n.ops()+".update", f.Field) != nil, f, o.raw[f.Field])
+	in := v.Describe(n.ops()+".update", f, value)
+	in.Focus = true
+	if f.Ref != "" && in.Pick != "" && value != "" {
+		if ref, ok := id.Parse(value); ok {
+			names, err := v.Names(f.Ref, []id.ID{ref})
+			if err != nil {
+				return nil, err
+			}
+			in.Value = names[ref]
+		}
+	}
+	form := &Form{To: d.Path + "/edit", Back: d.Path, Button: "Save", Fields: []Input{in},
+		Hidden: map[string]string{"field": f.Field, "back": d.Back}}
+	if t != nil {
+		form.Fill(t.posted, t.whole, t.wrong)
+	}
+	return form, nil
+}
+
+// inputValue is a value as an input takes it.
+func inputValue(v *Visit, _ bool, f Field, value any) string {
+	switch x := value.(type) {
+	case nil:
+		return ""
+	case bool:
+		if x {
+			return "yes"
+		}
+		return ""
+	case float64:
+		if f.Kind == "money" {
+			return Plain(int64(x), v.Currency())
+		}
+		return strings.TrimSuffix(strings.TrimRight(jsonText(x), "0"), ".")
+	case []any:
+		words := []string{}
+		for _, w := range x {
+			if text, ok := w.(string); ok {
+				words = append(words, text)
+			}
+		}
+		return strings.Join(words, ", ")
+	case string:
+		if t, err := clock.Parse(x); err == nil && strings.Contains(x, "T") {
+			return t.Std().In(v.Zone()).Format("2006-01-02T15:04")
+		}
+		return x
+	}
+	return ""
+}
+
+func jsonText(x any) string {
+	b, err := json.Marshal(x)
+	if err != nil {
+		return ""
+	}
+	text := string(b)
+	if !strings.Contains(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// edit saves one fact, and can be undone.
+func (n *Noun[T]) edit(v *Visit) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	name := v.Value("field")
+	i := slices.IndexFunc(n.Fields, func(f Field) bool { return f.Field == name })
+	if i < 0 {
+		return fault.NotFound.New()
+	}
+	f := n.Fields[i]
+	posted := v.R.PostForm
+	if !posted.Has(name) && inputKind(v.property(n.ops()+".update", name)) == "box" {
+		posted.Set(name, "") // a box that is not ticked is not sent
+	}
+	in, wrong := v.Read(n.ops()+".update", []Field{f}, posted)
+	if kindOf(v.property(n.ops()+".update", name)) == "boolean" {
+		in[name] = posted.Get(name) == "yes"
+	}
+	if len(wrong) > 0 {
+		return n.objectPage(v, http.StatusBadRequest, o, &typedIn{name, posted, "", wrong})
+	}
+	ref := o.row.RowID()
+	in["id"] = ref
+	if err := v.Do(n.ops()+".update", in, nil); err != nil {
+		whole, fields, status, err := Refused(err)
+		if err != nil {
+			return err
+		}
+		return n.objectPage(v, status, o, &typedIn{name, posted, whole, fields})
+	}
+	return v.DoneWith(v.Back("/"+n.Path+"/"+string(ref)), "saved", ref)
+}
+
+// DoneWith says what was done to an object, and offers to undo it.
+func (v *Visit) DoneWith(path, what string, object id.ID) error {
+	e, err := v.lastEvent(object)
+	if err != nil {
+		return err
+	}
+	if e == "" {
+		return v.Done(path, what, nil)
+	}
+	return v.Done(path, what, []id.ID{e})
+}
+
+// askDelete asks before what cannot be taken back.
+func (n *Noun[T]) askDelete(v *Visit) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	at, name := "/"+n.Path+"/"+string(o.row.RowID()), n.Name(v, &o.row)
+	f := &Form{To: at + "/delete", Back: at, Button: "Delete " + n.One, Away: true,
+		Lead: "You can undo this right after."}
+	if v.Catalog.Named(n.ops()+".restore") == nil {
+		f.Lead = "This cannot be undone."
+	}
+	if n.Ask != nil {
+		f.Lead, f.Lost = n.Ask(v, &o.row)
+	}
+	return v.Show(http.StatusOK, "form-page", View{Title: "Delete " + name + "?", Section: n.rail(), Data: f,
+		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {"Delete", ""}}})
+}
+
+func (n *Noun[T]) remove(v *Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	if err := v.Do(n.ops()+".delete", Fields{"id": ref}, nil); err != nil {
+		return v.Explain(err, n.rail(), "/"+n.Path+"/"+string(ref))
+	}
+	if v.Catalog.Named(n.ops()+".restore") == nil {
+		return v.Done("/"+n.Path, "deleted", nil)
+	}
+	return v.DoneWith("/"+n.Path, "deleted", ref)
+}
+
+// Explain shows why something cannot be done, with a way back.
+func (v *Visit) Explain(err error, section, back string) error {
+	whole, fields, status, rest := Refused(err)
+	if rest != nil {
+		return rest
+	}
+	for name, text := range fields {
+		whole = strings.TrimSpace(whole + " " + Capital(spaced(name)) + ": " + text + ".")
+	}
+	return v.Show(status, "refusal", View{Title: "That did not work", Section: section,
+		Data: map[string]string{"Text": whole, "Back": back}})
+}
+
+// askAction shows what an action will do, with its form.
+func (n *Noun[T]) askAction(v *Visit, a *Action[T]) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	return n.actionPage(v, http.StatusOK, o, a, v.R.URL.Query(), "", nil)
+}
+
+func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], typed url.Values, whole string,
+	wrong map[string]string) error {
+	at, name := "/"+n.Path+"/"+string(o.row.RowID()), n.Name(v, &o.row)
+	f := &Form{To: at + "/" + a.Key, Back: at, Button: a.Word, Lost: a.Lost, Away: len(a.Lost) > 0, Main: true,
+		Hidden: map[string]string{"key": string(id.New())}}
+	if typed.Get("key") != "" {
+		f.Hidden["key"] = typed.Get("key")
+	}
+	if a.Ask != nil {
+		f.Lead = a.Ask(v, &o.row)
+	}
+	for i, field := range a.Form {
+		first := ""
+		if field.Start != nil {
+			first = field.Start(v)
+		} else if value, ok := o.raw[cmp.Or(field.From, field.Field)]; ok {
+			first = inputValue(v, true, field, value)
+		}
+		in := v.Describe(a.Op, field, first)
+		in.Focus = i == 0
+		f.Fields = append(f.Fields, in)
+	}
+	f.Fill(typed, whole, wrong)
+	if err := v.namePicks(f); err != nil {
+		return err
+	}
+	return v.Show(status, "form-page", View{Title: a.Word + ": " + name, Section: n.rail(), Data: f,
+		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {a.Word, ""}}})
+}
+
+func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	in, wrong := v.Read(a.Op, a.Form, v.R.PostForm)
+	for name, value := range in {
+		if value == nil {
+			delete(in, name)
+		}
+	}
+	if len(wrong) > 0 {
+		return n.actionPage(v, http.StatusBadRequest, o, a, v.R.PostForm, "", wrong)
+	}
+	in["id"] = o.row.RowID()
+	if a.Set != nil {
+		for name, value := range a.Set(v, &o.row) {
+			in[name] = value
+		}
+	}
+	if err := v.Do(a.Op, in, nil); err != nil {
+		if len(a.Form) == 0 {
+			return v.Explain(err, n.rail(), "/"+n.Path+"/"+string(o.row.RowID()))
+		}
+		whole, fields, status, err := Refused(err)
+		if err != nil {
+			return err
+		}
+		return n.actionPage(v, status, o, a, v.R.PostForm, whole, fields)
+	}
+	to := v.Back("/" + n.Path + "/" + string(o.row.RowID()))
+	if strings.HasSuffix(a.Op, ".update") {
+		return v.DoneWith(to, a.Done, o.row.RowID())
+	}
+	return v.Done(to, a.Done, nil)
+}
+
+// compose saves what was written above the timeline.
+func (n *Noun[T]) compose(v *Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	at := "/" + n.Path + "/" + string(ref)
+	for _, c := range n.Compose.Tabs {
+		if c.Key != v.Value("write") {
+			continue
+		}
+		text := v.Value("text")
+		if text == "" {
+			return v.Redirect(at)
+		}
+		in := Fields{c.Field: text}
+		if c.Set != nil {
+			for name, value := range c.Set(v, ref) {
+				in[name] = value
+			}
+		} else {
+			in["id"] = ref
+		}
+		if err := v.Do(c.Op, in, nil); err != nil {
+			return v.Explain(err, n.rail(), at)
+		}
+		return v.Done(at, c.Done, nil)
+	}
+	return fault.NotFound.New()
+}

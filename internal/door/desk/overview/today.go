@@ -1,0 +1,354 @@
+package overview
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/web"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/eventlog"
+	"frontdesk/internal/resource/invoice"
+	"frontdesk/internal/resource/message"
+)
+
+// todayData is what the template "today" shows. Every figure leads to the list
+// that proves it.
+type todayData struct {
+	Figures  []figure
+	Bars     []bar
+	BarsSay  string
+	Sections []*desk.Section
+	Aside    []*desk.Section
+	Setup    string
+}
+
+type figure struct {
+	Word, Sum, More, Href string
+	Bad                   bool
+	Bars                  bool
+}
+
+// bar is a week of the sparkline.
+type bar struct {
+	X, Y, Height int
+	Now          bool
+}
+
+// figureRows bounds what a figure adds up. Beyond it, the figure says "more than".
+const figureRows = 100
+
+func today(v *desk.Visit) error {
+	d := &todayData{}
+	if err := d.money(v); err != nil {
+		return err
+	}
+	if err := d.lists(v); err != nil {
+		return err
+	}
+	if err := d.happened(v); err != nil {
+		return err
+	}
+	view := desk.View{Title: "Today", Section: "today", Own: true, Data: d, Watch: "invoice task message thread domain",
+		Sub: v.LongDay(v.Now().Std().In(v.Zone()))}
+	view.Main = &desk.Button{Text: "New", Href: "/search", Icon: "plus"}
+	if left, err := setupLeft(v); err != nil {
+		return err
+	} else if left > 0 {
+		view.Buttons = []desk.Button{{Text: "Set up: " + desk.Count(left, "step", "steps") + " left", Href: "/setup"}}
+	}
+	return v.Show(http.StatusOK, "today", view)
+}
+
+// sums adds amounts by currency and writes them in the business's order.
+type sums map[string]int64
+
+func (s sums) text(v *desk.Visit) string {
+	own := v.House().Currency
+	words := []string{}
+	if cents, ok := s[own]; ok || len(s) == 0 {
+		words = append(words, v.Money(cents, own))
+	}
+	for code, cents := range s {
+		if code != own && len(words) < 2 {
+			words = append(words, v.Money(cents, code))
+		}
+	}
+	return strings.Join(words, " + ")
+}
+
+// money is what is owed, what is overdue and what was paid.
+func (d *todayData) money(v *desk.Visit) error {
+	if !v.May("invoices.list") {
+		return nil
+	}
+	open, page, err := desk.List[invoice.Invoice](v, "invoices.list",
+		desk.Fields{"unpaid": true, "limit": figureRows, "sortBy": "dueAt", "sortOrder": "asc"})
+	if err != nil {
+		return err
+	}
+	owed, late, lateCount := sums{}, sums{}, 0
+	oldest := time.Duration(0)
+	for i := range open {
+		o := &open[i]
+		owed[o.Currency] += o.AmountDueCents
+		if o.DueAt != nil && *o.DueAt < v.Now() {
+			late[o.Currency] += o.AmountDueCents
+			lateCount++
+			oldest = max(oldest, v.Now().Sub(*o.DueAt))
+		}
+	}
+	more := desk.Count(len(open), "invoice", "invoices")
+	if page.HasMore {
+		more = "more than " + more
+	}
+	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: owed.text(v), More: more, Href: "/invoices?unpaid=true"})
+	f := figure{Word: "Overdue", Sum: late.text(v), More: "nothing is late", Href: "/invoices?status=overdue"}
+	if lateCount > 0 {
+		f.More = desk.Count(lateCount, "invoice", "invoices") + ", oldest " +
+			desk.Count(max(1, int(oldest/(24*time.Hour))), "day", "days")
+		f.Bad = true
+	}
+	d.Figures = append(d.Figures, f)
+	if err := d.waiting(v); err != nil {
+		return err
+	}
+	return d.paid(v)
+}
+
+// waiting is how many threads wait for an answer.
+func (d *todayData) waiting(v *desk.Visit) error {
+	if !v.May("threads.list") {
+		return nil
+	}
+	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
+		"limit": figureRows, "sortBy": "lastMessageAt", "sortOrder": "asc"})
+	if err != nil {
+		return err
+	}
+	n := strconv.Itoa(len(rows))
+	if page.HasMore {
+		n += "+"
+	}
+	f := figure{Word: "Waiting for an answer", Sum: n, More: "nobody is waiting", Href: "/inbox"}
+	if len(rows) > 0 {
+		f.More = "oldest " + age(v.Now().Sub(rows[0].LastMessageAt))
+	}
+	if !v.Has("/inbox") {
+		f.Href = "/search"
+	}
+	d.Figures = append(d.Figures, f)
+	return nil
+}
+
+func age(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return desk.Count(max(1, int(d/time.Minute)), "minute", "minutes")
+	case d < 48*time.Hour:
+		return desk.Count(int(d/time.Hour), "hour", "hours")
+	}
+	return desk.Count(int(d/(24*time.Hour)), "day", "days")
+}
+
+// paid is what came in this month, with a bar for each of the last eight weeks.
+func (d *todayData) paid(v *desk.Visit) error {
+	now := v.Now().Std().In(v.Zone())
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
+	since := now.AddDate(0, 0, -8*7)
+	if month.Before(since) {
+		since = month
+	}
+	rows, err := payments(v, since)
+	if err != nil {
+		return err
+	}
+	total, weeks := sums{}, [8]int64{}
+	own := v.House().Currency
+	for _, p := range rows {
+		if !p.PaidAt.Std().Before(month.UTC()) {
+			total[own] += p.AmountCents
+		}
+		if week := int(now.Sub(p.PaidAt.Std()) / (7 * 24 * time.Hour)); week >= 0 && week < 8 {
+			weeks[7-week] += p.AmountCents
+		}
+	}
+	highest := int64(1)
+	words := []string{}
+	for _, w := range weeks {
+		highest = max(highest, w)
+		words = append(words, v.Money(w, own))
+	}
+	for i, w := range weeks {
+		height := max(2, int(48*w/highest))
+		d.Bars = append(d.Bars, bar{X: i * 19, Y: 52 - height, Height: height, Now: i == 7})
+	}
+	d.BarsSay = "Paid by week, the last eight weeks: " + strings.Join(words, ", ")
+	d.Figures = append(d.Figures, figure{Word: "Paid in " + now.Format("January"), Sum: total.text(v),
+		More: desk.Count(len(rows), "payment in eight weeks", "payments in eight weeks"), Href: "/invoices?status=paid",
+		Bars: true})
+	return nil
+}
+
+// payments are those of the log since a time that were not voided later.
+func payments(v *desk.Visit, since time.Time) (map[id.ID]invoice.Payment, error) {
+	out := map[id.ID]invoice.Payment{}
+	for _, kind := range []string{"invoice.payment.created", "invoice.payment.voided"} {
+		rows, _, err := desk.List[eventlog.Event](v, "events.list",
+			desk.Fields{"type": kind, "since": clock.Of(since).String(), "limit": figureRows})
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			var p invoice.Payment
+			if kind == "invoice.payment.voided" {
+				delete(out, rows[i].ResourceID)
+			} else if v.Decode(rows[i].Data, &p) {
+				out[rows[i].ResourceID] = p
+			}
+		}
+	}
+	return out, nil
+}
+
+// lists are the rows that somebody should look at.
+func (d *todayData) lists(v *desk.Visit) error {
+	open := []string{"open", "in_progress"}
+	due, err := v.Related("Tasks due", "tasks", desk.Fields{"status": open, "dueBefore": v.EndOfDay(0), "sortBy": "dueAt",
+		"sortOrder": "asc"}, map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
+		"sortOrder": {"asc"}}, "Nothing is due today.")
+	if err != nil {
+		return err
+	}
+	late, err := v.Related("Overdue invoices", "invoices", desk.Fields{"status": []string{"overdue"}},
+		map[string][]string{"status": {"overdue"}}, "")
+	if err != nil {
+		return err
+	}
+	threads, err := threadLines(v)
+	if err != nil {
+		return err
+	}
+	domains, err := domainLines(v)
+	if err != nil {
+		return err
+	}
+	for _, s := range []*desk.Section{threads, due, late} {
+		if s != nil {
+			d.Sections = append(d.Sections, s)
+		}
+	}
+	if domains != nil {
+		d.Aside = append(d.Aside, domains)
+	}
+	return nil
+}
+
+// threadLines are the conversations that wait for an answer.
+func threadLines(v *desk.Visit) (*desk.Section, error) {
+	if !v.May("threads.list") || !v.Has("/inbox") {
+		return nil, nil
+	}
+	rows, _, err := desk.List[message.Thread](v, "threads.list",
+		desk.Fields{"status": []string{"open"}, "limit": 5, "sortBy": "lastMessageAt", "sortOrder": "asc"})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	lines := []desk.Line{}
+	for i := range rows {
+		t := &rows[i]
+		l := desk.Line{Icon: "mail", Text: t.Subject, Href: "/inbox/" + string(t.ID), Time: v.When(t.LastMessageAt)}
+		if t.Subject == "" {
+			l.Text = "(no subject)"
+		}
+		if wait := v.Now().Sub(t.LastMessageAt); wait > 24*time.Hour {
+			l.Pill, l.Time = desk.Pill{Text: fmt.Sprintf("%d d", int(wait/(24*time.Hour))), Tone: "warn"}, nil
+		}
+		lines = append(lines, l)
+	}
+	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}, nil
+}
+
+// domainLines are the domains that need somebody: that renew soon, failed or have
+// email without its records.
+func domainLines(v *desk.Visit) (*desk.Section, error) {
+	if !v.May("domains.list") || !v.Has("/domains") {
+		return nil, nil
+	}
+	rows, _, err := desk.List[domain.Domain](v, "domains.list", desk.Fields{"limit": 50})
+	if err != nil {
+		return nil, err
+	}
+	lines := []desk.Line{}
+	for i := range rows {
+		if p := web.Standing(v, &rows[i]); p.Tone == "bad" || p.Tone == "warn" {
+			lines = append(lines, desk.Line{Icon: "globe", Text: rows[i].UnicodeName, Pill: p,
+				Href: "/domains/" + string(rows[i].ID)})
+		}
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	return &desk.Section{Head: "Domains", All: "/domains", Name: "lines", Data: desk.LinesOf(lines...)}, nil
+}
+
+// happened is what others did lately.
+func (d *todayData) happened(v *desk.Visit) error {
+	if !v.May("events.list") {
+		return nil
+	}
+	rows, _, err := desk.List[eventlog.Event](v, "events.list", desk.Fields{"limit": 30})
+	if err != nil {
+		return err
+	}
+	kept := rows[:0]
+	for _, e := range rows {
+		if !strings.HasPrefix(e.Type, "session.") && len(kept) < 8 {
+			kept = append(kept, e)
+		}
+	}
+	moments, err := v.Moments(kept, false)
+	if err != nil || len(moments) == 0 {
+		return err
+	}
+	for i := range moments {
+		moments[i].Time = v.When(moments[i].At)
+	}
+	d.Aside = append(d.Aside, &desk.Section{Head: "What happened", All: "/activity", Name: "feed", Data: moments})
+	return nil
+}
+
+// setupLeft counts the steps that are left to set up the account.
+func setupLeft(v *desk.Visit) (int, error) {
+	if !v.Session.Manager() || !v.May("organizations.usage") {
+		return 0, nil
+	}
+	var u account.Usage
+	if err := v.Do("organizations.usage", desk.Fields{}, &u); err != nil {
+		return 0, err
+	}
+	standings, _, err := desk.List[account.Standing](v, "agreements.list", desk.Fields{"limit": 100})
+	if err != nil {
+		return 0, err
+	}
+	left := 0
+	for _, s := range standings {
+		if s.AcceptedAt == nil {
+			left++
+			break
+		}
+	}
+	if u.Keys == 0 {
+		left++
+	}
+	if u.Agents == 0 {
+		left++
+	}
+	return left, nil
+}

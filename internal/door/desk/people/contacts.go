@@ -1,0 +1,259 @@
+package people
+
+import (
+	"strings"
+
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/contact"
+)
+
+var contacts = &desk.Noun[contact.Contact]{
+	Path: "contacts", Type: "contact", One: "contact", Many: "contacts", Icon: "people",
+	Lead: "Everyone your business talks to, with everything that happened between you.",
+	Seek: "Name, email, phone",
+	Table: []desk.Column[contact.Contact]{
+		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+			return desk.Named(Name(c), isCompany(c))
+		}},
+		{Head: "Company", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+			if isCompany(c) != "" {
+				return desk.Text("")
+			}
+			return desk.Opt(c.OrganizationName)
+		}},
+		{Head: "Email", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(email(c)) }},
+		{Head: "Phone", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+			return desk.Text(phone(c))
+		}},
+		{Head: "Tags", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+			return desk.Tags(c.Tags)
+		}},
+		{Head: "Added", Sort: "createdAt", Width: "w1", Fold: "four", End: true,
+			Cell: func(v *desk.Visit, c *contact.Contact) desk.Cell { return v.At(&c.CreatedAt) }},
+	},
+	Filters: []desk.Filter{
+		{Field: "tag", Word: "Tag"},
+		{Field: "email", Word: "Email"},
+		{Field: "phone", Word: "Phone"},
+		{Field: "createdAfter", Word: "Added after", Day: true},
+		{Field: "createdBefore", Word: "Added before", Day: true},
+		{Field: "externalId", Word: "External id", Only: true},
+	},
+	Bulk: []desk.Bulk[contact.Contact]{desk.MayTag(func(c *contact.Contact) []string { return c.Tags })},
+	Name: func(_ *desk.Visit, c *contact.Contact) string { return Name(c) },
+	Line: func(_ *desk.Visit, c *contact.Contact) desk.Line {
+		return desk.Line{Avatar: desk.Face(Name(c), isCompany(c)), Text: Name(c), Faint: detail(c)}
+	},
+	Shape: isCompany,
+	Fields: []desk.Field{
+		{Field: "firstName", Word: "First name"},
+		{Field: "middleName", Word: "Middle name", Rare: true},
+		{Field: "lastName", Word: "Last name"},
+		{Field: "organizationName", Word: "Company"},
+		{Field: "jobTitle", Word: "Job title"},
+		{Field: "tags", Word: "Tags"},
+		{Field: "birthday", Word: "Birthday", Rare: true},
+		{Field: "notes", Word: "About"},
+		{Field: "prefix", Word: "Title", Rare: true},
+		{Field: "suffix", Word: "Suffix", Rare: true},
+		{Field: "externalId", Word: "External id", Rare: true},
+	},
+	Form: []desk.Field{
+		{Field: "firstName", Word: "First name"},
+		{Field: "lastName", Word: "Last name"},
+		{Field: "email", Word: "Email", Kind: "email", Hint: "ada@example.com"},
+		{Field: "phone", Word: "Phone", Kind: "tel", Hint: "+14155550100"},
+		{Field: "organizationName", Word: "Company"},
+		{Field: "jobTitle", Word: "Job title"},
+		{Field: "tags", Word: "Tags"},
+		{Field: "birthday", Word: "Birthday"},
+		{Field: "notes", Word: "About"},
+	},
+	Make: makeContact,
+	Actions: []desk.Action[contact.Contact]{
+		{Key: "write", Word: "Write", Icon: "mail", Main: true, To: func(_ *desk.Visit, c *contact.Contact) string {
+			return "/inbox/new?contactId=" + string(c.ID)
+		}, When: func(v *desk.Visit, c *contact.Contact) bool {
+			return len(c.Emails) > 0 && v.Has("/inbox/new")
+		}},
+		{Key: "task", Word: "New task", Icon: "task", To: func(_ *desk.Visit, c *contact.Contact) string {
+			return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
+		}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
+		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Op: "contacts.merge", Done: "merged",
+			Menu: true,
+			Ask: func(_ *desk.Visit, c *contact.Contact) string {
+				return "The other contact becomes part of " + Name(c) + ": its addresses, mails, tasks, notes and files " +
+					"move here, and it is deleted."
+			},
+			Form: []desk.Field{{Field: "contactId", Word: "The other contact", Ref: "contacts"}}},
+	},
+	Children: []desk.AnyChild{
+		&desk.Child[contact.Email]{Key: "emails", Ops: "contacts.emails", Param: "emailId", Head: "Email",
+			One: "email address",
+			Line: func(_ *desk.Visit, e *contact.Email) desk.Line {
+				return desk.Line{Text: e.Email, Faint: labelled(e.Label), Pill: primary(e.IsPrimary)}
+			},
+			Fields: []desk.Field{{Field: "email", Word: "Email"}, {Field: "label", Word: "Label", Hint: "work"},
+				{Field: "isPrimary", Word: "Write here first"}}},
+		&desk.Child[contact.PhoneNumber]{Key: "phone-numbers", Ops: "contacts.phone_numbers", Param: "phoneNumberId",
+			Head: "Phone", One: "phone number",
+			Line: func(_ *desk.Visit, p *contact.PhoneNumber) desk.Line {
+				return desk.Line{Text: p.PhoneNumber, Faint: labelled(p.Label)}
+			},
+			Fields: []desk.Field{{Field: "phoneNumber", Word: "Phone", Hint: "+14155550100"},
+				{Field: "label", Word: "Label", Hint: "mobile"}}},
+		&desk.Child[contact.Address]{Key: "addresses", Ops: "contacts.addresses", Param: "addressId", Head: "Address",
+			One: "address",
+			Line: func(v *desk.Visit, a *contact.Address) desk.Line {
+				return desk.Line{Text: addressLine(v, a), Faint: labelled(a.Label), Pill: primary(a.IsPrimary)}
+			},
+			Fields: []desk.Field{{Field: "line1", Word: "Street"}, {Field: "line2", Word: "More"},
+				{Field: "postalCode", Word: "Postal code"}, {Field: "city", Word: "City"},
+				{Field: "state", Word: "State"}, {Field: "country", Word: "Country", Hint: "US", Help: "Two letters."},
+				{Field: "label", Word: "Label", Hint: "home"}, {Field: "isPrimary", Word: "The main address"}}},
+	},
+	Parts: []desk.Part[contact.Contact]{
+		Properties[contact.Contact]("contacts"),
+		desk.Related[contact.Contact]("Customer", "customers", "contactId", ""),
+		desk.Related[contact.Contact]("Tasks", "tasks", "contactId", ""),
+		desk.Related[contact.Contact]("Email consent", "opt-ins", "contactId", ""),
+	},
+	Above: []desk.Part[contact.Contact]{duplicates, Suggestions[contact.Contact]("contacts")},
+	Compose: &desk.Composer[contact.Contact]{Tabs: []desk.Compose{
+		{Key: "note", Word: "Note", Icon: "note", Op: "contacts.notes.create", Field: "body",
+			Label: "A note that only your team sees", Button: "Save note", Done: "noted"},
+		{Key: "task", Word: "Task", Icon: "task", Op: "tasks.create", Field: "title",
+			Label: "What needs to be done for this person", Button: "Create task", Done: "created",
+			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"contactId": ref} }},
+	}},
+	Story: []desk.Source[contact.Contact]{
+		func(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
+			return mail(v, "contactId", c.ID, Name(c))
+		},
+		notes,
+	},
+}
+
+func email(c *contact.Contact) string {
+	for _, e := range c.Emails {
+		if e.IsPrimary {
+			return e.Email
+		}
+	}
+	if len(c.Emails) > 0 {
+		return c.Emails[0].Email
+	}
+	return ""
+}
+
+func phone(c *contact.Contact) string {
+	if len(c.PhoneNumbers) > 0 {
+		return c.PhoneNumbers[0].PhoneNumber
+	}
+	return ""
+}
+
+// detail tells two people of the same name apart.
+func detail(c *contact.Contact) string {
+	if e := email(c); e != "" && e != Name(c) {
+		return e
+	}
+	if isCompany(c) == "" && c.OrganizationName != nil {
+		return *c.OrganizationName
+	}
+	return phone(c)
+}
+
+func labelled(label *string) string {
+	if label == nil {
+		return ""
+	}
+	return *label
+}
+
+func primary(is bool) desk.Pill {
+	if is {
+		return desk.Pill{Text: "first"}
+	}
+	return desk.Pill{}
+}
+
+func addressLine(v *desk.Visit, a *contact.Address) string {
+	words := []string{a.Line1}
+	for _, s := range []*string{a.Line2, a.PostalCode, a.City, a.State} {
+		if s != nil && *s != "" {
+			words = append(words, *s)
+		}
+	}
+	if a.Country != nil {
+		words = append(words, v.Country(*a.Country))
+	}
+	return strings.Join(words, ", ")
+}
+
+// makeContact makes rows of the email and the phone number of the form.
+func makeContact(v *desk.Visit, in desk.Fields) {
+	delete(in, "email")
+	delete(in, "phone")
+	if e := v.Value("email"); e != "" {
+		in["emails"] = []desk.Fields{{"email": e}}
+	}
+	if p := v.Value("phone"); p != "" {
+		in["phoneNumbers"] = []desk.Fields{{"phoneNumber": p}}
+	}
+}
+
+// notes are what the team wrote about a contact.
+func notes(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
+	if !v.May("contacts.notes.list") {
+		return nil, nil
+	}
+	rows, _, err := desk.List[contact.ContactNote](v, "contacts.notes.list", desk.Fields{"id": c.ID, "limit": 20})
+	if err != nil {
+		return nil, err
+	}
+	names, err := v.Names("members", nil)
+	out := make([]desk.Moment, len(rows))
+	for i, n := range rows {
+		who := desk.Who{Name: "Someone", Avatar: desk.Face("?", "")}
+		if n.CreatedBy != nil && names[*n.CreatedBy] != "" {
+			who = desk.Who{Name: names[*n.CreatedBy], Avatar: desk.Face(names[*n.CreatedBy], "")}
+		}
+		if n.CreatedByAgent {
+			who = desk.Who{Name: "An agent", Avatar: desk.Bot("bot")}
+		}
+		out[i] = desk.Moment{At: n.CreatedAt, Who: who, Verb: "left a note", Said: n.Body, Home: true}
+	}
+	return out, err
+}
+
+// duplicates offers to merge those who have the same address or number.
+func duplicates(v *desk.Visit, c *contact.Contact) (*desk.Section, error) {
+	ways := []desk.Fields{}
+	for _, e := range c.Emails[:min(2, len(c.Emails))] {
+		ways = append(ways, desk.Fields{"email": e.Email, "limit": 3})
+	}
+	for _, p := range c.PhoneNumbers[:min(2, len(c.PhoneNumbers))] {
+		ways = append(ways, desk.Fields{"phone": p.PhoneNumber, "limit": 3})
+	}
+	for _, way := range ways {
+		rows, _, err := desk.List[contact.Contact](v, "contacts.list", way)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			if rows[i].ID == c.ID || !v.May("contacts.merge") {
+				continue
+			}
+			shared := "the same email address"
+			if way["phone"] != nil {
+				shared = "the same phone number"
+			}
+			return &desk.Section{Name: "same-person", Data: map[string]string{"Name": Name(&rows[i]), "Shared": shared,
+				"Other": "/contacts/" + string(rows[i].ID),
+				"Merge": "/contacts/" + string(c.ID) + "/merge?contactId=" + string(rows[i].ID)}}, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,94 @@
+package desk
+
+import (
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+)
+
+// QuickFacts are fields of something that belongs to an object and has no page of
+// its own, edited in place: the profile of a business. Its template is
+// "quick-facts"; SaveQuickFact saves what was changed.
+func (v *Visit) QuickFacts(operation, at, to, key string, fields []Field, raw map[string]any) []fact {
+	editing := v.R.URL.Query().Get("edit")
+	out := []fact{}
+	for _, f := range fields {
+		x := fact{Word: f.Word, Cell: Text(inputValue(v, true, f, raw[f.Field]))}
+		if f.Kind == "area" {
+			x.Cell.Kind = "long"
+		}
+		if v.May(operation) {
+			x.Edit = at + "?edit=" + key + "." + f.Field + "#" + key
+			if editing == key+"."+f.Field {
+				in := v.Describe(operation, f, inputValue(v, true, f, raw[f.Field]))
+				in.Focus = true
+				x.Form = &Form{To: to, Back: at, Button: "Save", Fields: []Input{in},
+					Hidden: map[string]string{"field": f.Field}}
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// SaveQuickFact saves one field of what belongs to the object of the path.
+func (v *Visit) SaveQuickFact(operation, under string, fields []Field) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	at := under + string(ref)
+	for _, f := range fields {
+		if f.Field != v.Value("field") {
+			continue
+		}
+		in, wrong := v.Read(operation, []Field{f}, v.R.PostForm)
+		for _, text := range wrong {
+			return v.Explain(fault.BadInput.Say("%s: %s", f.Word, text), strings.Trim(under, "/"), at)
+		}
+		in["id"] = ref
+		if err := v.Do(operation, in, nil); err != nil {
+			return v.Explain(err, strings.Trim(under, "/"), at)
+		}
+		return v.Done(at, "saved", nil)
+	}
+	return fault.NotFound.New()
+}
+
+// LinesOf are lines as the template "lines" takes them.
+func LinesOf(lines ...Line) any { return linesData{Lines: lines} }
+
+// Choice is the word of a value that the API has as a name.
+func Choice(value string) string { return choice(value, nil) }
+
+// Paper shows a mail as its reader would see it: a page of its own that runs and
+// loads nothing, to be shown in a sandboxed frame. A text stands in where there
+// is no HTML.
+func (v *Visit) Paper(status int, html, text *string) error {
+	h := v.W.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Referrer-Policy", "no-referrer")
+	images := "img-src 'self' data:"
+	if v.R.URL.Query().Get("pictures") == "yes" {
+		images += " https:" // the reader asked for them
+	}
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; "+images+"; frame-ancestors 'self'; sandbox")
+	v.W.WriteHeader(status)
+	body := ""
+	switch {
+	case html != nil && *html != "":
+		body = *html
+	case text != nil:
+		var b strings.Builder
+		if err := base.ExecuteTemplate(&b, "paper-text", *text); err != nil {
+			return err
+		}
+		body = b.String()
+	}
+	_, _ = v.W.Write([]byte("<!doctype html><meta charset=\"utf-8\"><base target=\"_blank\">" + body)) //nolint:errcheck // gone
+	return nil
+}

@@ -1,0 +1,95 @@
+package desk
+
+import (
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/eventlog"
+
+	"github.com/go-json-experiment/json"
+)
+
+// lastEvent is the newest event of an object, if this visit caused it.
+func (v *Visit) lastEvent(object id.ID) (id.ID, error) {
+	if !v.May("events.list") {
+		return "", nil
+	}
+	rows, _, err := List[eventlog.Event](v, "events.list", Fields{"resourceId": object, "limit": 1})
+	if err != nil || len(rows) == 0 || rows[0].RequestID != v.ID || v.undoable(&rows[0]) == "" {
+		return "", err
+	}
+	return rows[0].ID, nil
+}
+
+// undoable is the event itself if it can be undone: a change whose former values
+// are known, or a deletion that can be taken back.
+func (v *Visit) undoable(e *eventlog.Event) id.ID {
+	n := v.ofType(e.ResourceType)
+	if n == nil {
+		return ""
+	}
+	switch strings.TrimPrefix(e.Type, e.ResourceType+".") {
+	case "updated":
+		if len(e.Previous) > 0 && string(e.Previous) != "{}" && v.May(n.ops()+".update") {
+			return e.ID
+		}
+	case "deleted":
+		if v.May(n.ops() + ".restore") {
+			return e.ID
+		}
+	}
+	return ""
+}
+
+// undo takes back the events that a form names: it writes the former values
+// again, or restores what was deleted, each by its own operation.
+func undo(v *Visit) error {
+	back := v.Back("/")
+	done := 0
+	for i, text := range v.R.PostForm["event"] {
+		ref, ok := id.Parse(text)
+		if !ok || i >= maxBulk {
+			continue
+		}
+		if err := v.undoOne(ref); err != nil {
+			if done == 0 {
+				return v.Explain(err, "", back)
+			}
+			return err
+		}
+		done++
+	}
+	if done == 0 {
+		return v.Redirect(back)
+	}
+	return v.Done(back, "undone", nil)
+}
+
+func (v *Visit) undoOne(ref id.ID) error {
+	var e eventlog.Event
+	if err := v.Do("events.get", Fields{"id": ref}, &e); err != nil {
+		return err
+	}
+	if v.undoable(&e) == "" {
+		return fault.BadInput.Say("This cannot be undone.")
+	}
+	n := v.ofType(e.ResourceType)
+	if strings.HasSuffix(e.Type, ".deleted") {
+		return v.Do(n.ops()+".restore", Fields{"id": e.ResourceID}, nil)
+	}
+	var before map[string]any
+	if err := json.Unmarshal(e.Previous, &before); err != nil {
+		return err
+	}
+	in := Fields{"id": e.ResourceID}
+	for name, value := range before {
+		if v.property(n.ops()+".update", name) != nil {
+			in[name] = value
+		}
+	}
+	if len(in) == 1 {
+		return fault.BadInput.Say("This cannot be undone.")
+	}
+	return v.Do(n.ops()+".update", in, nil)
+}

@@ -1,0 +1,320 @@
+package desk
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/business"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Visit is one request by a person who is signed in.
+type Visit struct {
+	*Desk
+	W       http.ResponseWriter
+	R       *http.Request
+	ID      string // the request's
+	Session *account.Session
+	Caller  *op.Caller
+
+	house  *business.Business // the first business, once it was asked for
+	format *locale.Format
+	zone   *time.Location
+	now    clock.Time
+	names  map[id.ID]Who // of actors, once they were asked for
+	coin   string        // the currency of the object that the page is about
+}
+
+// Fields is the input of an operation.
+type Fields map[string]any
+
+// Run runs an operation for the visitor and returns its JSON answer.
+func (v *Visit) Run(operation string, input Fields) ([]byte, error) {
+	o := v.Catalog.Named(operation)
+	if o == nil {
+		return nil, fault.NotFound.Say("There is no operation %s.", operation)
+	}
+	caller := v.Caller
+	if caller == nil {
+		caller = &op.Caller{Kind: op.User} // nobody yet: only public operations let them in
+	}
+	q := op.Request{Caller: caller, Door: op.Console, ID: v.ID,
+		Body: func() ([]byte, error) { return json.Marshal(input) }}
+	if o.KeyRequired {
+		// A form that is sent twice by mistake names the same key.
+		q.Key, q.HasKey = v.R.FormValue("key"), true
+	}
+	answer, err := v.Runner.Do(v.R.Context(), o, q)
+	return answer.Body, err
+}
+
+// Do runs an operation and reads its data into out, which may be nil.
+func (v *Visit) Do(operation string, input Fields, out any) error {
+	body, err := v.Run(operation, input)
+	if err != nil || out == nil || body == nil {
+		return err
+	}
+	return json.Unmarshal(body, &struct {
+		Data any `json:"data"`
+	}{out})
+}
+
+// Page is where a page of a list is.
+type Page struct {
+	Limit, Offset int
+	HasMore       bool
+	Total         *int
+}
+
+// List lists rows and says where they are.
+func List[T any](v *Visit, operation string, input Fields) ([]T, Page, error) {
+	body, err := v.Run(operation, input)
+	if err != nil {
+		return nil, Page{}, err
+	}
+	var page struct {
+		Data []T `json:"data"`
+		Meta struct {
+			Pagination op.Pagination `json:"pagination"`
+		} `json:"meta"`
+	}
+	err = json.Unmarshal(body, &page)
+	p := page.Meta.Pagination
+	return page.Data, Page{p.Limit, p.Offset, p.HasMore, p.Total}, err
+}
+
+// May reports whether the visitor may run an operation.
+func (v *Visit) May(operation string) bool {
+	o := v.Catalog.Named(operation)
+	return o != nil && o.Permit(v.Caller, op.Console) == nil
+}
+
+// Bytes answers with a file: to be saved, or to be shown in a frame of this site
+// that runs nothing.
+func (v *Visit) Bytes(operation string, path []string, inline bool) error {
+	content, err := v.open(operation, path)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	h := v.W.Header()
+	h.Set("Content-Type", content.Type)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, no-cache")
+	kind := "attachment"
+	if inline && Showable(content.Type) {
+		kind = "inline"
+	}
+	policy := "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
+	if content.Type == "application/pdf" { // the browser's own viewer is a plugin and works in no sandbox
+		policy = "frame-ancestors 'self'"
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Content-Disposition", disposition(kind, content.Name))
+	if content.ETag != "" {
+		h.Set("ETag", content.ETag)
+	}
+	http.ServeContent(v.W, v.R, "", content.Modified, content)
+	return nil
+}
+
+func (v *Visit) open(operation string, path []string) (*op.Content, error) {
+	o := v.Catalog.Named(operation)
+	if o == nil {
+		return nil, fault.NotFound.New()
+	}
+	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID, Path: path,
+		Stream: &op.Stream{Reader: strings.NewReader(""), Head: v.R.Method == http.MethodHead}})
+	if err != nil {
+		return nil, err
+	}
+	if answer.Content == nil {
+		return nil, fault.NotFound.New()
+	}
+	return answer.Content, nil
+}
+
+// Upload hands the request's body to an operation that takes a stream.
+func (v *Visit) Upload(operation string, body io.Reader, out any) error {
+	o := v.Catalog.Named(operation)
+	if o == nil {
+		return fault.NotFound.New()
+	}
+	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID,
+		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)}, ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(answer.Body, &struct {
+		Data any `json:"data"`
+	}{out})
+}
+
+// patient gives an upload as long as it makes progress.
+type patient struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	p.control.SetReadDeadline(time.Now().Add(time.Minute))      //nolint:errcheck // a test has no connection
+	p.control.SetWriteDeadline(time.Now().Add(3 * time.Minute)) //nolint:errcheck // as above
+	return p.Reader.Read(b)
+}
+
+// PathID reads an id from the path. What is not an id is not found.
+func (v *Visit) PathID(name string) (id.ID, error) {
+	ref, ok := id.Parse(v.R.PathValue(name))
+	if !ok {
+		return "", fault.NotFound.New()
+	}
+	return ref, nil
+}
+
+// Value is a posted field, without the spaces around it.
+func (v *Visit) Value(name string) string { return strings.TrimSpace(v.R.PostFormValue(name)) }
+
+// House is the business that the desk belongs to.
+func (v *Visit) House() *business.Business {
+	if v.house == nil {
+		v.house = &business.Business{Name: v.Session.OrgName, Timezone: v.Session.Timezone, Locale: "en-US",
+			Currency: "usd"}
+		if err := v.Do("businesses.get", Fields{"id": v.Session.Business}, v.house); err != nil {
+			v.Log.WarnContext(v.R.Context(), "the business could not be read", "trace_id", v.ID, "err", err)
+		}
+	}
+	return v.house
+}
+
+// Currency is that of the object that the page is about, or the business's.
+func (v *Visit) Currency() string {
+	if v.coin != "" {
+		return v.coin
+	}
+	return v.House().Currency
+}
+
+func (v *Visit) formats() (*locale.Format, *time.Location) {
+	if v.format == nil {
+		b := v.House()
+		v.format, v.zone = locale.New(b.Locale, b.Timezone), time.UTC
+		if zone, err := time.LoadLocation(b.Timezone); err == nil {
+			v.zone = zone
+		}
+	}
+	return v.format, v.zone
+}
+
+// Now is the time of the visit.
+func (v *Visit) Now() clock.Time {
+	if v.now == 0 {
+		v.now = v.Runner.Clock.Now()
+	}
+	return v.now
+}
+
+// Zone is where the business keeps its clock.
+func (v *Visit) Zone() *time.Location { _, zone := v.formats(); return zone }
+
+// Redirect sends the browser to a path on this site.
+func (v *Visit) Redirect(path string) error {
+	SetHeaders(v.W, "")
+	http.Redirect(v.W, v.R, path, http.StatusSeeOther)
+	return nil
+}
+
+// Done redirects to a page, which then says what happened. undo names the events
+// that can be undone; more are pairs of name and value for the address.
+func (v *Visit) Done(path, what string, undo []id.ID, more ...string) error {
+	u, err := url.Parse(path)
+	if err != nil {
+		return err
+	}
+	q := u.Query()
+	for _, name := range []string{"edit", "add", "done", "undo", "n"} {
+		q.Del(name)
+	}
+	q.Set("done", what)
+	for _, e := range undo {
+		q.Add("undo", string(e))
+	}
+	for i := 0; i < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	u.RawQuery = q.Encode()
+	return v.Redirect(u.String())
+}
+
+// Back is the page that a form was sent from, as the form names it, or another.
+func (v *Visit) Back(other string) string {
+	if back := v.R.PostFormValue("back"); localPath(back) && back != "" {
+		return back
+	}
+	return other
+}
+
+// With is the address of this page with some values changed, given in pairs. A
+// value that is empty goes. What was just done is said only once, so it goes too.
+func (v *Visit) With(pairs ...string) string {
+	q := v.R.URL.Query()
+	for _, name := range []string{"done", "undo", "n", "edit", "add"} {
+		q.Del(name)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return address(v.R.URL.Path, q)
+}
+
+func address(path string, q url.Values) string {
+	u := url.URL{Path: path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// Showable reports whether a browser may show a file of a type in a frame.
+func Showable(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf",
+		"text/plain", "text/csv"}, kind)
+}
+
+// Country is the name of a country in the business's language.
+func (v *Visit) Country(code string) string {
+	f, _ := v.formats()
+	return f.Country(code)
+}
+
+// Later is a time some days from now, as the API takes it.
+func (v *Visit) Later(days int) string {
+	return v.Now().Add(time.Duration(days) * 24 * time.Hour).String()
+}
+
+// Decode reads the data of an event, which may be gone.
+func (v *Visit) Decode(data []byte, out any) bool {
+	return len(data) > 0 && json.Unmarshal(data, out) == nil
+}
+
+// Pretty indents JSON.
+func (v *Visit) Pretty(data []byte) string {
+	value := jsontext.Value(slices.Clone(data))
+	if len(data) == 0 || value.Indent(jsontext.WithIndent("  ")) != nil {
+		return ""
+	}
+	return string(value)
+}

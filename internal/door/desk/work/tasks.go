@@ -1,0 +1,310 @@
+package work
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/resource/task"
+)
+
+var tasks = &desk.Noun[task.Task]{
+	Path: "tasks", Type: "task", One: "task", Many: "tasks", Icon: "task",
+	Lead: "What needs to be done, by whom and when. Write the first one above.",
+	Seek: "Title, description",
+	Tabs: []desk.Tab{
+		{Word: "Open", Query: "status=open&status=in_progress"},
+		{Word: "Mine", Query: "status=open&status=in_progress&assigneeId={me}"},
+		{Word: "Due", Query: "status=open&status=in_progress&dueBefore={today}&sortBy=dueAt&sortOrder=asc"},
+		{Word: "Done", Query: "status=completed"},
+		{Word: "All"},
+	},
+	Before: "tasks-above",
+	Table: []desk.Column[task.Task]{
+		{Head: "Task", Sort: "title", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell { return desk.Text(t.Title) }},
+		{Head: "For", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
+			if t.ContactID != nil {
+				return desk.To("contacts", t.ContactID)
+			}
+			return desk.To("customers", t.CustomerID)
+		}},
+		{Head: "Status", Width: "w2", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
+			return desk.State(status(t))
+		}},
+		{Head: "Priority", Width: "w1", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
+			return desk.State(priority(t))
+		}},
+		{Head: "Due", Sort: "dueAt", Width: "w2", Fold: "three", End: true, Cell: due},
+	},
+	Filters: []desk.Filter{
+		{Field: "status", Word: "Status"},
+		{Field: "priority", Word: "Priority"},
+		{Field: "assigneeId", Word: "Assigned to", Ref: "members"},
+		{Field: "dueBefore", Word: "Due before", Day: true},
+		{Field: "dueAfter", Word: "Due after", Day: true},
+		{Field: "contactId", Word: "Contact", Ref: "contacts", Only: true},
+		{Field: "customerId", Word: "Customer", Ref: "customers", Only: true},
+	},
+	Bulk: []desk.Bulk[task.Task]{{Key: "complete", Word: "Done", Icon: "check", Done: "completed",
+		Change: func(t *task.Task, _ string) desk.Fields {
+			if t.Status == "completed" {
+				return nil
+			}
+			return desk.Fields{"status": "completed"}
+		}}},
+	Name: func(_ *desk.Visit, t *task.Task) string { return t.Title },
+	Line: func(v *desk.Visit, t *task.Task) desk.Line {
+		l := desk.Line{Text: t.Title, Icon: "task"}
+		if t.Status != "completed" && t.Status != "canceled" {
+			l.Tick, l.Icon = "/tasks/"+string(t.ID)+"/complete", ""
+			if t.DueAt != nil {
+				c := due(v, t)
+				if c.Kind == "pill" {
+					l.Pill = desk.Pill{Text: c.Text, Tone: c.Tone}
+				} else {
+					l.Time = c.Time
+				}
+			}
+		} else {
+			l.Pill = status(t)
+		}
+		if t.ContactID != nil {
+			l.Ref = &desk.Ref{Path: "contacts", ID: *t.ContactID}
+		} else if t.CustomerID != nil {
+			l.Ref = &desk.Ref{Path: "customers", ID: *t.CustomerID}
+		}
+		return l
+	},
+	State: func(_ *desk.Visit, t *task.Task) desk.Pill { return status(t) },
+	Fields: []desk.Field{
+		{Field: "title", Word: "Title"},
+		{Field: "status", Word: "Status"},
+		{Field: "priority", Word: "Priority"},
+		{Field: "dueAt", Word: "Due"},
+		{Field: "contactId", Word: "Contact", Ref: "contacts"},
+		{Field: "customerId", Word: "Customer", Ref: "customers"},
+		{Field: "description", Word: "Description"},
+		{Field: "completedAt", Word: "Done", Fixed: true, Rare: true},
+	},
+	Form: []desk.Field{
+		{Field: "title", Word: "What needs to be done", Wide: true},
+		{Field: "dueAt", Word: "Due"},
+		{Field: "priority", Word: "Priority"},
+		{Field: "contactId", Word: "Contact", Ref: "contacts"},
+		{Field: "customerId", Word: "Customer", Ref: "customers"},
+		{Field: "description", Word: "Description"},
+	},
+	Actions: []desk.Action[task.Task]{
+		{Key: "complete", Word: "Done", Icon: "check", Op: "tasks.update", Main: true, Done: "completed",
+			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "open" || t.Status == "in_progress" },
+			Set:  func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "completed"} }},
+		{Key: "begin", Word: "Begin", Op: "tasks.update", Done: "changed",
+			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "open" },
+			Set:  func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "in_progress"} }},
+		{Key: "reopen", Word: "Open again", Op: "tasks.update", Done: "changed",
+			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "completed" || t.Status == "canceled" },
+			Set:  func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "open"} }},
+	},
+	Children: []desk.AnyChild{
+		&desk.Child[task.TaskAssignee]{Key: "assignees", Ops: "tasks.assignees", Param: "assigneeId",
+			Head: "Assigned to", One: "assignee", Lead: "Nobody yet.",
+			Line: func(v *desk.Visit, a *task.TaskAssignee) desk.Line {
+				names, _ := v.Names("members", nil)
+				name := names[a.UserID]
+				if name == "" {
+					name = "A former member"
+				}
+				return desk.Line{Text: name}
+			},
+			Fields: []desk.Field{{Field: "userId", Word: "Who", Ref: "members"}}},
+	},
+	Compose: &desk.Composer[task.Task]{Tabs: []desk.Compose{{Key: "comment", Word: "Comment", Icon: "note",
+		Op: "tasks.activity.create", Field: "body", Label: "A comment that your team sees", Button: "Save comment",
+		Done: "commented"}}},
+	Story: []desk.Source[task.Task]{comments},
+}
+
+// status is a task's state.
+func status(t *task.Task) desk.Pill {
+	return desk.Pill{Text: map[string]string{"in_progress": "in progress", "completed": "done"}[string(t.Status)],
+		Tone: map[string]string{"completed": "good"}[string(t.Status)]}.Or(string(t.Status))
+}
+
+func priority(t *task.Task) desk.Pill {
+	if t.Priority == "normal" {
+		return desk.Pill{}
+	}
+	return desk.Pill{Text: t.Priority, Tone: map[string]string{"urgent": "bad", "high": "warn"}[t.Priority]}
+}
+
+// due is when a task is due; a state when that is past.
+func due(v *desk.Visit, t *task.Task) desk.Cell {
+	c := v.At(t.DueAt)
+	if t.DueAt != nil && *t.DueAt < v.Now() && (t.Status == "open" || t.Status == "in_progress") {
+		return desk.State(desk.Pill{Text: c.Time.Text, Tone: "bad"})
+	}
+	return c
+}
+
+// comments are what people wrote about a task.
+func comments(v *desk.Visit, t *task.Task) ([]desk.Moment, error) {
+	rows, _, err := desk.List[task.TaskActivity](v, "tasks.activity.list", desk.Fields{"id": t.ID, "limit": 50})
+	if err != nil {
+		return nil, err
+	}
+	out := []desk.Moment{}
+	for _, a := range rows {
+		if a.Kind != "comment" || a.Body == nil {
+			continue
+		}
+		who, err := v.WhoIs(a.ActorKind, a.ActorID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, desk.Moment{At: a.CreatedAt, Who: who, Verb: "commented", Said: *a.Body, Home: true})
+	}
+	return out, nil
+}
+
+// quickAdd makes a task from one line: "Call Ada tomorrow 9:00".
+func quickAdd(v *desk.Visit) error {
+	text := v.Value("text")
+	back := v.Back("/tasks")
+	if text == "" {
+		return v.Redirect(back)
+	}
+	title, at := ReadDue(text, v.Now().Std().In(v.Zone()))
+	in := desk.Fields{"title": title}
+	if !at.IsZero() {
+		in["dueAt"] = clock.Of(at).String()
+	}
+	var made task.Task
+	if err := v.Do("tasks.create", in, &made); err != nil {
+		return v.Explain(err, "tasks", back)
+	}
+	if v.Value("mine") != "" {
+		err := v.Do("tasks.assignees.create", desk.Fields{"id": made.ID, "userId": v.Session.User}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return v.Done(back, "created", nil)
+}
+
+var (
+	dayWords = regexp.MustCompile(`(?i)\b(today|tomorrow|(?:next |on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b`)
+	hours    = regexp.MustCompile(`(?i)\b(?:at )?(\d{1,2})(?::(\d{2})\s*(am|pm)?|\s*(am|pm))\b`)
+)
+
+// ReadDue takes the day and the time out of a line. What has no day and no time
+// is not due. A day without a time is due at its end.
+func ReadDue(text string, now time.Time) (title string, at time.Time) {
+	day := dayWords.FindStringIndex(text)
+	hour := hours.FindStringSubmatchIndex(text)
+	if day == nil && hour == nil {
+		return text, time.Time{}
+	}
+	at = time.Date(now.Year(), now.Month(), now.Day(), 23, 59, 0, 0, now.Location())
+	if day != nil {
+		at = at.AddDate(0, 0, daysTo(strings.ToLower(text[day[0]:day[1]]), now.Weekday()))
+	}
+	if hour != nil {
+		part := func(i int) string {
+			if hour[2*i] < 0 {
+				return ""
+			}
+			return text[hour[2*i]:hour[2*i+1]]
+		}
+		h, _ := strconv.Atoi(part(1))
+		m, _ := strconv.Atoi(part(2))
+		half := strings.ToLower(part(3) + part(4))
+		switch {
+		case half == "pm" && h < 12:
+			h += 12
+		case half == "am" && h == 12:
+			h = 0
+		}
+		if h > 23 || m > 59 {
+			return text, time.Time{}
+		}
+		at = time.Date(at.Year(), at.Month(), at.Day(), h, m, 0, 0, now.Location())
+		if day == nil && at.Before(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+	}
+	title = text
+	if hour != nil {
+		title = title[:hour[0]] + title[hour[1]:]
+	}
+	if day := dayWords.FindStringIndex(title); day != nil {
+		title = title[:day[0]] + title[day[1]:]
+	}
+	title = strings.Join(strings.Fields(title), " ")
+	if title == "" {
+		return text, at
+	}
+	return title, at
+}
+
+func daysTo(word string, today time.Weekday) int {
+	switch {
+	case word == "today":
+		return 0
+	case word == "tomorrow":
+		return 1
+	}
+	word = strings.TrimPrefix(strings.TrimPrefix(word, "next "), "on ")
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if strings.EqualFold(d.String(), word) {
+			n := (int(d) - int(today) + 7) % 7
+			if n == 0 {
+				n = 7
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// board shows open tasks in columns by their state.
+func board(v *desk.Visit) error {
+	type column struct {
+		Head, Status, Next, Word string
+		Lines                    []desk.Line
+	}
+	columns := []column{
+		{Head: "Open", Status: "open", Next: "in_progress", Word: "Begin"},
+		{Head: "In progress", Status: "in_progress", Next: "completed", Word: "Done"},
+		{Head: "Done", Status: "completed", Next: "open", Word: "Open again"},
+	}
+	for i := range columns {
+		rows, _, err := v.Lines("tasks", desk.Fields{"status": []string{columns[i].Status}, "limit": 50,
+			"sortBy": "updatedAt"})
+		if err != nil {
+			return err
+		}
+		columns[i].Lines = rows
+	}
+	return v.Show(http.StatusOK, "board", desk.View{Title: "Tasks", Section: "tasks", Watch: "task", Data: columns,
+		Main: &desk.Button{Text: "New task", Href: "/tasks/new", Icon: "plus"}})
+}
+
+// setStatus moves a task on the board.
+func setStatus(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	if err := v.Do("tasks.update", desk.Fields{"id": ref, "status": v.Value("status")}, nil); err != nil {
+		if fault.Has(err, fault.NotFound) {
+			return err
+		}
+		return v.Explain(err, "tasks", "/tasks/board")
+	}
+	return v.Done(v.Back("/tasks/board"), "changed", nil)
+}

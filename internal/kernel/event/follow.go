@@ -1,0 +1,186 @@
+package event
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// Notice says that something happened. Whoever gets one reads the rest.
+type Notice struct {
+	Seq          int64  `db:"seq"`
+	Organization id.ID  `db:"organization_id"`
+	Type         string `db:"type"`
+	ResourceID   id.ID  `db:"resource_id"`
+}
+
+// Follower tells subscribers what happens in their organization, whichever
+// process wrote it. It asks the log a few times a second, once for all
+// subscribers of the process, and only while there are any. It is for screens,
+// which show what they read: a notice may come twice and, after a long stall, be
+// missed. Work that must be done belongs to a listener.
+type Follower struct {
+	db  *db.DB
+	log *slog.Logger
+
+	mu      sync.Mutex
+	subs    map[*Subscription]bool
+	running bool
+	closed  bool
+}
+
+// Subscription gets the notices of one organization.
+type Subscription struct {
+	C   chan Notice // closed when the process stops
+	org id.ID
+	// Missed is signalled when C was full: the subscriber should look at everything.
+	Missed chan struct{}
+}
+
+const (
+	followEvery = 250 * time.Millisecond
+	// On PostgreSQL a transaction may commit after one that has a higher seq. For
+	// so long it is looked for.
+	followLate = 3 * time.Second
+	followRows = 1000
+)
+
+// NewFollower follows the log of a database.
+func NewFollower(d *db.DB, log *slog.Logger) *Follower {
+	return &Follower{db: d, log: log, subs: map[*Subscription]bool{}}
+}
+
+// Subscribe asks for the notices of an organization from now on, or returns nil
+// when the process is stopping or has too many subscribers.
+func (f *Follower) Subscribe(org id.ID, most int) *Subscription {
+	s := &Subscription{C: make(chan Notice, 64), Missed: make(chan struct{}, 1), org: org}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || len(f.subs) >= most {
+		return nil
+	}
+	f.subs[s] = true
+	if !f.running {
+		f.running = true
+		go f.follow()
+	}
+	return s
+}
+
+// Unsubscribe ends a subscription.
+func (f *Follower) Unsubscribe(s *Subscription) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.subs, s)
+}
+
+// Stop ends all subscriptions. It does not wait.
+func (f *Follower) Stop(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for s := range f.subs {
+		close(s.C)
+	}
+	clear(f.subs)
+	return nil
+}
+
+// follow asks for new events until nobody wants them.
+func (f *Follower) follow() {
+	t := tail{late: f.db.Engine() == db.Postgres, seen: map[int64]time.Time{}}
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for failed := false; ; <-tick.C {
+		f.mu.Lock()
+		if len(f.subs) == 0 {
+			f.running = false
+			f.mu.Unlock()
+			return
+		}
+		f.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		news, err := t.read(ctx, f.db)
+		cancel()
+		if err != nil && !failed {
+			f.log.WarnContext(ctx, "the event log cannot be followed; open pages are not updated", "err", err)
+		}
+		failed = err != nil
+		f.spread(news)
+	}
+}
+
+// spread hands out notices. A subscriber that does not keep up is told so.
+func (f *Follower) spread(news []Notice) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, n := range news {
+		for s := range f.subs {
+			if s.org != n.Organization {
+				continue
+			}
+			select {
+			case s.C <- n:
+			default:
+				select {
+				case s.Missed <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}
+}
+
+// tail is how far the log was read.
+type tail struct {
+	begun bool
+	late  bool
+	floor int64               // everything up to here was seen, or is too old
+	seen  map[int64]time.Time // above the floor
+}
+
+// read returns what is new. It reads a stretch again for as long as a late
+// transaction may add to it.
+func (t *tail) read(ctx context.Context, d *db.DB) (news []Notice, err error) {
+	err = d.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if !t.begun {
+			last, err := db.One[*int64](ctx, tx, "SELECT max(seq) FROM events")
+			if err == nil && last != nil {
+				t.floor = *last
+			}
+			t.begun = err == nil
+			return err
+		}
+		news, err = db.All[Notice](ctx, tx, `
+			SELECT seq, organization_id, type, resource_id FROM events
+			WHERE seq > $1 ORDER BY seq LIMIT $2`, t.floor, followRows)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, full := time.Now(), len(news) == followRows
+	fresh := news[:0]
+	for _, n := range news {
+		if _, known := t.seen[n.Seq]; !known {
+			t.seen[n.Seq] = now
+			fresh = append(fresh, n)
+		}
+	}
+	for seq, at := range maps.Clone(t.seen) {
+		if !t.late || full || now.Sub(at) > followLate {
+			t.floor = max(t.floor, seq)
+		}
+	}
+	for seq := range t.seen {
+		if seq <= t.floor {
+			delete(t.seen, seq)
+		}
+	}
+	return fresh, nil
+}
