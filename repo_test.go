@@ -211,6 +211,10 @@ var (
 		"sandbox_refunds":       "the sandbox payment provider's ledger",
 	}
 	freeIndexes = map[string]string{
+		"proposals_open": "the end of what nobody decided serves every organization",
+		"proposals_age":  "the purge of proposals serves every organization",
+		"agent_use_age":  "the purge of agents' use serves every organization",
+
 		"allowances_spent_until": "the purge of allowances serves every organization",
 
 		"memberships_user": "finds the organizations of a user who signs in",
