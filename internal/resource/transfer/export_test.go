@@ -1,0 +1,71 @@
+package transfer_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/apptest"
+)
+
+// table reads an export into its headings and rows.
+func table(t testing.TB, r apptest.Result) ([]string, [][]string) {
+	t.Helper()
+	if kind := r.Header.Get("Content-Type"); r.Status != 200 || !strings.HasPrefix(kind, "text/csv") {
+		t.Fatalf("%d %s: %s", r.Status, kind, r.Body)
+	}
+	all, err := csv.NewReader(strings.NewReader(string(r.Body))).ReadAll()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%v in %s", err, r.Body)
+	}
+	return all[0], all[1:]
+}
+
+// An export has a row for each record of the list, whatever the number of pages,
+// obeys the list's filters, and holds nothing that a spreadsheet would calculate.
+func TestExport(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		const n = 450 // more than two pages
+		rows := make([]string, n)
+		for i := range rows {
+			rows[i] = fmt.Sprintf(`{"firstName": "F%d", "lastName": "Row", "tags": ["%s"]}`, i, []string{"odd", "even"}[i%2])
+		}
+		a.Send(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).OK(t, 200)
+		evil := `=HYPERLINK("https://evil.example")`
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "=HYPERLINK(\"https://evil.example\")",
+			"lastName": "a \"quoted\",\nname", "emails": [{"email": "ada@example.com"}]}`).OK(t, 201)
+		other := a.NewTenant(t, "starter")
+		a.Send(t, other.Key, "POST", "/v1/contacts", `{"firstName": "Somebody else's"}`).OK(t, 201)
+
+		head, all := table(t, a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?sortOrder=asc", ""))
+		first := slices.Index(head, "firstName")
+		if len(all) != n+1 || first < 0 || slices.Contains(head, "organizationId") {
+			t.Fatalf("%d rows with %v", len(all), head)
+		}
+		for i, r := range all[:n] {
+			if r[first] != fmt.Sprint("F", i) {
+				t.Fatalf("row %d is %v", i, r)
+			}
+		}
+		last := all[n]
+		if last[first] != "'"+evil || last[slices.Index(head, "lastName")] != "a \"quoted\",\nname" ||
+			!slices.ContainsFunc(last, func(s string) bool { return strings.Contains(s, "ada@example.com") }) {
+			t.Errorf("the last row is %q", last)
+		}
+		if _, odd := table(t, a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?tag=odd", "")); len(odd) != n/2 {
+			t.Errorf("%d odd rows", len(odd))
+		}
+		for _, noun := range []string{"customers", "tasks", "invoices", "email-opt-ins"} {
+			if head, none := table(t, a.Send(t, a.Key, "GET", "/v1/exports/"+noun+".csv", "")); len(none) != 0 ||
+				!slices.Contains(head, "id") {
+				t.Errorf("%s: %v, %d rows", noun, head, len(none))
+			}
+		}
+		tasks, _ := a.NewKey(t, a.Tenant, "tasks:read")
+		a.Send(t, tasks, "GET", "/v1/exports/contacts.csv", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?createdAfter=soon", "").Refused(t, 400, "VALIDATION_ERROR")
+		a.Send(t, a.Key, "GET", "/v1/exports/secrets.csv", "").Refused(t, 404, "NOT_FOUND")
+	})
+}
