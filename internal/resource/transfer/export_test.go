@@ -65,7 +65,7 @@ func TestExport(t *testing.T) {
 		}
 		tasks, _ := a.NewKey(t, a.Tenant, "tasks:read")
 		a.Send(t, tasks, "GET", "/v1/exports/contacts.csv", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?createdAfter=soon", "").Refused(t, 400, "VALIDATION_ERROR")
+		a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?createdAfter=soon", "").Refused(t, 400, "INVALID_INPUT")
 		a.Send(t, a.Key, "GET", "/v1/exports/secrets.csv", "").Refused(t, 404, "NOT_FOUND")
 	})
 }
