@@ -29,7 +29,7 @@ func TestMembers(t *testing.T) {
 			t.Errorf("a member shows more than it should: %s", first)
 		}
 		for query, n := range map[string]int{
-			"ada": 1, "LOVE ad": 1, "ada@engines": 1, "owner": 1, "example": 2, "gone": 0, "%": 0, "": 2,
+			"lovelace": 1, "LOVE ad": 1, "ada@engines": 1, "owner": 1, "example": 2, "gone": 0, "%": 0, "": 2,
 		} {
 			if got := call(t, "members.list", fmt.Sprintf(`{"query": %q}`, query)).OK(t, 200).Len(); got != n {
 				t.Errorf("%q finds %d, want %d", query, got, n)

@@ -56,7 +56,7 @@ func (h *hole) through(t *testing.T, database string) string {
 		t.Fatal(err)
 	}
 	to := u.Host
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,20 +115,36 @@ func (e *pg) ready(ctx context.Context) error {
 
 // acquire takes a connection for one transaction.
 func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
-	wait, cancel := context.WithTimeout(ctx, e.db.opts.Wait)
-	defer cancel()
 	pool := e.pool
 	if ctx.Value(withReserve{}) != nil {
 		pool = e.reserve
 	}
-	conn, err := pool.Acquire(wait)
+	conn, err := acquireWithin(ctx, pool, e.db.opts.Wait)
+	if errors.Is(err, errNoneFree) && pool.Stat().AcquiredConns() < pool.Config().MaxConns {
+		conn, err = acquireWithin(ctx, pool, connecting) // not all are in use, so one is being opened
+	}
+	if errors.Is(err, errNoneFree) {
+		return nil, busy()
+	}
 	if err != nil {
-		if wait.Err() != nil && ctx.Err() == nil {
-			return nil, busy()
-		}
 		return nil, err
 	}
 	return &pgSession{conn: conn, begin: begin}, nil
+}
+
+// connecting is how long to wait for a connection that is being opened.
+const connecting = 10 * time.Second
+
+var errNoneFree = errors.New("db: no connection is free")
+
+func acquireWithin(ctx context.Context, pool *pgxpool.Pool, d time.Duration) (*pgxpool.Conn, error) {
+	wait, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	conn, err := pool.Acquire(wait)
+	if err != nil && wait.Err() != nil && ctx.Err() == nil {
+		return nil, errNoneFree
+	}
+	return conn, err
 }
 
 // How long to wait for the end of a transaction; tests shorten it.

@@ -30,7 +30,8 @@ func TestExport(t *testing.T) {
 		const n = 450 // more than two pages
 		rows := make([]string, n)
 		for i := range rows {
-			rows[i] = fmt.Sprintf(`{"firstName": "F%d", "lastName": "Row", "tags": ["%s"]}`, i, []string{"odd", "even"}[i%2])
+			tag := []string{"odd", "even"}[i%2]
+			rows[i] = fmt.Sprintf(`{"firstName": "F%d", "lastName": "Row", "tags": [%q]}`, i, tag)
 		}
 		a.Send(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).OK(t, 200)
 		evil := `=HYPERLINK("https://evil.example")`

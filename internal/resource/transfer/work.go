@@ -74,7 +74,7 @@ func (s *Service) work(ctx context.Context, j job.Job, w work) (job.Outcome, err
 		if err := s.carryOut(ctx, j, caller, v, next); err != nil {
 			return s.giveUp(j, w, err)
 		}
-		if time.Since(begin) > workTime { //nolint:forbidigo // as above
+		if time.Since(begin) > workTime {
 			return nil, job.Later(0)
 		}
 	}
