@@ -109,8 +109,8 @@ func (a *Accounts) Operations() []*op.Op {
 		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
 		colleagueOperations(),
 		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
-		a.keyOperations(), a.agentOperations(), a.askingOperations(), a.cardOperations(), a.cardSetupOperations(), a.meOperations(),
-		a.sessionOperations(), a.setupOperations(),
+		a.keyOperations(), a.agentOperations(), a.askingOperations(), a.cardOperations(), a.cardSetupOperations(),
+		a.meOperations(), a.sessionOperations(), a.setupOperations(),
 	} {
 		all = append(all, part...)
 	}

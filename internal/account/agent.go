@@ -133,8 +133,8 @@ func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) 
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
 		return nil, db.Missing(err, "business")
 	}
-	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active, AskMode: AskUnavailable,
-		Permissions: Preset(in.Preset)}
+	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active,
+		AskMode: AskUnavailable, Permissions: Preset(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,8 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 	if got := left("ada"); got != 0 {
 		t.Errorf("%d are left", got)
 	}
-	if v := tries.pairs.Local.Look(pair{"bot 99", "ada"}, triesPerPair, triesWindow, now); v.Remaining != triesPerPair-1 {
+	v := tries.pairs.Local.Look(pair{"bot 99", "ada"}, triesPerPair, triesWindow, now)
+	if v.Remaining != triesPerPair-1 {
 		t.Errorf("a refusal by the account was free: %+v", v)
 	}
 	before := tries.accounts.Local.Look("ada", triesPerAccount, triesWindow, now).Reset

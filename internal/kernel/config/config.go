@@ -19,16 +19,16 @@ import (
 
 // Settings is everything an operator can set. The tags define the command line.
 type Settings struct {
-	Data        string   `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
-	DatabaseURL string   `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
-	Database    Database `embed:"" prefix:"database-"`
-	Listen      string   `help:"Address of the API and the console." default:"127.0.0.1:8080"`
-	BaseURL     string   `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
-	MCPListen   string   `help:"Agent connection; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
-	MCPURL      string   `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
+	Data        string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
+	DatabaseURL string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
+	Listen      string `help:"Address of the API and the console." default:"127.0.0.1:8080"`
+	BaseURL     string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
+	MCPListen   string `help:"Agent connection; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MCPURL      string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
 
 	TrustedProxies []string `help:"Proxies with a trusted X-Forwarded-For." name:"trusted-proxies" placeholder:"NET,…"`
 
+	Database        Database        `embed:"" prefix:"database-"`
 	Files           Files           `embed:"" prefix:"files-"`
 	Mail            Mail            `embed:"" prefix:"mail-"`
 	SMTP            SMTP            `embed:"" prefix:"smtp-"`

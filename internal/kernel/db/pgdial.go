@@ -25,7 +25,8 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 			return nil
 		}
 		failed := c.Control(func(fd uintptr) {
-			err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(unacknowledged.Milliseconds()))
+			ms := int(unacknowledged.Milliseconds())
+			err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, ms)
 		})
 		if failed != nil {
 			return failed

@@ -75,8 +75,10 @@ func (q *Queue) text() *statements {
 			now, lock = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)", " FOR UPDATE SKIP LOCKED"
 		}
 		next := `FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known
-		claim := `SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at ` +
+		claim := `
+			SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at ` +
 			next + ` AND run_at <= $2`
+		first := ` ORDER BY run_at, id LIMIT 1`
 		// A lost worker says little about the job, so the job gets a few more
 		// tries than its attempts. A job that kills every process still ends.
 		lost := `
@@ -85,10 +87,9 @@ func (q *Queue) text() *statements {
 		finished_at = CASE WHEN attempt >= max_attempts + 5 THEN $1 ELSE finished_at END
 	WHERE id IN (SELECT id FROM jobs WHERE state = 'running' AND `
 		q.texts = &statements{
-			claim: claim + ` ORDER BY run_at, id LIMIT 1` + lock,
-			claimNot: claim + ` AND (organization_id IS NULL OR organization_id <> ALL($3)) ORDER BY run_at, id LIMIT 1` +
-				lock,
-			peek: `SELECT run_at ` + next + ` ORDER BY run_at, id LIMIT 1`,
+			claim:    claim + first + lock,
+			claimNot: claim + ` AND (organization_id IS NULL OR organization_id <> ALL($3))` + first + lock,
+			peek:     `SELECT run_at ` + next + first,
 			lease: `
 				UPDATE jobs
 				SET state = 'running', attempt = attempt + 1, fence = fence + 1, leased_until = ` + now + ` + $3

@@ -26,9 +26,6 @@ type InvoiceState struct {
 	Due    bool // something of it is still to be paid
 }
 
-// maxInvoices is how many invoices a message can be about.
-const maxInvoices = 20
-
 // enclosure is a PDF that is drawn when the message is sent.
 type enclosure struct {
 	name string

@@ -87,8 +87,8 @@ func TestBrokenLines(t *testing.T) {
 					write("")
 					write(",,, ,,,,,,")
 				}
-				write(fmt.Sprintf(`good-%d,"Grace ""%d""",Hopper,g%d@example.com,'+4930%d,1980-02-29,"a, b",Main St,DE,`+
-					`"two%slines"`, i, i, i, 1000000+i, end))
+				write(fmt.Sprintf(`good-%d,"Grace ""%d""",Hopper,g%d@example.com,'+4930%d,1980-02-29,"a, b",Main St,`+
+					`DE,"two%slines"`, i, i, i, 1000000+i, end))
 				line++
 				good++
 			}

@@ -130,8 +130,8 @@ var imports = db.NewTable[Import]("imports", db.Life{
 	Unexported: []string{"actor_id"},
 })
 
-// chunks are rows that wait for their turn.
-var chunks = db.Declare("import_chunks", db.Life{
+// A chunk is rows that wait for their turn.
+var _ = db.Declare("import_chunks", db.Life{
 	Parent: db.To("import_id", "imports"),
 	Bytes:  "size_bytes",
 })
