@@ -67,7 +67,8 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	Form: []desk.Field{
 		{Field: "customerId", Word: "Customer", Ref: "customers", Wide: true},
 		{Field: "dueAt", Word: "Due", Start: func(v *desk.Visit) string {
-			return v.Now().Std().In(v.Zone()).AddDate(0, 0, 14).Format("2006-01-02T17:00")
+			day := v.Now().Std().In(v.Zone()).AddDate(0, 0, 14)
+			return day.Format("2006-01-02") + "T17:00"
 		}},
 		{Field: "currency", Word: "Currency", Start: func(v *desk.Visit) string { return v.House().Currency },
 			Help: "Three letters, like usd or eur."},
