@@ -172,7 +172,7 @@ func TestDesk(t *testing.T) {
 		write(t, "POST", service.URL+"/v1/contacts", key, fmt.Sprintf(`{"firstName": %q, "jobTitle": %q, "notes": %q}`, evil,
 			evil, evil))
 	}
-	for _, path := range []string{"/contacts", "/activity", "/search?query=ran"} {
+	for _, path := range []string{"/contacts", "/search?query=ran", "/activity"} {
 		s.visit(service.URL + path)
 		if eval[bool](s, `!!window.ran`) {
 			t.Errorf("%s ran something", path)

@@ -62,6 +62,11 @@ func TestContactStory(t *testing.T) {
 		id := strings.TrimPrefix(at, "/contacts/")
 		b.post("/contacts/bulk", "do", "tag", "text-tag", "friend", "id", id, "back", "/contacts").
 			at("/contacts", "Tagged.", "friend", "vip")
+		csv := b.get(list.find(`href="(/contacts/export[^"]*)" download`))
+		if !strings.HasPrefix(csv.Header.Get("Content-Disposition"), "attachment") || strings.Count(csv.Body, "\n") != 2 ||
+			!strings.Contains(csv.Body, "Lovelace") {
+			t.Errorf("%v %s", csv.Header, csv.Body)
+		}
 		b.get("/search?query=lovel").at("/search", "Ada Lovelace", "ada@example.com")
 		b.get("/search?query=new+inv").at("/search", "New invoice")
 		deleted := b.post(at+"/delete").at("/contacts", "Deleted.", "Undo", "No contacts yet")

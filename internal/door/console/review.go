@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/proposal"
@@ -38,6 +39,10 @@ var (
 		"POST /agents/{id}/asking", (*visit).saveAsking,
 	}
 )
+
+var _ = desk.AddPlaces("/review") && desk.AddCounter("review", func(*desk.Visit) (string, desk.Fields) {
+	return "proposals.list", desk.Fields{"status": []string{string(proposal.Pending)}}
+})
 
 func init() {
 	maps.Copy(sentences, map[string]string{
