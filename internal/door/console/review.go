@@ -435,7 +435,8 @@ func (v *visit) showChange(status int, p *proposal.Proposal, f *form) error {
 	}{Path: "/review/" + string(p.ID), Form: f}
 	for i, s := range p.Steps {
 		d.Steps = append(d.Steps, changedStep{v.operationWords(s.Operation),
-			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation)), "code", "")})
+			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation)), "code",
+				"")})
 	}
 	return v.show(status, "proposal_change", view{Title: "Approve with changes", Section: "review",
 		Crumbs: []crumb{{"Review", "/review"}, {"Proposal", d.Path}, {"Change", ""}}, Data: d})

@@ -301,7 +301,10 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 	for _, a := range n.Actions {
 		if a.To == nil {
 			routes = append(routes,
-				Route{Pattern: "GET " + at + "/{id}/" + a.Key, Show: func(v *Visit) error { return n.askAction(v, &a) }},
+				Route{Pattern: "GET " + at + "/{id}/" + a.Key, Show: func(v *Visit) error {
+					return n.askAction(v,
+						&a)
+				}},
 				Route{Pattern: "POST " + at + "/{id}/" + a.Key, Show: func(v *Visit) error { return n.act(v, &a) }})
 		}
 	}

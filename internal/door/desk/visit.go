@@ -168,7 +168,8 @@ func (v *Visit) open(operation string, path []string, query url.Values) (*op.Con
 	if o == nil {
 		return nil, fault.NotFound.New()
 	}
-	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID, Path: path, Query: query,
+	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID, Path: path,
+		Query:  query,
 		Stream: &op.Stream{Reader: strings.NewReader(""), Head: v.R.Method == http.MethodHead}})
 	if err != nil {
 		return nil, err
@@ -186,7 +187,8 @@ func (v *Visit) Upload(operation string, body io.Reader, out any) error {
 		return fault.NotFound.New()
 	}
 	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID,
-		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)}, ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
+		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)},
+			ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
 	if err != nil || out == nil {
 		return err
 	}
