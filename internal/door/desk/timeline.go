@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -372,6 +373,10 @@ func (v *Visit) changes(n noun, e *eventlog.Event) (out []Change) {
 			continue
 		}
 		c := Change{Word: Capital(spaced(name)), Before: v.valueWords(old), After: v.valueWords(after[name])}
+		if word, ok := strings.CutSuffix(name, "Cents"); ok { // a sum
+			code, _ := after["currency"].(string)
+			c = Change{Word: Capital(spaced(word)), Before: v.sumWords(old, code), After: v.sumWords(after[name], code)}
+		}
 		if n != nil {
 			if f := n.field(name); f != nil {
 				c.Word = f.Word
@@ -382,6 +387,15 @@ func (v *Visit) changes(n noun, e *eventlog.Event) (out []Change) {
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Word, b.Word) })
 	return out
+}
+
+// sumWords is an amount in a currency, by default the business's.
+func (v *Visit) sumWords(value any, currency string) string {
+	cents, ok := value.(float64)
+	if !ok {
+		return v.valueWords(value)
+	}
+	return v.Money(int64(cents), cmp.Or(currency, v.Currency()))
 }
 
 // fieldWords is a value of a field, in words.
