@@ -22,7 +22,8 @@ import (
 func (a *App) console() *console.Door {
 	s := &a.Settings
 	d := &console.Door{Desk: a.desk(), Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants,
-		Log: a.Log, BaseURL: s.BaseURL,
+		Log:     a.Log,
+		BaseURL: s.BaseURL,
 		Proxies: a.proxies(), Allowances: a.allowances(), Storage: s.StorageLimit.ByPlan()}
 	if s.PaymentsProvider == stripe.Name {
 		d.CardsAt = s.Stripe.CheckoutURL

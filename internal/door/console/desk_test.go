@@ -42,17 +42,20 @@ func TestContactStory(t *testing.T) {
 		b.post("/contacts/new", "firstName", "Ada", "email", "no address").refused(400, "email")
 		p := b.post("/contacts/new", "firstName", "Ada", "lastName", "Lovelace", "email", "ada@example.com", "phone",
 			"+442079460011", "tags", "vip, london").
-			at("/contacts/", "Created.", "Ada Lovelace", "ada@example.com", "+442079460011", "vip", "You added this contact")
+			at("/contacts/", "Created.", "Ada Lovelace", "ada@example.com", "+442079460011", "vip",
+				"You added this contact")
 		at := p.where()
 		b.get(at + "?edit=jobTitle").at(at).find(`(<input class="in" id="jobTitle" name="jobTitle")`)
-		p = b.post(at+"/edit", "field", "jobTitle", "jobTitle", "Countess", "back", at).at(at, "Saved.", "Countess", "Undo")
+		p = b.post(at+"/edit", "field", "jobTitle", "jobTitle", "Countess", "back", at).at(at, "Saved.", "Countess",
+			"Undo")
 		undo := p.find(`name="event" value="([^"]+)"`)
 		b.post(at+"/edit", "field", "birthday", "birthday", "yesterday").refused(400, "Birthday")
 		b.post(at+"/edit", "field", "organizationId", "organizationId", "x").refused(404)
 		b.post("/undo", "event", undo, "back", at).at(at, "Undone.").hasNot("<span>Countess")
 		b.post(at+"/emails", "email", "countess@example.org", "label", "home").at(at, "Added.", "countess@example.org")
 		b.post(at+"/emails", "email", "nothing").refused(400, "nothing")
-		b.post(at+"/compose", "write", "note", "text", "Likes <b>poetry</b>").at(at, "Note saved.", "Likes <b>poetry</b>",
+		b.post(at+"/compose", "write", "note", "text", "Likes <b>poetry</b>").at(at, "Note saved.",
+			"Likes <b>poetry</b>",
 			"left a note")
 		b.post(at+"/compose", "write", "task", "text", "Send the drawings").at(at, "Created.", "Send the drawings")
 		list := b.get("/contacts?tag=vip").at("/contacts", "Ada Lovelace", "Tag", "vip")
@@ -62,6 +65,12 @@ func TestContactStory(t *testing.T) {
 		id := strings.TrimPrefix(at, "/contacts/")
 		b.post("/contacts/bulk", "do", "tag", "text-tag", "friend", "id", id, "back", "/contacts").
 			at("/contacts", "Tagged.", "friend", "vip")
+		csv := b.get(list.find(`href="(/contacts/export[^"]*)" download`))
+		if !strings.HasPrefix(csv.Header.Get("Content-Disposition"), "attachment") || strings.Count(csv.Body,
+			"\n") != 2 ||
+			!strings.Contains(csv.Body, "Lovelace") {
+			t.Errorf("%v %s", csv.Header, csv.Body)
+		}
 		b.get("/search?query=lovel").at("/search", "Ada Lovelace", "ada@example.com")
 		b.get("/search?query=new+inv").at("/search", "New invoice")
 		deleted := b.post(at+"/delete").at("/contacts", "Deleted.", "Undo", "No contacts yet")
@@ -123,10 +132,14 @@ func TestDeskShowsTextAsText(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		for i, evil := range payloads {
-			c := a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": %q, "lastName": %q, "jobTitle": %q, `+
-				`"organizationName": %q, "notes": %q, "tags": [%q], "emails": [{"email": "x%d@example.com", "label": %q}]}`,
-				evil, evil, evil, evil, evil, strings.ReplaceAll(cut(evil, 60), ",", ";"), i, evil)).OK(t, 201).ID("id")
-			u := a.Send(t, a.Key, "POST", "/v1/customers", fmt.Sprintf(`{"name": %q, "notes": %q, "contactId": %q}`, evil,
+			c := a.Send(t, a.Key, "POST", "/v1/contacts",
+				fmt.Sprintf(`{"firstName": %q, "lastName": %q, "jobTitle": %q, `+
+					`"organizationName": %q, "notes": %q, "tags": [%q], `+
+					`"emails": [{"email": "x%d@example.com", "label": %q}]}`,
+					evil, evil, evil, evil, evil, strings.ReplaceAll(cut(evil, 60), ",", ";"), i, evil)).
+				OK(t, 201).ID("id")
+			u := a.Send(t, a.Key, "POST", "/v1/customers", fmt.Sprintf(`{"name": %q, "notes": %q, "contactId": %q}`,
+				evil,
 				evil, c)).OK(t, 201).ID("id")
 			a.Send(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": %q, "description": %q, "contactId": %q}`, evil,
 				evil, c)).OK(t, 201)
@@ -135,7 +148,8 @@ func TestDeskShowsTextAsText(t *testing.T) {
 				`[{"description": %q, "unitAmountCents": 100}]}`, u, evil, evil)).OK(t, 201)
 			a.Send(t, a.Key, "POST", "/v1/email-templates", fmt.Sprintf(`{"name": %q, "subject": "s", "body": "b"}`,
 				evil)).OK(t, 201)
-			a.Send(t, a.Key, "POST", "/v1/folders", fmt.Sprintf(`{"name": %q}`, strings.ReplaceAll(evil, "/", ""))).OK(t, 201)
+			a.Send(t, a.Key, "POST", "/v1/folders", fmt.Sprintf(`{"name": %q}`, strings.ReplaceAll(evil, "/",
+				""))).OK(t, 201)
 			for _, path := range []string{"/contacts/" + string(c), "/contacts/" + string(c) + "?edit=jobTitle",
 				"/customers/" + string(u), "/contacts?query=" + url.QueryEscape(evil),
 				"/contacts?tag=" + url.QueryEscape(evil), "/search?query=" + url.QueryEscape(cut(evil, 100)),
@@ -161,10 +175,10 @@ func cut(s string, n int) string {
 
 // plainTags are the elements that pages are made of. A script, a frame and a
 // picture must be one of ours.
-var plainTags = strings.Fields("html head meta title link body a div nav main header footer section aside article form " +
-	"label input button select option textarea ul ol li dl dt dd table caption thead tbody tr th td span p h1 h2 h3 b br " +
-	"bdi code pre kbd svg use symbol path circle rect img time details summary del progress small script iframe output " +
-	"fieldset legend strong")
+var plainTags = strings.Fields(`
+	html head meta title link body a div nav main header footer section aside article form label input button select
+	option textarea ul ol li dl dt dd table caption thead tbody tr th td span p h1 h2 h3 b br bdi code pre kbd svg use
+	symbol path circle rect img time details summary del progress small script iframe output fieldset legend strong`)
 
 // quiet asserts that a browser would find nothing in a page but its own markup,
 // and that it is told to run nothing else.
@@ -215,14 +229,17 @@ var payloads = []string{
 	`<script>alert(1)</script>`, `"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`,
 	`<img src=x onerror=alert(1)>`, `<svg onload=alert(1)>`, `<svg/onload=alert(1)>`, `"><svg onload=alert(1)>`,
 	`<body onload=alert(1)>`, `<iframe src="javascript:alert(1)">`, `<iframe srcdoc="<script>alert(1)</script>">`,
-	`javascript:alert(1)`, `JaVaScRiPt:alert(1)`, `java&#x09;script:alert(1)`, `data:text/html,<script>alert(1)</script>`,
-	`" onmouseover="alert(1)`, `' onfocus='alert(1)' autofocus='`, `" autofocus onfocus="alert(1)`, `</title><script>alert(1)</script>`,
+	`javascript:alert(1)`, `JaVaScRiPt:alert(1)`, `java&#x09;script:alert(1)`,
+	`data:text/html,<script>alert(1)</script>`,
+	`" onmouseover="alert(1)`, `' onfocus='alert(1)' autofocus='`, `" autofocus onfocus="alert(1)`,
+	`</title><script>alert(1)</script>`,
 	`</textarea><script>alert(1)</script>`, `</style><script>alert(1)</script>`, `--><script>alert(1)</script>`,
 	`]]><script>alert(1)</script>`, `<math><mi//xlink:href="data:x,<script>alert(1)</script>">`,
 	`<details open ontoggle=alert(1)>`, `<video><source onerror=alert(1)>`, `<audio src=x onerror=alert(1)>`,
 	`<object data="javascript:alert(1)">`, `<embed src="javascript:alert(1)">`, `<a href="javascript:alert(1)">x</a>`,
 	`<form action="javascript:alert(1)"><button>x</button></form>`, `<base href="https://evil.example/">`,
-	`<style>@import "https://evil.example/x.css";</style>`, `<meta http-equiv="refresh" content="0;url=https://evil.example">`,
+	`<style>@import "https://evil.example/x.css";</style>`,
+	`<meta http-equiv="refresh" content="0;url=https://evil.example">`,
 	`{{.Session.Email}}`, `{{template "layout" .}}`, `${alert(1)}`, `<x onclick=alert(1)>x</x>`,
 	`<input onfocus=alert(1) autofocus>`, `<marquee onstart=alert(1)>`, `&lt;script&gt;alert(1)&lt;/script&gt;`,
 	"\u202e<script>alert(1)</script>", `<scr<script>ipt>alert(1)</scr</script>ipt>`,
@@ -239,7 +256,7 @@ func TestLive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := b.http.Do(req)
+			res, err := b.http.Do(req) //nolint:bodyclose // the reader below closes it
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -347,8 +364,10 @@ func TestFileStory(t *testing.T) {
 			!strings.Contains(content.Header.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%v", content.Header)
 		}
-		link := b.post(at+"/link", "days", "7").at(at+"/link", "It is shown only once").find(`<code id="made-link">([^<]+)<`)
-		if got := visit(t, a.URL).get(strings.TrimPrefix(link, a.Settings.BaseURL)); got.Body != "<script>alert(1)</script>" {
+		link := b.post(at+"/link", "days", "7").at(at+"/link",
+			"It is shown only once").find(`<code id="made-link">([^<]+)<`)
+		if got := visit(t, a.URL).get(strings.TrimPrefix(link,
+			a.Settings.BaseURL)); got.Body != "<script>alert(1)</script>" {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 		b.get(at).at(at, "1 download")

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/proposal"
@@ -38,6 +39,10 @@ var (
 		"POST /agents/{id}/asking", (*visit).saveAsking,
 	}
 )
+
+var _ = desk.AddPlaces("/review") && desk.AddCounter("review", func(*desk.Visit) (string, desk.Fields) {
+	return "proposals.list", desk.Fields{"status": []string{string(proposal.Pending)}}
+})
 
 func init() {
 	maps.Copy(sentences, map[string]string{
@@ -430,7 +435,8 @@ func (v *visit) showChange(status int, p *proposal.Proposal, f *form) error {
 	}{Path: "/review/" + string(p.ID), Form: f}
 	for i, s := range p.Steps {
 		d.Steps = append(d.Steps, changedStep{v.operationWords(s.Operation),
-			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation)), "code", "")})
+			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation)), "code",
+				"")})
 	}
 	return v.show(status, "proposal_change", view{Title: "Approve with changes", Section: "review",
 		Crumbs: []crumb{{"Review", "/review"}, {"Proposal", d.Path}, {"Change", ""}}, Data: d})

@@ -31,12 +31,13 @@ function morph(from, to) {
     if (name === "hidden" && from.dataset.shown) continue;
     if (from.getAttribute(name) !== value) from.setAttribute(name, value);
   }
-  if (from.nodeName === "INPUT") {
-    if (from !== document.activeElement && from.type !== "checkbox") from.value = to.value;
+  if (["INPUT", "TEXTAREA", "SELECT"].includes(from.nodeName)) {
+    // What was typed and not sent yet is the person's, not the server's.
+    const theirs = from.unsent || from === document.activeElement;
+    if (from.nodeName === "SELECT") { if (theirs) return; children(from, to); }
+    if (!theirs && from.type !== "checkbox" && from.type !== "file") from.value = to.value;
     return;
   }
-  if (from.nodeName === "TEXTAREA") { if (from !== document.activeElement && !from.dataset.typed) from.value = to.value; return; }
-  if (from.nodeName === "SELECT" && from === document.activeElement) return;
   if (from.nodeName === "IFRAME") return;
   children(from, to);
 }
@@ -146,6 +147,8 @@ addEventListener("submit", (event) => {
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
   const data = new URLSearchParams(new FormData(form, button));
+  const sendsNow = form.method === "post" && !form.sending;
+  if (sendsNow) for (const field of form.elements) field.unsent = false;
   if (form.method === "post") {
     if (form.sending) { form.again = form.dataset.lines !== undefined; return; } // a double click, or typed meanwhile
     form.sending = true;
@@ -223,7 +226,8 @@ let typing;
 function grow(t) { t.style.height = "auto"; t.style.height = Math.min(t.scrollHeight + 2, 400) + "px"; }
 addEventListener("input", (event) => {
   const field = event.target;
-  if (field.nodeName === "TEXTAREA") { field.dataset.typed = "yes"; if (field.dataset.grow !== undefined) grow(field); }
+  field.unsent = true;
+  if (field.dataset?.grow !== undefined) grow(field);
   const form = field.form;
   if (form && form.dataset.instant !== undefined) {
     clearTimeout(typing);

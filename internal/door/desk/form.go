@@ -37,7 +37,7 @@ type Form struct {
 // Input is one field of a form, as the template "input" writes it.
 type Input struct {
 	ID, Name, Word, Help, Hint string
-	Kind                       string // text, area, choice, box, date, datetime-local, number, money, email, url, ref, code
+	Kind                       string // text, area, choice, box, date, number, money, email, url, ref, code
 	Value, Error               string
 	Options                    []Option
 	Required, Focus, Wide      bool

@@ -205,8 +205,9 @@ func AddPlaces(paths ...string) bool {
 
 // Has reports whether there is a page at a path.
 func (d *Desk) Has(path string) bool {
+	pattern := "GET " + path
 	return slices.Contains(elsewhere, path) ||
-		slices.ContainsFunc(d.routes, func(r Route) bool { return r.Pattern == "GET "+path })
+		slices.ContainsFunc(d.routes, func(r Route) bool { return r.Pattern == pattern })
 }
 
 // Show shows a part as a page.

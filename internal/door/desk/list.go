@@ -108,7 +108,8 @@ func (n *Noun[T]) showList(v *Visit) error {
 		}
 	}
 	n.fillPager(v, d, page, offset, len(rows))
-	view := View{Title: Capital(n.Many), Section: n.rail(), Data: d, Watch: n.Type, Own: true, API: v.Samples(n.ops()+".list", q)}
+	view := View{Title: Capital(n.Many), Section: n.rail(), Data: d, Watch: n.Type, Own: true,
+		API: v.Samples(n.ops()+".list", q)}
 	if n.mayCreate(v) {
 		d.New = "/" + n.Path + "/new"
 		view.Main = &Button{Text: "New " + n.One, Href: d.New, Icon: "plus"}

@@ -273,6 +273,11 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 		routes = append(routes, Route{Pattern: "GET " + at + "/new", Show: n.showForm},
 			Route{Pattern: "POST " + at + "/new", Show: n.create})
 	}
+	if d.Catalog.Named(n.ops()+".export") != nil {
+		routes = append(routes, Route{Pattern: "GET " + at + "/export", Show: func(v *Visit) error {
+			return v.Export(n.ops()+".export", v.R.URL.Query())
+		}})
+	}
 	if len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil {
 		routes = append(routes, Route{Pattern: "POST " + at + "/bulk", Show: n.bulk})
 	}
@@ -296,7 +301,10 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 	for _, a := range n.Actions {
 		if a.To == nil {
 			routes = append(routes,
-				Route{Pattern: "GET " + at + "/{id}/" + a.Key, Show: func(v *Visit) error { return n.askAction(v, &a) }},
+				Route{Pattern: "GET " + at + "/{id}/" + a.Key, Show: func(v *Visit) error {
+					return n.askAction(v,
+						&a)
+				}},
 				Route{Pattern: "POST " + at + "/{id}/" + a.Key, Show: func(v *Visit) error { return n.act(v, &a) }})
 		}
 	}

@@ -237,7 +237,8 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 			group = factGroup{Head: f.Group}
 		}
 		x := fact{Word: f.Word, Cell: n.factCell(v, o, f)}
-		if !f.Fixed && (n.Frozen == nil || !n.Frozen(&o.row)) && v.property(n.ops()+".update", f.Field) != nil && v.May(n.ops()+".update") {
+		if !f.Fixed && (n.Frozen == nil || !n.Frozen(&o.row)) && v.property(n.ops()+".update", f.Field) != nil &&
+			v.May(n.ops()+".update") {
 			x.Edit = v.With("edit", f.Field)
 			if v.R.Method == http.MethodPost {
 				x.Edit = d.Path + "?edit=" + f.Field

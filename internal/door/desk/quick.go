@@ -89,6 +89,7 @@ func (v *Visit) Paper(status int, html, text *string) error {
 		}
 		body = b.String()
 	}
-	_, _ = v.W.Write([]byte("<!doctype html><meta charset=\"utf-8\"><base target=\"_blank\">" + body)) //nolint:errcheck // gone
+	_, _ = v.W.Write([]byte("<!doctype html><meta charset=\"utf-8\"><base target=\"_blank\">" +
+		body)) //nolint:errcheck // gone
 	return nil
 }

@@ -52,7 +52,8 @@ func (v *Visit) samples(method, path, operation string, in Fields) []Sample {
 	if err != nil {
 		return nil
 	}
-	curl := "curl '" + strings.ReplaceAll(v.BaseURL+path, "'", "%27") + "' \\\n  -H \"Authorization: Bearer $FRONTDESK_KEY\""
+	curl := "curl '" + strings.ReplaceAll(v.BaseURL+path, "'", "%27") +
+		"' \\\n  -H \"Authorization: Bearer $FRONTDESK_KEY\""
 	if method != "GET" {
 		curl = strings.Replace(curl, "curl ", "curl -X "+method+" ", 1)
 	}

@@ -67,7 +67,8 @@ func search(v *Visit) error {
 var morePlaces = []Entry{
 	{Text: "Outbox", Href: "/outbox", Icon: "mail"}, {Text: "Email templates", Href: "/templates", Icon: "note"},
 	{Text: "Email consent", Href: "/opt-ins", Icon: "mail"}, {Text: "Properties", Href: "/properties", Icon: "columns"},
-	{Text: "Webhooks", Href: "/webhooks", Icon: "bolt"}, {Text: "Runs of automations", Href: "/executions", Icon: "bolt"},
+	{Text: "Webhooks", Href: "/webhooks", Icon: "bolt"}, {Text: "Runs of automations", Href: "/executions",
+		Icon: "bolt"},
 	{Text: "Members", Href: "/settings/members", Icon: "people", Managers: true},
 	{Text: "API keys", Href: "/settings/keys", Icon: "key", Managers: true},
 	{Text: "Cards", Href: "/settings/cards", Icon: "invoice", Managers: true},
@@ -78,7 +79,8 @@ var morePlaces = []Entry{
 func (v *Visit) places(text string) hitGroup {
 	g := hitGroup{Head: "Pages"}
 	add := func(e Entry) {
-		if e.Managers && !v.Session.Manager() || !v.Has(e.Href) || !strings.Contains(strings.ToLower(e.Text), strings.ToLower(text)) ||
+		if e.Managers && !v.Session.Manager() || !v.Has(e.Href) || !strings.Contains(strings.ToLower(e.Text),
+			strings.ToLower(text)) ||
 			len(g.Lines) >= 8 {
 			return
 		}

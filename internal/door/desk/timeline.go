@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +139,8 @@ func (v *Visit) loadActors(events []eventlog.Event) error {
 	slices.Sort(people)
 	people = slices.Compact(people)
 	if len(people) > 0 && v.May("actors.list") {
-		rows, _, err := List[account.Actor](v, "actors.list", Fields{"ids": people[:min(len(people), 100)], "limit": 100})
+		rows, _, err := List[account.Actor](v, "actors.list", Fields{"ids": people[:min(len(people), 100)],
+			"limit": 100})
 		if err != nil {
 			return err
 		}
@@ -204,8 +206,9 @@ var eventVerbs = map[string]string{
 	"created": "added", "updated": "changed", "deleted": "deleted", "restored": "brought back", "sent": "sent",
 	"issued": "issued", "voided": "voided", "merged": "merged", "overdue": "marked overdue", "completed": "finished",
 	"received": "received", "delivered": "delivered", "bounced": "could not deliver", "failed": "could not send",
-	"queued": "queued", "scheduled": "scheduled", "canceled": "canceled", "reminded": "sent a reminder of", "payment_recorded": "recorded a payment for",
-	"paid": "marked paid", "renewed": "renewed", "verified": "verified", "expired": "let expire",
+	"queued": "queued", "scheduled": "scheduled", "canceled": "canceled", "reminded": "sent a reminder of",
+	"payment_recorded": "recorded a payment for",
+	"paid":             "marked paid", "renewed": "renewed", "verified": "verified", "expired": "let expire",
 	"erased": "erased", "registered": "registered", "role_changed": "changed the role of",
 	"renewal_failed": "could not renew", "switched": "switched to", "password_changed": "changed the password of",
 	"connected": "connected", "disconnected": "disconnected", "accepted": "accepted", "purged": "removed for good",
@@ -224,7 +227,8 @@ var wholeSentences = map[string]string{
 var sentencesWith = map[string]string{
 	"operation.created": "ordered", "operation.started": "began the order of",
 	"operation.succeeded": "finished the order of", "operation.failed": "could not finish the order of",
-	"customer.transaction.created": "booked", "invite.created": "invited", "invite.accepted": "accepted the invitation of",
+	"customer.transaction.created": "booked", "invite.created": "invited",
+	"invite.accepted":         "accepted the invitation of",
 	"invoice.payment.created": "recorded a payment", "invoice.payment.voided": "voided a payment",
 	"contact.note.created": "wrote a note about a contact", "thread.note.created": "wrote a note in a conversation",
 	"message.received": "received", "message.sent": "sent", "message.queued": "queued",
@@ -248,7 +252,8 @@ func nounWord(resourceType string) string {
 
 // moment is an event as a sentence.
 func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
-	m := Moment{At: e.CreatedAt, Who: v.Actor(e.ActorKind, e.ActorID), Undo: v.undoable(e), Open: "/activity/" + string(e.ID)}
+	m := Moment{At: e.CreatedAt, Who: v.Actor(e.ActorKind, e.ActorID), Undo: v.undoable(e), Open: "/activity/" +
+		string(e.ID)}
 	resourceType := event.ResourceType(e.Type)
 	verb := strings.TrimPrefix(e.Type, resourceType+".")
 	if text := wholeSentences[e.Type]; text != "" && (e.Type != "user.created" || e.ActorKind == string(op.User)) {
@@ -338,7 +343,8 @@ func nameIn(data []byte) string {
 	if json.Unmarshal(data, &x) != nil {
 		return ""
 	}
-	for _, field := range []string{"resourceName", "name", "title", "subject", "email", "phoneNumber", "url", "clientName", "label",
+	for _, field := range []string{"resourceName", "name", "title", "subject", "email", "phoneNumber", "url",
+		"clientName", "label",
 		"description"} {
 		if s, ok := x[field].(string); ok && s != "" {
 			return s
@@ -372,6 +378,10 @@ func (v *Visit) changes(n noun, e *eventlog.Event) (out []Change) {
 			continue
 		}
 		c := Change{Word: Capital(spaced(name)), Before: v.valueWords(old), After: v.valueWords(after[name])}
+		if word, ok := strings.CutSuffix(name, "Cents"); ok { // a sum
+			code, _ := after["currency"].(string)
+			c = Change{Word: Capital(spaced(word)), Before: v.sumWords(old, code), After: v.sumWords(after[name], code)}
+		}
 		if n != nil {
 			if f := n.field(name); f != nil {
 				c.Word = f.Word
@@ -382,6 +392,15 @@ func (v *Visit) changes(n noun, e *eventlog.Event) (out []Change) {
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Word, b.Word) })
 	return out
+}
+
+// sumWords is an amount in a currency, by default the business's.
+func (v *Visit) sumWords(value any, currency string) string {
+	cents, ok := value.(float64)
+	if !ok {
+		return v.valueWords(value)
+	}
+	return v.Money(int64(cents), cmp.Or(currency, v.Currency()))
 }
 
 // fieldWords is a value of a field, in words.

@@ -104,11 +104,35 @@ func (v *Visit) May(operation string) bool {
 // Bytes answers with a file: to be saved, or to be shown in a frame of this site
 // that runs nothing.
 func (v *Visit) Bytes(operation string, path []string, inline bool) error {
-	content, err := v.open(operation, path)
+	return v.serve(operation, path, nil, inline)
+}
+
+// Export answers with what a list shows, as a file to be saved. q is the address
+// of the list; what the operation does not know is left out.
+func (v *Visit) Export(operation string, q url.Values) error {
+	asked := url.Values{}
+	for name, texts := range q {
+		if o := v.Catalog.Named(operation); o != nil && o.TakesQuery(name) && len(texts) > 0 && texts[0] != "" {
+			asked[name] = texts
+			p := v.property(strings.TrimSuffix(operation, ".export")+".list", name)
+			if p != nil && p.Format == "date-time" { // a day is typed in the business's own time
+				if at, issue := v.readTime(texts[0]); issue == "" {
+					asked[name] = []string{at.(string)}
+				}
+			}
+		}
+	}
+	return v.serve(operation, nil, asked, false)
+}
+
+func (v *Visit) serve(operation string, path []string, query url.Values, inline bool) error {
+	content, err := v.open(operation, path, query)
 	if err != nil {
 		return err
 	}
-	defer content.Close()
+	if content.ReadSeekCloser != nil {
+		defer content.Close()
+	}
 	h := v.W.Header()
 	h.Set("Content-Type", content.Type)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -127,16 +151,25 @@ func (v *Visit) Bytes(operation string, path []string, inline bool) error {
 	if content.ETag != "" {
 		h.Set("ETag", content.ETag)
 	}
-	http.ServeContent(v.W, v.R, "", content.Modified, content)
+	if content.Write == nil {
+		http.ServeContent(v.W, v.R, "", content.Modified, content)
+		return nil
+	}
+	http.NewResponseController(v.W).SetWriteDeadline(time.Time{}) //nolint:errcheck // a test has no connection
+	if err := content.Write(v.R.Context(), v.W); err != nil {
+		v.Log.WarnContext(v.R.Context(), "an export was cut off", "trace_id", v.ID, "err", err)
+		panic(http.ErrAbortHandler) // the reader must not mistake the part for the whole
+	}
 	return nil
 }
 
-func (v *Visit) open(operation string, path []string) (*op.Content, error) {
+func (v *Visit) open(operation string, path []string, query url.Values) (*op.Content, error) {
 	o := v.Catalog.Named(operation)
 	if o == nil {
 		return nil, fault.NotFound.New()
 	}
 	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID, Path: path,
+		Query:  query,
 		Stream: &op.Stream{Reader: strings.NewReader(""), Head: v.R.Method == http.MethodHead}})
 	if err != nil {
 		return nil, err
@@ -154,7 +187,8 @@ func (v *Visit) Upload(operation string, body io.Reader, out any) error {
 		return fault.NotFound.New()
 	}
 	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID,
-		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)}, ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
+		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)},
+			ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
 	if err != nil || out == nil {
 		return err
 	}

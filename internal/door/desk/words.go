@@ -97,11 +97,3 @@ func spaced(field string) string {
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimSpace(b.String()), "_", " "), " id")
 }
-
-// str is the text of a pointer, or nothing.
-func str(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

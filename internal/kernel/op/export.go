@@ -46,7 +46,7 @@ func export(list *Op) *Op {
 		Name:     collection + ".export",
 		Route:    "GET /v1/exports/" + file,
 		Resource: list.Resource,
-		Doors:    REST,
+		Doors:    REST | Console,
 		Summary:  "Export " + strings.ReplaceAll(collection, "_", " ") + " as CSV.",
 		Description: "Takes the filters of the list. Rows are in the order of their creation. A text that a " +
 			"spreadsheet would take for a formula begins with an apostrophe.",

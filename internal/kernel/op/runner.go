@@ -88,8 +88,8 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		return Answer{}, q.Malformed
 	}
 	in := o.fresh()
-	// A stream has no body to name its path in.
-	if q.Door == REST && !q.Whole || o.Streams() && len(q.Path) > 0 {
+	// A stream has no body that could name its path and its query.
+	if q.Door == REST && !q.Whole || o.Streams() && (len(q.Path) > 0 || q.Query != nil) {
 		if err := o.bind(in, q.Path, q.Query); err != nil {
 			return Answer{}, err
 		}

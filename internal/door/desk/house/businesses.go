@@ -44,7 +44,10 @@ var businesses = &desk.Noun[business.Business]{
 			Head: "What you offer", One: "product or service", Wide: true, Limit: 50,
 			Lead: "Products and services, with their prices.",
 			Table: []desk.Column[business.BusinessOffering]{
-				{Head: "Name", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell { return desk.Text(o.Name) }},
+				{Head: "Name", Cell: func(_ *desk.Visit,
+					o *business.BusinessOffering) desk.Cell {
+					return desk.Text(o.Name)
+				}},
 				{Head: "Kind", Width: "w1", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell {
 					return desk.Opt(o.Kind)
 				}},

@@ -54,7 +54,8 @@ var properties = &desk.Noun[property.PropertyDefinition]{
 		{Field: "key", Word: "Key", Hint: "machines", Help: "What programs call it: small letters, digits and _."},
 		{Field: "objectType", Word: "Of"},
 		{Field: "valueType", Word: "Kind"},
-		{Field: "options", Word: "Choices", Kind: "words", Help: "For one choice or several. Separate them with commas."},
+		{Field: "options", Word: "Choices", Kind: "words",
+			Help: "For one choice or several. Separate them with commas."},
 		{Field: "description", Word: "Description", Help: "Agents read it to know what to look for."},
 	},
 	Make: func(_ *desk.Visit, in desk.Fields) {

@@ -207,7 +207,8 @@ func creditNotes(v *desk.Visit, i *invoice.Invoice) (*desk.Section, error) {
 	}
 	lines := []desk.Line{}
 	for _, n := range rows {
-		lines = append(lines, desk.Line{Icon: "invoice", Text: n.CreditNoteNumber, Sum: v.Money(n.TotalCents, n.Currency),
+		lines = append(lines, desk.Line{Icon: "invoice", Text: n.CreditNoteNumber, Sum: v.Money(n.TotalCents,
+			n.Currency),
 			Href: "/invoices/" + string(i.ID) + "/credit-notes/" + string(n.ID) + "/pdf"})
 	}
 	return &desk.Section{Head: "Credit notes", Name: "lines", Data: desk.LinesOf(lines...)}, nil

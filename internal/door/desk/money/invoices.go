@@ -29,7 +29,10 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Head: "State", Width: "w2", Fold: "four", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			return desk.State(state(i))
 		}},
-		{Head: "Issued", Width: "w1", Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell { return v.At(i.IssuedAt) }},
+		{Head: "Issued", Width: "w1", Cell: func(v *desk.Visit,
+			i *invoice.Invoice) desk.Cell {
+			return v.At(i.IssuedAt)
+		}},
 		{Head: "Due", Sort: "dueAt", Width: "w1", Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell {
 			return v.At(i.DueAt)
 		}},
@@ -67,7 +70,8 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	Form: []desk.Field{
 		{Field: "customerId", Word: "Customer", Ref: "customers", Wide: true},
 		{Field: "dueAt", Word: "Due", Start: func(v *desk.Visit) string {
-			return v.Now().Std().In(v.Zone()).AddDate(0, 0, 14).Format("2006-01-02T17:00")
+			day := v.Now().Std().In(v.Zone()).AddDate(0, 0, 14)
+			return day.Format("2006-01-02") + "T17:00"
 		}},
 		{Field: "currency", Word: "Currency", Start: func(v *desk.Visit) string { return v.House().Currency },
 			Help: "Three letters, like usd or eur."},
@@ -95,7 +99,8 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Key: "issue", Word: "Issue", Icon: "check", Op: "invoices.issue", Main: true, Done: "issued",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "draft" },
 			Ask: func(v *desk.Visit, i *invoice.Invoice) string {
-				return "The invoice over " + v.Money(i.TotalCents, i.Currency) + " gets the next number and is booked " +
+				return "The invoice over " + v.Money(i.TotalCents, i.Currency) +
+					" gets the next number and is booked " +
 					"with the customer. After that its lines stay as they are; void it or write a credit note instead."
 			}},
 		{Key: "send", Word: "Send", Icon: "send", Op: "invoices.send", Main: true, Done: "sent",
@@ -115,8 +120,11 @@ var invoices = &desk.Noun[invoice.Invoice]{
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status == "sent" || i.Status == "overdue" || i.Status == "partially_paid"
 			},
-			Ask:  sendWords,
-			Set:  func(*desk.Visit, *invoice.Invoice) desk.Fields { return desk.Fields{"templateKey": "invoice_reminder"} },
+			Ask: sendWords,
+			Set: func(*desk.Visit,
+				*invoice.Invoice) desk.Fields {
+				return desk.Fields{"templateKey": "invoice_reminder"}
+			},
 			Form: sendForm},
 		{Key: "sendagain", Word: "Send again", Icon: "send", Op: "invoices.send", Done: "sent", Menu: true,
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {

@@ -108,7 +108,8 @@ func (d *todayData) money(v *desk.Visit) error {
 	if page.HasMore {
 		more = "more than " + more
 	}
-	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: owed.text(v), More: more, Href: "/invoices?unpaid=true"})
+	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: owed.text(v), More: more,
+		Href: "/invoices?unpaid=true"})
 	f := figure{Word: "Overdue", Sum: late.text(v), More: "nothing is late", Href: "/invoices?status=overdue"}
 	if lateCount > 0 {
 		f.More = desk.Count(lateCount, "invoice", "invoices") + ", oldest " +
@@ -220,7 +221,8 @@ func payments(v *desk.Visit, since time.Time) (map[id.ID]invoice.Payment, error)
 // lists are the rows that somebody should look at.
 func (d *todayData) lists(v *desk.Visit) error {
 	open := []string{"open", "in_progress"}
-	due, err := v.Related("Tasks due", "tasks", desk.Fields{"status": open, "dueBefore": v.EndOfDay(0), "sortBy": "dueAt",
+	due, err := v.Related("Tasks due", "tasks", desk.Fields{"status": open, "dueBefore": v.EndOfDay(0),
+		"sortBy":    "dueAt",
 		"sortOrder": "asc"}, map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
 		"sortOrder": {"asc"}}, "Nothing is due today.")
 	if err != nil {

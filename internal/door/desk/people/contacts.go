@@ -83,7 +83,8 @@ var contacts = &desk.Noun[contact.Contact]{
 		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Op: "contacts.merge", Done: "merged",
 			Menu: true,
 			Ask: func(_ *desk.Visit, c *contact.Contact) string {
-				return "The other contact becomes part of " + Name(c) + ": its addresses, mails, tasks, notes and files " +
+				return "The other contact becomes part of " + Name(c) +
+					": its addresses, mails, tasks, notes and files " +
 					"move here, and it is deleted."
 			},
 			Form: []desk.Field{{Field: "contactId", Word: "The other contact", Ref: "contacts"}}},

@@ -82,7 +82,8 @@ var customers = &desk.Noun[customer.Customer]{
 		{Key: "transactions", Word: "Record a credit or charge", Icon: "invoice", Op: "customers.transactions.create",
 			Done: "saved", Menu: true,
 			Ask: func(_ *desk.Visit, c *customer.Customer) string {
-				return "A credit lowers what " + c.Name + " owes, a charge raises it. Invoices and payments are booked " +
+				return "A credit lowers what " + c.Name +
+					" owes, a charge raises it. Invoices and payments are booked " +
 					"by themselves."
 			},
 			Form: []desk.Field{{Field: "type", Word: "Type"}, {Field: "amountCents", Word: "Amount", Kind: "money"},
@@ -165,7 +166,8 @@ func statement(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
 		if t.InvoiceID != nil {
 			what = desk.Link(desk.Capital(t.Type), "/invoices/"+string(*t.InvoiceID))
 		}
-		lines = append(lines, []desk.Cell{v.At(&t.OccurredAt), what, desk.Opt(t.Description), v.Sum(amount, t.Currency)})
+		lines = append(lines, []desk.Cell{v.At(&t.OccurredAt), what, desk.Opt(t.Description), v.Sum(amount,
+			t.Currency)})
 	}
 	return &desk.Section{Head: "Statement", Word: "statement", Name: "plain-table", Data: desk.PlainTable{
 		Heads: []string{"When", "What", "For", "Amount"}, Rows: lines, Empty: "Nothing was billed yet."}}, nil

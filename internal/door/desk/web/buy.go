@@ -15,8 +15,7 @@ import (
 var owners = &desk.Noun[domain.DomainContact]{
 	Path: "domain-owners", Ops: "domain_contacts", Type: "domain_contact", Rail: "domains",
 	One: "domain owner", Many: "domain owners", Icon: "user",
-	Lead: "A domain is registered for somebody, whose name and address the registry wants to know. They are not shown " +
-		"to the public.",
+	Lead: "A domain is registered for someone, and the registry needs their name and address. Neither is made public.",
 	Table: []desk.Column[domain.DomainContact]{
 		{Head: "Name", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell { return desk.Text(ownerName(c)) }},
 		{Head: "Email", Fold: "two", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell {

@@ -38,7 +38,8 @@ var domains = &desk.Noun[domain.Domain]{
 			}
 			return desk.Text("elsewhere")
 		}},
-		{Head: "Paid until", Width: "w2", End: true, Fold: "two", Cell: func(v *desk.Visit, d *domain.Domain) desk.Cell {
+		{Head: "Paid until", Width: "w2", End: true, Fold: "two", Cell: func(v *desk.Visit,
+			d *domain.Domain) desk.Cell {
 			if d.Registration == nil {
 				return desk.Text("")
 			}
@@ -80,22 +81,32 @@ var domains = &desk.Noun[domain.Domain]{
 		{Key: "email-on", Word: "Turn email on", Icon: "mail", Op: "domains.email.enable", Main: true, Done: "enabled",
 			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Status == "active" && !d.Email.Enabled },
 			Ask: func(_ *desk.Visit, d *domain.Domain) string {
-				return "Mail can then be sent from, and received at, addresses of " + d.UnicodeName + ". The records that " +
+				return "Mail can then be sent from, and received at, addresses of " + d.UnicodeName +
+					". The records that " +
 					"this needs are written into its DNS, where we hold it."
 			},
 			Form: []desk.Field{{Field: "mode", Word: "For", Words: map[string]string{"full": "Sending and receiving",
 				"sending": "Sending only"}}}},
 		{Key: "renew", Word: "Renew", Icon: "again", Op: "domains.renew", Done: "renewed",
-			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Registration != nil && d.Status != "transferred" },
-			Ask:  renewWords, Set: renewPrice,
+			When: func(_ *desk.Visit, d *domain.Domain) bool {
+				return d.Registration != nil &&
+					d.Status != "transferred"
+			},
+			Ask: renewWords, Set: renewPrice,
 			Form: []desk.Field{{Field: "periodYears", Word: "Years"}}},
 		{Key: "autorenew", Word: "Renew automatically", Icon: "again", Op: "domains.registration.update", Menu: true,
 			Done: "changed",
-			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Registration != nil && !d.Registration.AutoRenew },
-			Set:  func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": true} }},
+			When: func(_ *desk.Visit, d *domain.Domain) bool {
+				return d.Registration != nil &&
+					!d.Registration.AutoRenew
+			},
+			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": true} }},
 		{Key: "noautorenew", Word: "Stop renewing it", Icon: "clock", Op: "domains.registration.update", Menu: true,
 			Done: "changed",
-			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Registration != nil && d.Registration.AutoRenew },
+			When: func(_ *desk.Visit, d *domain.Domain) bool {
+				return d.Registration != nil &&
+					d.Registration.AutoRenew
+			},
 			Ask: func(v *desk.Visit, d *domain.Domain) string {
 				return "It then expires on " + v.Day(d.Registration.ExpiresAt.Std()) + ", unless you renew it before."
 			},
@@ -159,8 +170,9 @@ var domains = &desk.Noun[domain.Domain]{
 	Layout: "domain",
 	Data:   health,
 	Ask: func(_ *desk.Visit, d *domain.Domain) (string, []string) {
-		return "Delete " + d.UnicodeName + " here?", []string{"Its DNS records, its email and its subdomains here are gone.",
-			"A domain that was bought here stays yours until it ends, and is not paid back."}
+		return "Delete " + d.UnicodeName + " here?",
+			[]string{"Its DNS records, its email and its subdomains here are gone.",
+				"A domain that was bought here stays yours until it ends, and is not paid back."}
 	},
 }
 

@@ -252,10 +252,10 @@ func ReadDue(text string, now time.Time) (title string, at time.Time) {
 }
 
 func daysTo(word string, today time.Weekday) int {
-	switch {
-	case word == "today":
+	switch word {
+	case "today":
 		return 0
-	case word == "tomorrow":
+	case "tomorrow":
 		return 1
 	}
 	word = strings.TrimPrefix(strings.TrimPrefix(word, "next "), "on ")
