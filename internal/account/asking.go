@@ -45,8 +45,14 @@ func (l *Limits) Any() bool {
 		l.DNSChanges != nil
 }
 
-// Guarded reports whether the agent is guarded against strangers' words.
-func (g *Agent) Guarded() bool { return g.Guard == nil || *g.Guard == "on" }
+// Guarded reports whether the agent is guarded against strangers' words: by
+// default, one that may propose is.
+func (g *Agent) Guarded() bool {
+	if g.Guard == nil {
+		return g.AskMode == AskPropose
+	}
+	return *g.Guard == "on"
+}
 
 // Asks returns what the agent may propose: what needs asking, if it may ask.
 func (g *Agent) Asks() (p op.Permissions) {

@@ -444,6 +444,7 @@ func (v *visit) changeProposal() error {
 		return err
 	}
 	f := blank()
+	f.Errors = map[string]string{}
 	var steps []fields
 	for i, s := range p.Steps {
 		name := fmt.Sprintf("input-%d", i)
