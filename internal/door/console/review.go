@@ -147,6 +147,7 @@ type shownEffect struct {
 	Kind    badge
 	Changes []change
 	Hears   string
+	Open    bool // the fields are shown at once
 }
 
 var effectKinds = map[string]badge{
@@ -181,6 +182,7 @@ func showEffect(e proposal.Effect) shownEffect {
 		names = append(names, t.Kind+" “"+cutText(t.Name, 60)+"”")
 	}
 	out.Hears = joinAnd(names)
+	out.Open = len(out.Changes) <= 6 || e.Kind == proposal.Send
 	return out
 }
 
