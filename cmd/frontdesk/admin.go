@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -56,6 +58,10 @@ type adminCommand struct {
 		Delete     agentDelete     `cmd:"" help:"Delete an agent."`
 		Move       agentMove       `cmd:"" help:"Move an agent to another business."`
 	} `cmd:"" help:"Agents."`
+	Agents struct {
+		Pause  agentsPause  `cmd:"" help:"Pause all agents of an organization."`
+		Resume agentsResume `cmd:"" help:"Let the agents of an organization act again."`
+	} `cmd:"" help:"All agents of an organization."`
 	Contact struct {
 		Erase contactErase `cmd:"" help:"Erase a person for good from rows, events, stored answers, jobs and search."`
 	} `cmd:"" help:"Contacts."`
@@ -396,21 +402,59 @@ func (c *agentCreate) Run(s *config.Settings, out *streams) error {
 }
 
 type agentSet struct {
-	ID    string   `arg:"" help:"The agent."`
-	Cells []string `arg:"" help:"Like contacts.create=allow; allow, ask or deny." placeholder:"RESOURCE.ACTION=LEVEL"`
+	ID       string   `arg:"" help:"The agent."`
+	Settings []string `arg:"" help:"Like contacts.create=ask askMode=propose spendCents=5000." placeholder:"NAME=VALUE"`
 }
 
+// limitNames are the limits of an agent; an empty value clears one.
+var limitNames = []string{"spendCents", "messages", "newRecipients", "deletions", "dnsChanges"}
+
 func (c *agentSet) Run(s *config.Settings, out *streams) error {
-	cells := map[string]string{}
-	for _, cell := range c.Cells {
-		name, level, ok := strings.Cut(cell, "=")
-		if !ok {
-			return fmt.Errorf("%q is not RESOURCE.ACTION=allow|ask|deny", cell)
+	cells, limits, input := map[string]string{}, map[string]any{}, map[string]any{"id": c.ID}
+	for _, setting := range c.Settings {
+		name, value, ok := strings.Cut(setting, "=")
+		switch {
+		case !ok:
+			return fmt.Errorf("%q is not RESOURCE.ACTION=allow|ask|deny, askMode=, guard= or a limit", setting)
+		case name == "askMode":
+			input[name] = value
+		case name == "guard" && value == "":
+			input[name] = nil
+		case name == "guard":
+			input[name] = value
+		case slices.Contains(limitNames, name) && value == "":
+			limits[name] = nil
+		case slices.Contains(limitNames, name):
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return fmt.Errorf("%s: %q is not a whole number", name, value)
+			}
+			limits[name] = n
+		default:
+			cells[name] = value
 		}
-		cells[name] = level
 	}
-	return do(s, out, admin.Request{Operation: "agents.set_permissions", Noun: "agent", Ref: c.ID},
-		map[string]any{"id": c.ID, "permissions": cells})
+	input["permissions"] = cells
+	if len(limits) > 0 {
+		input["limits"] = limits
+	}
+	return do(s, out, admin.Request{Operation: "agents.configure", Noun: "agent", Ref: c.ID}, input)
+}
+
+type agentsPause struct {
+	Org string `required:"" help:"The organization."`
+}
+
+func (c *agentsPause) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "agents.pause_all", Noun: "organization", Ref: c.Org}, map[string]any{})
+}
+
+type agentsResume struct {
+	Org string `required:"" help:"The organization."`
+}
+
+func (c *agentsResume) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "agents.resume_all", Noun: "organization", Ref: c.Org}, map[string]any{})
 }
 
 // oneAgent is a command about one agent.

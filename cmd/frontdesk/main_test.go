@@ -182,7 +182,7 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 	agent := c.ok("", "admin", "agent", "create", "--business", business, "--name", "Helper", "--permissions", "read")
 	id := agent["id"].(string)
 	cells := agent["permissions"].(map[string]any)
-	if len(cells) != 52 || cells["contacts.read"] != "allow" || cells["contacts.create"] != "deny" {
+	if len(cells) != 56 || cells["contacts.read"] != "allow" || cells["contacts.create"] != "deny" {
 		t.Errorf("permissions: %v", cells)
 	}
 	set := c.ok("", "admin", "agent", "set", id, "contacts.create=allow", "invoices.update=ask")
@@ -190,6 +190,21 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 		cells["invoices.update"] != "ask" || cells["contacts.read"] != "allow" {
 		t.Errorf("permissions: %v", cells)
 	}
+	asked := c.ok("", "admin", "agent", "set", id, "askMode=propose", "guard=off", "spendCents=5000", "messages=100",
+		"contacts.delete=ask")
+	if limits, _ := asked["limits"].(map[string]any); asked["askMode"] != "propose" || asked["guard"] != "off" ||
+		limits["spendCents"] != 5000.0 || limits["messages"] != 100.0 {
+		t.Errorf("agent: %v", asked)
+	}
+	cleared := c.ok("", "admin", "agent", "set", id, "messages=", "guard=")
+	if limits, _ := cleared["limits"].(map[string]any); limits["messages"] != nil || limits["spendCents"] != 5000.0 {
+		t.Errorf("agent: %v", cleared)
+	}
+	refused("whole number", "admin", "agent", "set", id, "messages=many")
+	if got := c.ok("", "admin", "agents", "pause", "--org", orgID); got["pausedAt"] == nil {
+		t.Errorf("pause: %v", got)
+	}
+	c.ok("", "admin", "agents", "resume", "--org", orgID)
 	refused("permissions", "admin", "agent", "set", id, "contacts.fly=allow")
 	refused("allow, ask, deny", "admin", "agent", "set", id, "contacts.read=maybe")
 	if got := c.ok("", "admin", "agent", "deactivate", id); got["status"] != "inactive" {

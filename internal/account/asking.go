@@ -45,8 +45,14 @@ func (l *Limits) Any() bool {
 		l.DNSChanges != nil
 }
 
-// Guarded reports whether the agent is guarded against strangers' words.
-func (g *Agent) Guarded() bool { return g.Guard == nil || *g.Guard == "on" }
+// Guarded reports whether the agent is guarded against strangers' words: by
+// default, one that may propose is.
+func (g *Agent) Guarded() bool {
+	if g.Guard == nil {
+		return g.AskMode == AskPropose
+	}
+	return *g.Guard == "on"
+}
 
 // Asks returns what the agent may propose: what needs asking, if it may ask.
 func (g *Agent) Asks() (p op.Permissions) {
@@ -123,6 +129,13 @@ type agentConfigure struct {
 	AskMode op.Maybe[string] `json:"askMode" enum:"unavailable,propose"`
 	Guard   op.Opt[string]   `json:"guard" enum:"on,off"`
 	Limits  *limitsChange    `json:"limits"`
+	// Permissions are cells to set, as set_permissions takes them.
+	Permissions map[string]string `json:"permissions" optional:"yes"`
+}
+
+// Prepare checks the cells.
+func (in *agentConfigure) Prepare(ctx context.Context, c *op.Call) error {
+	return (&agentPermissions{Permissions: in.Permissions}).Prepare(ctx, c)
 }
 
 // limitsChange sets limits; what is absent stays, and null clears.
@@ -142,6 +155,10 @@ func (a *Accounts) configureAgent(ctx context.Context, c *op.Call, in agentConfi
 		}{in.AskMode, in.Guard})
 		if in.Limits != nil {
 			changed = op.Apply(&g.Limits, in.Limits) || changed
+		}
+		for cell, level := range in.Permissions {
+			changed = changed || g.Permissions[cell] != level
+			g.Permissions[cell] = level
 		}
 		return changed, nil
 	})

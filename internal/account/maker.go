@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -53,6 +54,9 @@ type makerRow struct {
 	Permissions map[string]string `db:"permissions"`
 	AskMode     string            `db:"ask_mode"`
 	Paused      bool              `db:"paused"`
+	Guard       *string           `db:"guard"`
+	Limits      *Limits           `db:"limits"`
+	OutsideRead *clock.Time       `db:"outside_read_at"`
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
 }
@@ -83,7 +87,8 @@ func (row *makerRow) login(a *Accounts, org, maker id.ID, kind op.ActorKind, p o
 func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
 	row, err := a.makerRow(ctx, org, maker, `
 		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role,
-			a.permissions AS permissions, a.ask_mode AS ask_mode, o.agents_paused_at IS NOT NULL AS paused, `+
+			a.permissions AS permissions, a.ask_mode AS ask_mode, o.agents_paused_at IS NOT NULL AS paused,
+			a.guard AS guard, a.limits AS limits, a.outside_read_at AS outside_read_at, `+
 		agreedTo+`
 		FROM agents a
 		JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL
@@ -101,9 +106,11 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	if row.Paused {
 		return nil, AgentsPaused.New()
 	}
-	g := Agent{Permissions: row.Permissions, AskMode: row.AskMode}
+	g := Agent{Permissions: row.Permissions, AskMode: row.AskMode, Guard: row.Guard, OutsideReadAt: row.OutsideRead}
+	g.ID, g.Limits = maker, *row.Limits
 	l := row.login(a, org, maker, op.AgentActor, g.Allowed())
 	l.Caller.Asks = g.Asks()
+	g.Meter(l.Caller, a.clock.Now())
 	return l, nil
 }
 
@@ -113,13 +120,15 @@ const (
 	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
 	memberOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
-		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` + agreedTo + `
+		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
+		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
 		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
 	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
-		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` + agreedTo + `
+		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
+		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
 )

@@ -23,6 +23,7 @@ type Me struct {
 	Currency     string         `json:"currency" doc:"of the business, ISO 4217 in lower case"`
 	Now          clock.Time     `json:"now" doc:"the service's clock"`
 	Limits       *MeLimits      `json:"limits" doc:"an agent's allowance; null for others, whose headers tell it"`
+	Daily        *Daily         `json:"daily" doc:"an agent's limits per day and what it has used; null for others"`
 }
 
 // MeLimits is what is left of the organization's allowance of tool calls.
@@ -74,6 +75,11 @@ func (a *Accounts) me(ctx context.Context, c *op.Call, _ struct{}) (*Me, error) 
 	}
 	me.Business = MeBusiness{ID: b.ID, Name: b.Name}
 	me.Timezone, me.Locale, me.Currency = b.Timezone, b.Locale, b.Currency
+	if c.Caller.Kind == op.AgentActor {
+		if me.Daily, err = DailyOf(ctx, c.Tx, c.Org, c.Caller.ID, c.Caller.Business, c.Now); err != nil {
+			return nil, err
+		}
+	}
 	if c.Caller.Kind == op.AgentActor && a.config.AgentAllowance != nil {
 		left := a.config.AgentAllowance(c.Org, c.Caller.Plan)
 		me.Limits = &MeLimits{PerMinute: left.Limit, Used: left.Limit - left.Remaining, Remaining: left.Remaining,

@@ -341,6 +341,7 @@ func (a *App) openAgents() {
 		Allowances:  s.AgentLimit.ByPlan(),
 		Backstop:    s.AgentLimit.Transport,
 		Propose:     a.propose,
+		ReadOutside: a.Accounts.ReadOutside,
 		Seal:        a.seal,
 	}
 	a.MCP.Mount(a.agents, a.Catalog)

@@ -35,6 +35,7 @@ func (a *App) openProposals() {
 		BaseURL: a.Settings.BaseURL,
 	})
 	a.Proposals.Handle()
+	a.Runner.Meter = a.Proposals.Meter
 }
 
 // makers finds those who made a proposal: callers of their own, and automations.

@@ -67,3 +67,25 @@ export async function personWithBrowser() {
     },
   }
 }
+
+// The same person on the page of a proposal: signs in, looks and decides.
+export async function decideInBrowser(approvalURL, decision, reason) {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: 30_000, env: { ...process.env, HOME: SCRATCH, TMPDIR: SCRATCH } })
+  const walk = async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+    page.setDefaultTimeout(15_000)
+    await page.goto(approvalURL)
+    await page.fill('input[name="email"]', OWNER)
+    await page.fill('input[name="password"]', PASSWORD)
+    await page.click('form[action="/sign-in"] button')
+    await page.waitForURL(approvalURL)
+    if (reason) await page.fill('#reason', reason)
+    await page.click(`#${decision}`)
+    await page.waitForURL((url) => url.searchParams.has('done'))
+  }
+  try {
+    await within(60_000, 'the decision in the browser', walk())
+  } finally {
+    await within(15_000, 'closing the browser', browser.close())
+  }
+}

@@ -48,6 +48,9 @@ type loginRow struct {
 	AskMode     string            `db:"ask_mode"`
 	Paused      bool              `db:"paused"`
 	ShowsURL    bool              `db:"shows_url"`
+	Guard       *string           `db:"guard"`
+	Limits      account.Limits    `db:"limits"`
+	OutsideRead *clock.Time       `db:"outside_read_at"`
 }
 
 // Lookup finds the caller behind an access token. It runs for every request, in
@@ -81,7 +84,8 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 					AND c.kind = 'domain' AND c.version = $4 AND c.deleted_at IS NULL),
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id), a.ask_mode,
 				o.agents_paused_at IS NOT NULL,
-				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url)
+				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url),
+				a.guard, a.limits, a.outside_read_at
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
 				JOIN businesses b ON b.id = a.business_id JOIN organizations o ON o.id = g.organization_id
 			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:],
@@ -108,15 +112,19 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 		return nil, unknown
 	}
 	g.note(v.Grant, now)
-	agent := account.Agent{Permissions: v.Permissions, AskMode: v.AskMode}
-	return &Login{
+	agent := account.Agent{Permissions: v.Permissions, AskMode: v.AskMode, Guard: v.Guard, Limits: v.Limits,
+		OutsideReadAt: v.OutsideRead}
+	agent.ID = v.Agent
+	l := &Login{
 		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business,
 			Plan: v.Plan, Permissions: agent.Allowed(), Asks: agent.Asks(),
 			Agreements: account.Agreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
 		Disabled: v.OrgStatus != account.Active || !v.Member, Agreed: v.Agreed, Session: v.Session, Paused: v.Paused,
 		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
-	}, nil
+	}
+	agent.Meter(l.Caller, now)
+	return l, nil
 }
 
 // maxSessions is how many sessions one grant may keep open; the oldest end.

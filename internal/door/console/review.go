@@ -152,6 +152,7 @@ type shownEffect struct {
 	Kind    badge
 	Changes []change
 	Hears   string
+	Open    bool // the fields are shown at once
 }
 
 var effectKinds = map[string]badge{
@@ -186,6 +187,7 @@ func showEffect(e proposal.Effect) shownEffect {
 		names = append(names, t.Kind+" “"+cutText(t.Name, 60)+"”")
 	}
 	out.Hears = joinAnd(names)
+	out.Open = len(out.Changes) <= 6 || e.Kind == proposal.Send
 	return out
 }
 
@@ -450,6 +452,7 @@ func (v *visit) changeProposal() error {
 		return err
 	}
 	f := blank()
+	f.Errors = map[string]string{}
 	var steps []fields
 	for i, s := range p.Steps {
 		name := fmt.Sprintf("input-%d", i)

@@ -171,6 +171,16 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	if a.Replay {
 		out.Meta = sdk.Meta{"idempotencyReplay": true}
 	}
+	if s := t.op.Strangers; s != "" && bytes.Contains(body, []byte(s)) {
+		// What strangers wrote is marked, and noted before the model reads it.
+		if err := d.ReadOutside(ctx, loginOf(r).Caller); err != nil {
+			return d.refusal(ctx, t, request, err), nil
+		}
+		if out.Meta == nil {
+			out.Meta = sdk.Meta{}
+		}
+		out.Meta["annotations"] = map[string]any{"openWorldHint": true, "attribution": []string{"external"}}
+	}
 	return out, nil
 }
 

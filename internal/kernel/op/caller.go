@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
@@ -71,6 +72,14 @@ type Caller struct {
 
 	// Asks is what an agent may propose, and a person decides.
 	Asks Permissions
+
+	// Agent is on whose account the caller's effects are counted, and Metered whether
+	// they are: it has limits, or is guarded because it has just read what strangers
+	// wrote.
+	Agent         id.ID
+	Metered       bool
+	Guarded       bool
+	OutsideReadAt clock.Time
 
 	// Proposal is what is being carried out, and ApprovedBy the person who decided;
 	// empty for any other call.

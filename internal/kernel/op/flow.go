@@ -100,6 +100,7 @@ func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error
 	return c.runner.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		c.Tx, c.emits = tx, c.emits[:0]
 		defer func() { c.Tx = nil }()
+		c.follow()
 		if c.claim != nil {
 			if err := c.claim.hold(ctx, tx); err != nil {
 				return err
@@ -108,7 +109,10 @@ func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
-		return c.record(ctx, Nothing{}, nil)
+		if err := c.record(ctx, Nothing{}, nil); err != nil {
+			return err
+		}
+		return c.count(ctx)
 	})
 }
 

@@ -45,6 +45,7 @@ type Spec struct {
 	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
 	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
 	Immediate   bool      // of an order, which answers 202: it may also be done at once, and answer 200
+	Strangers   string    // the answer holds strangers' words if it contains this; empty for never
 	Rehearses   bool      // a Flow that does nothing outside while Call.Rehearsing
 
 	Media string // the type of what a Bytes operation answers; by default any
@@ -342,6 +343,15 @@ func (o *Op) PathFields() []string {
 func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
 	return decodeOpen(o.in, text, o.fresh(), nil, open)
 }
+
+// TakesBody reports whether the body has a field.
+func (o *Op) TakesBody(name string) bool {
+	p := o.in.props[name]
+	return p != nil && p.origin == body
+}
+
+// Getter is the operation that shows what this one changes, or nil.
+func (o *Op) Getter() *Op { return o.getter }
 
 // CheckInput refuses a whole input that the operation would refuse before it looks
 // at anything else.

@@ -25,6 +25,9 @@ type Runner struct {
 	Events *event.Log
 	Seal   Sealer // for stored answers that show a secret
 
+	// Meter counts what agents use up; nil for nobody.
+	Meter Meter
+
 	// FlowTimeout ends a Flow that its provider keeps waiting; 60 seconds when zero.
 	FlowTimeout time.Duration
 
@@ -326,6 +329,7 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 		c.Org, c.Caller = org, caller
 		c.Tx, c.emits, c.replay, c.status = tx, c.emits[:0], false, c.op.Status
 		defer func() { c.Tx = nil }()
+		c.follow()
 		if k != nil {
 			if err := k.begin(ctx, c); err != nil {
 				return err
@@ -345,6 +349,9 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 			return fmt.Errorf("op: %s: encode: %w", c.op.Name, err)
 		}
 		if err := c.record(ctx, out, data); err != nil {
+			return err
+		}
+		if err := c.count(ctx); err != nil {
 			return err
 		}
 		a = Answer{Status: c.status, Body: body, Replay: c.replay}

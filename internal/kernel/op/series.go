@@ -187,6 +187,9 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 	if err := c.record(ctx, out, data); err != nil {
 		return Answer{}, err
 	}
+	if err := c.count(ctx); err != nil {
+		return Answer{}, err
+	}
 	return Answer{Status: c.status, Body: body, Replay: c.replay}, nil
 }
 

@@ -66,6 +66,7 @@ func threadOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "threads.list",
+			Strangers:   `"subject":`,
 			Route:       "GET /v1/threads",
 			Resource:    resource,
 			Summary:     "List threads, newest first.",
@@ -74,6 +75,7 @@ func threadOperations() []*op.Op {
 		}, listThreads),
 		op.Read(op.Spec{
 			Name:        "threads.get",
+			Strangers:   `"subject":`,
 			Route:       "GET /v1/threads/{id}",
 			Resource:    resource,
 			Summary:     "Get a thread.",

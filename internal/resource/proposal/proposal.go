@@ -43,7 +43,7 @@ type Proposal struct {
 	Because     *string `json:"because" enum:"ask,limit,guard" doc:"why a person must decide; null when nobody must"`
 	BecauseText *string `json:"becauseText" max:"2000"`
 
-	Steps   []ProposalStep `json:"steps" max:"50"`
+	Steps   []ProposalStep `json:"steps" max:"500" doc:"at most 50, an undo at most 500"`
 	Effects []Effect       `json:"effects" max:"1000" doc:"what the steps would do, or did"`
 	Skipped []Skipped      `json:"skipped" max:"1000" doc:"of an undo: what stays as it is, and why"`
 	Totals  ProposalTotals `json:"totals"`
@@ -150,7 +150,7 @@ const exampleID = `"id": "0c7b1f52-6f0e-4a43-9d5e-2b8a4c6d7e91"`
 
 // Operations lists everything that can be done with proposals.
 func (s *Service) Operations() []*op.Op {
-	return []*op.Op{
+	return append([]*op.Op{
 		op.Flow(op.Spec{
 			Name:    "proposals.create",
 			Route:   "POST /v1/proposals",
@@ -217,7 +217,7 @@ func (s *Service) Operations() []*op.Op {
 			Events:   []string{"proposal.rejected"},
 			Example:  `{` + exampleID + `, "reason": "We do not write to this customer."}`,
 		}, s.reject),
-	}
+	}, s.undoOperations()...)
 }
 
 // Happenings are the events that the clock and the jobs bring about.

@@ -153,7 +153,8 @@ func TestPlan(t *testing.T) {
 			`{"title": "x", "steps": []}`: "VALIDATION_ERROR",
 			`{"title": "x", "steps": [{"operation": "proposals.create", "input": {}}]}`:                                "VALIDATION_ERROR",
 			`{"title": "x", "steps": [{"operation": "contacts.update", "input": {"id": "` + string(id.New()) + `"}}]}`: "PROPOSAL_STEP_REFUSED",
-			`{"title": "x", "steps": [{"operation": "tasks.create", "input": {"title": "{{ no.id }}"}}]}`:              "VALIDATION_ERROR",
+			`{"title": "x", "steps": [{"operation": "contacts.create", "input": {"firstName": "A"}, "saveAs": "a"},
+				{"operation": "tasks.create", "input": {"title": "{{ no.id }}"}}]}`: "VALIDATION_ERROR",
 		} {
 			if r := a.Send(t, a.Key, "POST", "/v1/proposals", body); r.Code() != code {
 				t.Errorf("%s: %s", body, r.Body)

@@ -71,6 +71,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 		}, listDeliveries),
 		op.Read(op.Spec{
 			Name:        "webhooks.deliveries.get",
+			Strangers:   `"responseBody":"`,
 			Route:       "GET /v1/webhooks/{id}/deliveries/{deliveryId}",
 			Summary:     "Get a delivery.",
 			Description: "Only this answer has requestBody and history.",

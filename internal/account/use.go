@@ -1,0 +1,144 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Use is what an agent uses up.
+type Use struct {
+	SpendCents    int64 `json:"spendCents" db:"spend_cents"`
+	Messages      int64 `json:"messages" db:"messages"`
+	NewRecipients int64 `json:"newRecipients" db:"new_recipients"`
+	Deletions     int64 `json:"deletions" db:"deletions"`
+	DNSChanges    int64 `json:"dnsChanges" db:"dns_changes"`
+}
+
+// Daily is an agent's limits, what it has used of them today, and when the day
+// ends.
+type Daily struct {
+	Limits   Limits     `json:"limits"`
+	Used     Use        `json:"used"`
+	ResetsAt clock.Time `json:"resetsAt" doc:"midnight in the timezone of the business"`
+}
+
+// today is the day of a business, and when it ends.
+func today(ctx context.Context, tx *db.Tx, org, business id.ID, now clock.Time) (string, clock.Time, error) {
+	b, err := BusinessOf(ctx, tx, org, business)
+	if err != nil {
+		return "", 0, err
+	}
+	zone, err := time.LoadLocation(b.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	t := now.Std().In(zone)
+	return t.Format(time.DateOnly), clock.Of(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, zone)), nil
+}
+
+const useColumns = "spend_cents, messages, new_recipients, deletions, dns_changes"
+
+// DailyOf tells what an agent has used today.
+func DailyOf(ctx context.Context, tx *db.Tx, org, agent, business id.ID, now clock.Time) (*Daily, error) {
+	g, err := agents.Get(ctx, tx, org, agent)
+	if err != nil {
+		return nil, err
+	}
+	day, ends, err := today(ctx, tx, org, business, now)
+	if err != nil {
+		return nil, err
+	}
+	d := &Daily{Limits: g.Limits, ResetsAt: ends}
+	rows, err := db.All[Use](ctx, tx, "SELECT "+useColumns+
+		" FROM agent_use WHERE organization_id = $1 AND agent_id = $2 AND day = $3", org, agent, day)
+	if err == nil && len(rows) > 0 {
+		d.Used = rows[0]
+	}
+	return d, err
+}
+
+// Reserve counts what an agent is about to use, in the transaction that uses it.
+// The row of the day is locked, so that no number of processes exceeds a limit.
+// What a person approved is counted and not refused.
+func Reserve(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time, more Use) error {
+	org := c.Organization
+	day, ends, err := today(ctx, tx, org, c.Business, now)
+	if err != nil {
+		return err
+	}
+	used, err := db.One[Use](ctx, tx, `
+		INSERT INTO agent_use (organization_id, agent_id, day, created_at, `+useColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (organization_id, agent_id, day) DO UPDATE SET
+			spend_cents = agent_use.spend_cents + $5, messages = agent_use.messages + $6,
+			new_recipients = agent_use.new_recipients + $7, deletions = agent_use.deletions + $8,
+			dns_changes = agent_use.dns_changes + $9
+		RETURNING `+useColumns, org, c.Agent, day, now, more.SpendCents, more.Messages, more.NewRecipients,
+		more.Deletions, more.DNSChanges)
+	if err != nil {
+		return err
+	}
+	if c.ApprovedBy != "" {
+		return nil
+	}
+	g, err := agents.Get(ctx, tx, org, c.Agent)
+	if err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		name       string
+		limit      *int64
+		used, more int64
+	}{
+		{"spendCents", g.Limits.SpendCents, used.SpendCents, more.SpendCents},
+		{"messages", g.Limits.Messages, used.Messages, more.Messages},
+		{"newRecipients", g.Limits.NewRecipients, used.NewRecipients, more.NewRecipients},
+		{"deletions", g.Limits.Deletions, used.Deletions, more.Deletions},
+		{"dnsChanges", g.Limits.DNSChanges, used.DNSChanges, more.DNSChanges},
+	} {
+		if l.limit == nil || l.more == 0 || l.used <= *l.limit {
+			continue
+		}
+		f := op.LimitReached.Say("The agent may use %d %s in a day, has used %d, and this would take %d more.", *l.limit,
+			l.name, l.used-l.more, l.more)
+		f.Details = map[string]any{"limit": l.name, "value": *l.limit, "used": l.used - l.more, "resetsAt": ends}
+		return f
+	}
+	return nil
+}
+
+// ReadOutside notes that an agent has read what strangers wrote. Once a minute is
+// enough.
+func (a *Accounts) ReadOutside(ctx context.Context, c *op.Caller) error {
+	if c.Agent == "" {
+		return fmt.Errorf("account: no agent read this")
+	}
+	now := a.clock.Now()
+	if c.OutsideReadAt > now.Add(-time.Minute) {
+		return nil
+	}
+	return a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, "UPDATE agents SET outside_read_at = $3 WHERE organization_id = $1 AND id = $2",
+			c.Organization, c.Agent, now)
+		return err
+	})
+}
+
+// GuardTime is how long strangers' words count after they were read.
+const GuardTime = 30 * time.Minute
+
+// meters fills in what decides whether a caller's effects are counted.
+func (g *Agent) Meter(c *op.Caller, now clock.Time) {
+	c.Agent = g.ID
+	if g.OutsideReadAt != nil {
+		c.OutsideReadAt = *g.OutsideReadAt
+	}
+	c.Guarded = g.Guarded() && g.OutsideReadAt != nil && *g.OutsideReadAt > now.Add(-GuardTime)
+	c.Metered = c.Guarded || g.Limits.Any()
+}

@@ -1,0 +1,53 @@
+package message
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// NeverWrittenTo lists the addresses that the organization has never sent a
+// message to.
+func NeverWrittenTo(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
+	folded := make([]string, len(addresses))
+	for i, a := range addresses {
+		folded[i] = db.Fold(a)
+	}
+	known, err := db.All[string](ctx, tx, `
+		SELECT DISTINCT address_folded FROM message_recipients
+		WHERE organization_id = $1 AND address_folded = ANY($2)`, org, folded)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i, a := range addresses {
+		if !slices.Contains(known, folded[i]) && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// NotInThread lists the addresses from which no message of a thread came: a first
+// answer to somebody who wrote is no message to a stranger.
+func NotInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addresses []string) ([]string, error) {
+	ref, ok := id.Parse(thread)
+	if !ok || len(addresses) == 0 {
+		return addresses, nil
+	}
+	senders, err := db.All[string](ctx, tx, `
+		SELECT from_address FROM messages
+		WHERE organization_id = $1 AND thread_id = $2 AND direction = 'inbound' AND deleted_at IS NULL
+		ORDER BY created_at DESC, seq DESC LIMIT 100`, org, ref)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range senders {
+		senders[i] = db.Fold(s)
+	}
+	return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool {
+		return slices.Contains(senders, db.Fold(a))
+	}), nil
+}
