@@ -121,6 +121,9 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 			if o.Doors&op.REST == 0 || o.Method != "POST" || o.Status != 201 || strings.Count(o.Path, "/") != depth {
 				continue
 			}
+			if o.Name == "undo.create" { // it makes a proposal, from events that its example does not name
+				continue
+			}
 			if o.IsForm() {
 				f[o.Path] = a.Upload(t, v.Key, o.Path,
 					apptest.Part{Name: "file", FileName: "letter.txt", Text: "Dear Ada"}).OK(t, 201).ID("id")
