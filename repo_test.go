@@ -250,10 +250,6 @@ var (
 		"invoices_due":             "the clock moves everybody's invoices",
 		"dnsserver_records_record": "the records of a zone belong to the zone",
 
-		"proposals_open": "the expiry of proposals serves every organization",
-		"proposals_age":  "the purge of proposals serves every organization",
-		"agent_use_age":  "the purge of agents' use serves every organization",
-
 		"webhooks_rotated":          "the purge of previous secrets serves every organization",
 		"automation_executions_age": "the purge of executions serves every organization",
 	}
