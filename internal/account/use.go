@@ -105,8 +105,8 @@ func Reserve(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time, more 
 		if l.limit == nil || l.more == 0 || l.used <= *l.limit {
 			continue
 		}
-		f := op.LimitReached.Say("The agent may use %d %s in a day, has used %d, and this would take %d more.", *l.limit,
-			l.name, l.used-l.more, l.more)
+		f := op.LimitReached.Say("The agent may use %d %s in a day, has used %d, and this would take %d more.",
+			*l.limit, l.name, l.used-l.more, l.more)
 		f.Details = map[string]any{"limit": l.name, "value": *l.limit, "used": l.used - l.more, "resetsAt": ends}
 		return f
 	}

@@ -35,9 +35,10 @@ func TestProposalSIGKILL(t *testing.T) {
 		for round := range crashes(t) {
 			for _, plan := range []string{
 				`{"operation": "contacts.create", "input": {"firstName": "Round %d"}}`,
-				`{"operation": "contacts.create", "input": {"firstName": "Round %d"}}, {"operation": "domain_contacts.create",
-				"input": {"firstName": "A", "lastName": "B", "address1": "1 St", "city": "London", "stateProvince": "London",
-				"postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}, "saveAs": "dc"},
+				`{"operation": "contacts.create", "input": {"firstName": "Round %d"}},
+				{"operation": "domain_contacts.create", "saveAs": "dc", "input": {
+					"firstName": "A", "lastName": "B", "address1": "1 St", "city": "London", "stateProvince": "London",
+					"postalCode": "SW1Y 4JH", "country": "GB", "email": "ada@example.com", "phone": "+442079460018"}},
 				{"operation": "domain_contacts.update", "input": {"id": "{{ dc.id }}", "city": "Paris"}}`,
 			} {
 				carryOutOnce(t, all, v, fmt.Sprintf(plan, round), fmt.Sprintf("Round %d", round))

@@ -161,7 +161,8 @@ func happened(t *testing.T, a *apptest.App, proposal id.ID) string {
 	var types []string
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 		types, err = db.All[string](ctx, tx, `SELECT resource_type FROM events
-			WHERE organization_id = $1 AND proposal_id = $2 AND type NOT LIKE 'proposal.%' ORDER BY seq`, a.Org, proposal)
+			WHERE organization_id = $1 AND proposal_id = $2 AND type NOT LIKE 'proposal.%' ORDER BY seq`, a.Org,
+			proposal)
 		return err
 	})
 	if err != nil {

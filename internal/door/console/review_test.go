@@ -27,8 +27,8 @@ func TestReview(t *testing.T) {
 		b := visit(t, a.URL)
 		b.get(path).at("/sign-in?next=" + strings.ReplaceAll(path, "/", "%2F"))
 		b.post("/sign-in", "email", a.Owner, "password", "a long password", "next", path)
-		p := b.get(path).at(path, "waits for you", "Send a mail to ada@example.com", "<b>No 1</b>", "1 address", "Approve",
-			"Reject", "Always allow this", "The agent may do this only after asking a person")
+		p := b.get(path).at(path, "waits for you", "Send a mail to ada@example.com", "<b>No 1</b>", "1 address",
+			"Approve", "Reject", "Always allow this", "The agent may do this only after asking a person")
 		what, _, _ := strings.Cut(p.Body, "The calls themselves") // which are shown whole, in a fold
 		if strings.Contains(p.Body, "<b>No") || strings.Contains(what, strings.Repeat("x", 700)) {
 			t.Error("the agent's text is markup, or not cut")

@@ -90,6 +90,6 @@ func (v *Visit) Paper(status int, html, text *string) error {
 		body = b.String()
 	}
 	_, _ = v.W.Write([]byte("<!doctype html><meta charset=\"utf-8\"><base target=\"_blank\">" +
-		body)) //nolint:errcheck // gone
+		body))
 	return nil
 }

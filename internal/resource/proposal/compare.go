@@ -28,7 +28,10 @@ func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 	}
 	for i := range now.effects { // what leaves the house must be the very row that was shown
 		e := &now.effects[i]
-		if e.outward() && e.ResourceID != nil && v.Versions[string(*e.ResourceID)] != now.versions[string(*e.ResourceID)] {
+		if e.ResourceID == nil || !e.outward() {
+			continue
+		}
+		if row := string(*e.ResourceID); v.Versions[row] != now.versions[row] {
 			c.note(fmt.Sprintf("effects[%d]", i), "the "+noun(e.ResourceType)+" was changed since")
 		}
 	}

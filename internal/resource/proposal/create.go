@@ -213,7 +213,8 @@ func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
 	if err != nil || len(to) == 0 {
 		return err
 	}
-	return s.cfg.Notify(ctx, tx, v.OrganizationID, Notice{To: to, Title: cut(v.Title, maxQuoted), URL: s.approvalURL(v)})
+	notice := Notice{To: to, Title: cut(v.Title, maxQuoted), URL: s.approvalURL(v)}
+	return s.cfg.Notify(ctx, tx, v.OrganizationID, notice)
 }
 
 // Ask is an agent's call that a person must decide.
@@ -293,7 +294,8 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (
 	if a.Key != "" {
 		w.And("call_key = ?", a.Key)
 	} else {
-		w.And("fingerprint = ?", print).And("call_key IS NULL").And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
+		w.And("fingerprint = ?", print).And("call_key IS NULL")
+		w.And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
 			s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
 	}
 	// After these the same call may be tried anew.

@@ -292,7 +292,8 @@ func (s *Service) reject(ctx context.Context, c *op.Call, in proposalReject) (*P
 	if !v.open() {
 		return nil, v.notOpen()
 	}
-	v.Status, v.Rejection, v.DecidedBy, v.DecidedAt, v.UpdatedAt = Rejected, in.Reason, c.Caller.ActorID(), &c.Now, c.Now
+	v.Status, v.Rejection, v.UpdatedAt = Rejected, in.Reason, c.Now
+	v.DecidedBy, v.DecidedAt = c.Caller.ActorID(), &c.Now
 	if err := proposals.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}

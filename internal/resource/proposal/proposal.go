@@ -205,7 +205,8 @@ func (s *Service) Operations() []*op.Op {
 			Status:   200,
 			Errors:   []*fault.Kind{IsStale, NotOpen},
 			Events:   []string{"proposal.approved", "proposal.executed", "proposal.failed"},
-			Example:  `{` + exampleID + `, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}`,
+			Example: `{` + exampleID +
+				`, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}`,
 		}, s.approve),
 		op.Write(op.Spec{
 			Name:     "proposals.reject",

@@ -29,7 +29,8 @@ func personIn(t testing.TB, a *apptest.App, user id.ID, operation, input string)
 }
 
 // asking connects a client to an agent that proposes what it may not do alone.
-func asking(t testing.TB, a *apptest.App, preset string) (agent id.ID, call func(tool, arguments string) apptest.Value) {
+func asking(t testing.TB, a *apptest.App, preset string) (agent id.ID,
+	call func(tool, arguments string) apptest.Value) {
 	t.Helper()
 	agent = a.NewAgent(t, a.Tenant, preset)
 	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
@@ -101,7 +102,8 @@ func TestAskApproveResult(t *testing.T) {
 			t.Errorf("%d messages after the same call", n)
 		}
 		if n := count(t, a, "events", fmt.Sprintf(`type = 'message.created' AND actor_kind = 'agent'
-			AND actor_id = '%s' AND proposal_id = '%s' AND approved_by = '%s'`, agent, p.Text("id"), a.OwnerID)); n != 1 {
+			AND actor_id = '%s' AND proposal_id = '%s' AND approved_by = '%s'`,
+			agent, p.Text("id"), a.OwnerID)); n != 1 {
 			t.Error("the event does not tell who proposed and who approved")
 		}
 		if got := a.Events(t, "proposal."); got != "proposal.created proposal.approved proposal.executed" {
@@ -176,7 +178,8 @@ func TestNoEffectAfter(t *testing.T) {
 			s := call("files_delete", fmt.Sprintf(`{"id": %q}`, id.New()))
 			s.Same("structuredContent.error.code", "NOT_FOUND") // a rehearsal refuses as the call would
 			s = call("messages_create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "No %d", "text": "x"}`, n))
-			p := person(t, a, "proposals.get", fmt.Sprintf(`{"id": %q}`, s.Text("structuredContent.proposalId"))).OK(t, 200)
+			p := person(t, a, "proposals.get",
+				fmt.Sprintf(`{"id": %q}`, s.Text("structuredContent.proposalId"))).OK(t, 200)
 			return p.Text("id"), fmt.Sprintf(`{"id": %q, "sha256": %q}`, p.Text("id"), p.Text("sha256"))
 		}
 		ref, approve := propose()

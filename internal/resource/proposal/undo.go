@@ -109,7 +109,8 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 		err := s.show(ctx, c.Caller, c.Door, c.RequestID, v)
 		var step *op.StepError
 		if errors.As(err, &step) && isRefusal(step.Err) {
-			u.skip(u.about[steps[step.Step].Operation+string(steps[step.Step].Input)], "", fault.Of(step.Err).Sentence(), "")
+			about := u.about[steps[step.Step].Operation+string(steps[step.Step].Input)]
+			u.skip(about, "", fault.Of(step.Err).Sentence(), "")
 			steps = slices.Delete(steps, step.Step, step.Step+1)
 			continue
 		}
@@ -187,7 +188,7 @@ var final = map[string][2]string{
 	"message.scheduled":         {"It was scheduled.", "Cancel the message before it leaves."},
 	"operation.created":         {"A charge cannot be taken back here.", "Ask the registrar for a refund."},
 	"invoice.issued":            {"An issued number stays.", "Void the invoice, or write a credit note."},
-	"invoice.sent":              {"A mail that was sent cannot be taken back.", "Void the invoice, or write a credit note."},
+	"invoice.sent":              {"A sent mail cannot be taken back.", "Void the invoice, or write a credit note."},
 	"webhook.tested":            {"A call that was made cannot be taken back.", ""},
 	"domain.transfer_requested": {"The transfer was begun at the registrar.", "Withdraw it on the domain's page."},
 	"contact.merged":            {"A merge is not taken back here.", "Restore the other contact and move its records."},
@@ -323,10 +324,10 @@ func (u *undoing) inverse(ctx context.Context, r *undoRow) ([]automation.Step, e
 
 // operation finds the operation of a noun that emits an event.
 func (u *undoing) operation(eventType, method string) *op.Op {
+	below := method != http.MethodPost || strings.HasSuffix(eventType, ".restored") || strings.Count(eventType, ".") > 1
 	for _, o := range u.cfg.Catalog.All() {
-		if o.Method == method && slices.Contains(o.Events, eventType) && callable(o) && len(o.PathFields()) > 0 ==
-			(method != http.MethodPost || strings.HasSuffix(eventType, ".restored") || strings.Count(eventType, ".") > 1) &&
-			!strings.Contains(o.Path, "/by-") && !strings.HasSuffix(o.Name, ".merge") {
+		if o.Method == method && slices.Contains(o.Events, eventType) && callable(o) &&
+			len(o.PathFields()) > 0 == below && !strings.Contains(o.Path, "/by-") && !strings.HasSuffix(o.Name, ".merge") {
 			return o
 		}
 	}

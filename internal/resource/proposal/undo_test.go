@@ -28,14 +28,13 @@ func as(t testing.TB, a *apptest.App, kind op.ActorKind, who id.ID, operation, i
 
 // model is a task as it should be.
 type model struct {
-	id       id.ID
-	alive    bool
-	byAgent  bool // the agent created it
-	touched  bool // by a person, after the agent's last change
-	agent    bool // the agent changed it at all
-	deleted  bool // by the agent
-	history  map[string][]write
-	atDelete int
+	id      id.ID
+	alive   bool
+	byAgent bool // the agent created it
+	touched bool // by a person, after the agent's last change
+	agent   bool // the agent changed it at all
+	deleted bool // by the agent
+	history map[string][]write
 }
 
 type write struct {
