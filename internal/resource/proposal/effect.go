@@ -37,7 +37,7 @@ type Effect struct {
 	ResourceID   *id.ID          `json:"resourceId" doc:"null for what does not exist yet"`
 	Summary      string          `json:"summary" max:"1000"`
 	Before       jsontext.Value  `json:"before" kinds:"object" doc:"the former values of the fields that change"`
-	After        jsontext.Value  `json:"after" kinds:"object" doc:"their new values; new:1 names a record to be created"`
+	After        jsontext.Value  `json:"after" kinds:"object" doc:"their new values; new:1 names a new record"`
 	AmountCents  *int64          `json:"amountCents"`
 	Currency     *string         `json:"currency"`
 	Recipients   []string        `json:"recipients" max:"500"`

@@ -327,7 +327,8 @@ func (u *undoing) operation(eventType, method string) *op.Op {
 	below := method != http.MethodPost || strings.HasSuffix(eventType, ".restored") || strings.Count(eventType, ".") > 1
 	for _, o := range u.cfg.Catalog.All() {
 		if o.Method == method && slices.Contains(o.Events, eventType) && callable(o) &&
-			len(o.PathFields()) > 0 == below && !strings.Contains(o.Path, "/by-") && !strings.HasSuffix(o.Name, ".merge") {
+			len(o.PathFields()) > 0 == below &&
+			!strings.Contains(o.Path, "/by-") && !strings.HasSuffix(o.Name, ".merge") {
 			return o
 		}
 	}
