@@ -104,7 +104,10 @@ func (m *malformed) badQuery(o *op.Op) string {
 	}
 	shared := m.pick("limit=0", "limit=101", "limit="+url.QueryEscape(bad()), "offset="+url.QueryEscape(bad()),
 		"sortOrder="+url.QueryEscape(m.text(6)), "limit=%zz", "a=%", "limit=10;offset=1&limit=x")
-	if o.Name != "contacts.list" {
+	switch {
+	case o.Exports(): // it has no pages
+		return m.pick("sortOrder="+url.QueryEscape(m.text(6)), "createdAfter=soon", "a=%")
+	case o.Name != "contacts.list":
 		return shared
 	}
 	return m.pick(shared, "query=%00", "query=%ff%fe", "query="+strings.Repeat("x", 201), "email=%00", "phone=%C0%80")

@@ -78,8 +78,8 @@ func (f fixtures) refer(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.Op
 			// A property is defined for one kind of object, the one in the path.
 			kind, _, _ := strings.Cut(o.Events[0], ".")
 			fields[name] = a.Send(t, v.Key, "POST", "/v1/property-definitions",
-				fmt.Sprintf(`{"objectType": %q, "key": "example_%.8s", "name": "Example", "valueType": "text"}`,
-					kind, id.New())).OK(t, 201).ID("id")
+				fmt.Sprintf(`{"objectType": %q, "key": "example_%s", "name": "Example", "valueType": "text"}`,
+					kind, string(id.New())[24:])).OK(t, 201).ID("id")
 		} else if noun == "user" {
 			fields[name] = v.OwnerID
 		} else if ok && f[collection(noun)] != "" {

@@ -67,7 +67,7 @@ func (l *Leased[K]) Look(k K, n int, per time.Duration, now time.Time) Verdict {
 	if b == nil {
 		return Verdict{Limit: n, Remaining: n, OK: true}
 	}
-	v := b.verdict(n, per/time.Duration(max(n, 1)), per, now)
+	v := b.verdict(0, n, per/time.Duration(max(n, 1)), per, now)
 	v.OK = v.Remaining > 0
 	return v
 }
@@ -87,7 +87,7 @@ func (l *Leased[K]) fromBlock(k K, times, n int, step, per time.Duration, now ti
 	switch {
 	case b.left >= times:
 		b.left -= times
-		return b.verdict(n, step, per, now), true
+		return b.verdict(times, n, step, per, now), true
 	case times == 1 && now.Before(b.refused):
 		return Verdict{Limit: n, Reset: b.debt(now), Retry: b.refused.Sub(now)}, true
 	}
@@ -112,7 +112,7 @@ func (l *Leased[K]) keep(k K, got block, ok bool, times, n int, step, per time.D
 	}
 	got.left -= times
 	l.held[k] = &got
-	return got.verdict(n, step, per, got.at)
+	return got.verdict(times, n, step, per, got.at)
 }
 
 // sweep forgets the keys of which nothing is held.
@@ -129,7 +129,8 @@ func (l *Leased[K]) sweep(now time.Time) {
 // debt is how much of the whole allowance is spent now.
 func (b *block) debt(now time.Time) time.Duration { return max(b.spent-now.Sub(b.at), 0) }
 
-func (b *block) verdict(n int, step, per time.Duration, now time.Time) Verdict {
-	debt := max(b.debt(now)-time.Duration(b.left)*step, 0)
+// verdict is what is left for the caller, who has just spent some of it.
+func (b *block) verdict(times, n int, step, per time.Duration, now time.Time) Verdict {
+	debt := max(b.debt(now)-time.Duration(b.left)*step, time.Duration(times)*step)
 	return Verdict{Limit: n, Remaining: min(int((per-debt)/step), n), Reset: debt, OK: true}
 }
