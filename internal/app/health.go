@@ -105,6 +105,8 @@ func (g *gauges) jobs(send func(prometheus.ValueType, string, string, float64)) 
 	send(prometheus.GaugeValue, "jobs_busy", "Jobs that this process is running.", float64(busy))
 	send(prometheus.GaugeValue, "jobs_failed", "Jobs that failed for good and are still kept.", float64(j.Failed))
 	send(prometheus.CounterValue, "jobs_ran_total", "Jobs that this process ran.", float64(j.Ran))
+	send(prometheus.CounterValue, "jobs_locked_total", "Runs that gave up at once because a row was locked.",
+		float64(j.Locked))
 	send(prometheus.CounterValue, "jobs_errors_total", "Runs that ended with an error.", float64(j.Errors))
 	send(prometheus.CounterValue, "jobs_panics_total", "Runs that panicked.", float64(j.Panics))
 }

@@ -18,6 +18,7 @@ type Gauges struct {
 
 	// Of this process, since it started.
 	Ran, Errors, Panics int64
+	Locked              int64 // runs that gave up at once because a row was locked
 }
 
 // LaneGauges are the figures of one lane.
@@ -33,7 +34,8 @@ type LaneGauges struct {
 func (q *Queue) Gauges(ctx context.Context) (Gauges, error) {
 	var g Gauges
 	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		g = Gauges{Ran: q.ran.Load(), Errors: q.errs.Load(), Panics: q.panics.Load()}
+		g = Gauges{Ran: q.ran.Load(), Errors: q.errs.Load(), Panics: q.panics.Load(),
+			Locked: q.locked.Load()}
 		now := q.clock.Now()
 		for _, l := range q.lanes {
 			of := LaneGauges{Name: l.name, Busy: len(l.slots), Workers: cap(l.slots)}

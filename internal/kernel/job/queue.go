@@ -49,7 +49,7 @@ type Queue struct {
 	renewing sync.WaitGroup
 	busy     sync.Map // *Job → until when its lease is renewed
 
-	ran, errs, panics atomic.Int64
+	ran, errs, panics, locked atomic.Int64
 }
 
 // New returns a queue whose only job is to purge itself.

@@ -56,6 +56,7 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 		}
 		v, err = q.runFlow(j)
 	case db.Locked(err) && j.Organization != "":
+		q.locked.Add(1)
 		l.rest(j.Organization) // nothing happened, and the job is ready as before
 		return true, nil
 	case err != nil:
