@@ -81,7 +81,7 @@ export async function decideInBrowser(approvalURL, decision, reason) {
     await page.waitForURL(approvalURL)
     if (reason) await page.fill('#reason', reason)
     await page.click(`#${decision}`)
-    await page.waitForURL((url) => url.searchParams.has('done'))
+    await page.waitForSelector(`#${decision}`, { state: 'detached' }) // decided, there is nothing left to decide
   }
   try {
     await within(60_000, 'the decision in the browser', walk())
