@@ -145,8 +145,10 @@ func TestConsole(t *testing.T) {
 	s.inspect("nowhere")
 
 	connect(t, s, service)
-	s.visit(service.URL + "/")
+	s.visit(service.URL + "/setup")
 	s.has("Everything is set up")
+	s.inspect("setup-done")
+	s.visit(service.URL + "/")
 	s.inspect("today")
 
 	// Out, and in again with the keyboard alone.

@@ -130,7 +130,7 @@ const ours = (url) => url.origin === location.origin && !/^\/(v1|docs|f|assets|h
 addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (link.target || link.hasAttribute("download")) return;
+  if (link.target || link.hasAttribute("download") || link.closest(".old")) return; // settings' pages load anew
   const url = new URL(link.href);
   if (!ours(url)) return;
   if (link.dataset.cancel !== undefined) { event.preventDefault(); go(url, {}, "same"); return; }
@@ -142,7 +142,7 @@ addEventListener("click", (event) => {
 
 addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
-  if (event.defaultPrevented || form.target || form.dataset.upload !== undefined) return;
+  if (event.defaultPrevented || form.target || form.dataset.upload !== undefined || form.closest(".old")) return;
   const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
