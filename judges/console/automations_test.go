@@ -89,7 +89,7 @@ func TestWebhooks(t *testing.T) {
 	s.press(`form[action$="/test"] button`)
 	s.has("The test event was sent", "200 OK")
 	s.inspect("delivery")
-	s.press(".crumbs li:nth-child(2) a")
+	s.press(".crumb:nth-of-type(2) a")
 	s.inspect("webhook")
 	for _, verb := range []string{"edit", "rotate", "disable", "delete"} {
 		at := eval[string](s, `location.href`)
@@ -104,7 +104,7 @@ func TestWebhooks(t *testing.T) {
 	s.press(`form[action$="/test"] button`)
 	s.has("500 Internal Server Error")
 	s.inspect("delivery-failed")
-	s.press(".crumbs li:nth-child(2) a")
+	s.press(".crumb:nth-of-type(2) a")
 	s.inspect("webhook-long")
 	s.visit(service.URL + "/webhooks")
 	s.inspect("webhooks")
