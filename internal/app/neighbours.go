@@ -13,9 +13,9 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// The processes that serve one PostgreSQL. Each has a row and keeps it young, so
-// that one whose settings do not fit the others' is noticed when it starts and not
-// when a customer follows a link that leads elsewhere.
+// The processes that serve one PostgreSQL. Each has a row and renews it, so that
+// settings that do not match are noticed when a process starts, and not when a
+// customer follows a link that leads nowhere.
 var _ = db.Declare("processes", db.Life{Permanent: true})
 
 const (
