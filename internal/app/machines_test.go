@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -45,12 +46,13 @@ func machines(t *testing.T, n int, change func(*server)) ([]*server, apptest.Ten
 // balancer sends requests to the processes that say they are ready, each to the
 // next, and never repeats one.
 type balancer struct {
+	*httptest.Server
 	targets []*url.URL
 	ready   []atomic.Bool
 	next    atomic.Int64
 }
 
-func newBalancer(t *testing.T, servers []*server) *httptest.Server {
+func newBalancer(t *testing.T, servers []*server) *balancer {
 	t.Helper()
 	b := &balancer{ready: make([]atomic.Bool, len(servers))}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,14 +65,17 @@ func newBalancer(t *testing.T, servers []*server) *httptest.Server {
 		b.targets = append(b.targets, u)
 		checks.Go(func() {
 			for ctx.Err() == nil {
-				b.ready[i].Store(isReady(ctx, s.url))
+				if ready, answered := isReady(ctx, s.url); answered {
+					b.ready[i].Store(ready)
+				}
 				time.Sleep(50 * time.Millisecond)
 			}
 		})
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		for range b.targets {
-			if i := int(b.next.Add(1)) % len(b.targets); b.ready[i].Load() {
+	b.Server = httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		turn := int(b.next.Add(1))
+		for n := range b.targets {
+			if i := (turn + n) % len(b.targets); b.ready[i].Load() {
 				r.SetURL(b.targets[i])
 				return
 			}
@@ -79,23 +84,37 @@ func newBalancer(t *testing.T, servers []*server) *httptest.Server {
 	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	}})
-	t.Cleanup(func() { proxy.Close(); cancel(); checks.Wait() })
-	return proxy
+	t.Cleanup(func() { b.Close(); cancel(); checks.Wait() })
+	return b
 }
 
-func isReady(ctx context.Context, url string) bool {
+// wait returns when the balancer sees a process as ready, or as gone.
+func (b *balancer) wait(t *testing.T, i int, ready bool) {
+	t.Helper()
+	for range 6000 {
+		if b.ready[i].Load() == ready {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("process %d: a minute later the balancer still does not see ready = %v", i, ready)
+}
+
+// isReady asks a process. One that gives no answer in time is only busy; one that
+// refuses the connection is gone.
+func isReady(ctx context.Context, url string) (ready, answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
 	if err != nil {
-		return false
+		return false, true
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return false
+		return false, !errors.Is(err, context.DeadlineExceeded)
 	}
 	drain(res)
-	return res.StatusCode == http.StatusOK
+	return res.StatusCode == http.StatusOK, true
 }
 
 // Each process is stopped and started again under load behind a balancer that
@@ -109,13 +128,13 @@ func TestRollingRestart(t *testing.T) {
 }
 
 func rollingRestart(t *testing.T) {
-	servers, v := machines(t, 2, func(s *server) { s.settings.Drain = 4 * time.Second })
+	servers, v := machines(t, 2, func(s *server) { s.settings.Drain = 6 * time.Second })
 	for _, s := range servers {
 		s.start()
 	}
 	front := newBalancer(t, servers)
-	for !isReady(t.Context(), front.URL) {
-		time.Sleep(20 * time.Millisecond)
+	for i := range servers {
+		front.wait(t, i, true)
 	}
 	var done atomic.Int64
 	stop := make(chan struct{})
@@ -136,16 +155,22 @@ func rollingRestart(t *testing.T) {
 			}
 		})
 	}
-	for _, s := range servers {
+	for i, s := range servers {
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
+		}
+		front.wait(t, i, false)
+		if res, err := http.Get(s.url + "/healthz"); err != nil { //nolint:noctx // it stops within seconds
+			t.Errorf("a process that is leaving does not answer: %v", err)
+		} else if drain(res); !res.Close {
+			t.Error("a process that is leaving keeps connections open")
 		}
 		if err := s.cmd.Wait(); err != nil {
 			t.Errorf("it ended with %v", err)
 		}
 		s.cmd = nil
 		s.start()
-		time.Sleep(200 * time.Millisecond) // for the balancer to notice
+		front.wait(t, i, true)
 	}
 	close(stop)
 	load.Wait()
@@ -169,11 +194,12 @@ func createContact(base, key string) error {
 	if err != nil {
 		return err
 	}
-	drain(res)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
 	if res.StatusCode != http.StatusCreated {
-		return errors.New(fmt.Sprint("status ", res.StatusCode))
+		return fmt.Errorf("status %d: %s", res.StatusCode, body)
 	}
-	return nil
+	return err
 }
 
 // A process whose settings do not fit those of the others says what differs and

@@ -89,7 +89,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
-		server := &http.Server{Handler: a.requests.count(h), ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
+		server := &http.Server{Handler: a.sayGoodbye(a.requests.count(h)), ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
 			WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
 		go func() { failed <- server.Serve(netutil.LimitListener(l, maxConnections())) }()
@@ -155,6 +155,17 @@ func (a *App) leave(ctx context.Context, failed <-chan error) error {
 	}
 	a.Log.InfoContext(ctx, "stopping; requests in flight finish first")
 	return nil
+}
+
+// sayGoodbye ends each connection with its answer while the process is leaving, so
+// that a balancer sends nothing more on one that is about to be closed.
+func (a *App) sayGoodbye(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !a.ready.on.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // spareFiles is how many open files are kept for other things than connections
