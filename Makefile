@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test unit attacks race lint generate verify bench check judges
+.PHONY: help run test unit attacks conflicts pooler race lint generate verify bench check judges
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -11,7 +11,7 @@ SHELL := bash
 GOTEST := go test -timeout 20m -ldflags='-s -w'
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Run the service with sample data
 	go run ./cmd/frontdesk serve --demo
@@ -38,6 +38,12 @@ judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth c
 
 attacks: ## Replay the attacks that an earlier version gave way to; all are refused
 	scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }
+
+conflicts: ## All tests on PostgreSQL while one write in twenty fails with a serialization conflict
+	FRONTDESK_TEST_CONFLICTS=20 scripts/with-postgres $(GOTEST) ./internal/...
+
+pooler: ## All tests on PostgreSQL through PgBouncer in transaction mode
+	scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

@@ -1,16 +1,22 @@
 package db_test
 
 import (
+	"context"
 	"io/fs"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// A version that does not know the newest migration does not open the
-// database: it would write rows as they were before.
+// A version that does not know the newest migration does not open a database
+// that says nothing about older ones: it would write rows as they were before.
 func TestOlderVersionIsRefused(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e)
@@ -32,6 +38,112 @@ func TestOlderVersionIsRefused(t *testing.T) {
 			t.Errorf("an older version opened it: %v", err)
 		}
 		if err := open(first, second); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a newer version only added does not keep an older one away; what it took
+// away does.
+func TestSchemaWindow(t *testing.T) {
+	migration := func(name, text string) fs.FS { return fstest.MapFS{name: {Data: []byte(text)}} }
+	window := migration("0002_window.sql", "-- expand\nCREATE TABLE schema_window (\n  seq SEQ,\n"+
+		"  min_reader INT NOT NULL\n);\nINSERT INTO schema_window (min_reader) VALUES (2);\n")
+	added := migration("0003_added.sql", "-- expand\n-- concurrently\nALTER TABLE things ADD COLUMN colour TEXT;\n"+
+		"-- only postgres\nCREATE INDEX CONCURRENTLY IF NOT EXISTS things_colour ON things (colour);\n-- both\n")
+	removed := migration("0004_removed.sql", "-- contract\nALTER TABLE things DROP COLUMN colour;\n")
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		o := dbtest.Options(t, e)
+		open := func(folders ...fs.FS) error {
+			o.Migrations = folders
+			d, err := db.Open(t.Context(), o)
+			if err != nil {
+				return err
+			}
+			return d.Close()
+		}
+		for _, step := range []struct {
+			folders []fs.FS
+			refused string
+		}{
+			{folders: []fs.FS{first, window}},
+			{folders: []fs.FS{first, window, added}},
+			{folders: []fs.FS{first, window}}, // the older one comes back
+			{folders: []fs.FS{first, window, added, removed}},
+			{[]fs.FS{first, window, added}, "has schema 4, but this version only knows 3"},
+			{folders: []fs.FS{first, window, added, removed}},
+		} {
+			switch err := open(step.folders...); {
+			case step.refused == "" && err != nil:
+				t.Errorf("with %d migrations: %v", len(step.folders), err)
+			case step.refused != "" && (err == nil || !strings.Contains(err.Error(), step.refused)):
+				t.Errorf("with %d migrations: %v, want %q", len(step.folders), err, step.refused)
+			}
+		}
+	})
+}
+
+// A migration waits for a table that somebody has locked without holding up others
+// behind it, and processes that start at the same moment migrate once.
+func TestMigrationMeetsOthers(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		if e == db.SQLite {
+			return // one process owns the file
+		}
+		o := dbtest.Options(t, e)
+		open := func(folders ...fs.FS) error {
+			o := o
+			o.Migrations = folders
+			d, err := db.Open(t.Context(), o)
+			if err != nil {
+				return err
+			}
+			return d.Close()
+		}
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				if err := open(first); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		conn, err := pgx.Connect(t.Context(), o.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "SELECT count(*) FROM things"); err != nil {
+			t.Fatal(err)
+		}
+		migrated := make(chan error, 1)
+		go func() { migrated <- open(first, second) }()
+		// It gave up at least once when the queue for the table is empty again.
+		waited := false
+		for range 3000 {
+			var waiting bool
+			err := tx.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)").Scan(&waiting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waited && !waiting {
+				break
+			}
+			waited = waited || waiting
+			time.Sleep(5 * time.Millisecond)
+		}
+		if !waited {
+			t.Error("the migration did not wait for the table")
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-migrated; err != nil {
 			t.Error(err)
 		}
 	})

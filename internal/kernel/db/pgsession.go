@@ -17,6 +17,7 @@ import (
 type pgSession struct {
 	conn      *pgxpool.Conn
 	begin     string
+	settings  string        // a statement with the settings of a session; empty when the connection has them
 	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own
 	begun     bool
 	beginErr  error // why it could not begin, so that nothing may follow
@@ -43,18 +44,25 @@ func (s *pgSession) end(ctx context.Context, how string) error {
 func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
 	s.begun = true
 	b := &pgx.Batch{}
-	b.Queue(s.begin)
+	prelude := []string{s.begin}
+	if s.settings != "" {
+		prelude = append(prelude, s.settings)
+	}
 	if s.lockWait > 0 {
-		b.Queue(fmt.Sprintf("SET LOCAL lock_timeout = %d", s.lockWait.Milliseconds()))
+		prelude = append(prelude, fmt.Sprintf("SET LOCAL lock_timeout = %d", s.lockWait.Milliseconds()))
+	}
+	for _, text := range prelude {
+		b.Queue(text)
 	}
 	if s.wantsMark {
 		b.Queue(markText)
 	}
 	b.Queue(sql, values...)
 	results := s.conn.SendBatch(ctx, b)
-	_, s.beginErr = results.Exec()
-	if s.beginErr == nil && s.lockWait > 0 {
-		_, s.beginErr = results.Exec()
+	for range prelude {
+		if s.beginErr == nil {
+			_, s.beginErr = results.Exec()
+		}
 	}
 	if s.beginErr == nil && s.wantsMark {
 		s.beginErr = results.QueryRow().Scan(&s.mark.xid, &s.mark.server, &s.mark.began)

@@ -1,12 +1,15 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -18,9 +21,10 @@ import (
 
 // pg is the PostgreSQL engine.
 type pg struct {
-	db      *DB
-	pool    *pgxpool.Pool
-	reserve *pgxpool.Pool // for readiness and leases, which do not wait behind requests
+	db       *DB
+	pool     *pgxpool.Pool
+	reserve  *pgxpool.Pool // for readiness and leases, which do not wait behind requests
+	settings string        // a statement that begins each transaction, behind a pooler
 }
 
 const maxAttempts = 5 // of one write that the server asks to run again
@@ -42,32 +46,78 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	} else {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
-	for name, value := range map[string]string{
-		"application_name":                    serverApplication,
-		"statement_timeout":                   "30s",
-		"lock_timeout":                        "5s",
-		"idle_in_transaction_session_timeout": "10s",
-	} {
-		if cfg.ConnConfig.RuntimeParams[name] == "" {
-			cfg.ConnConfig.RuntimeParams[name] = value
-		}
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("db: %w", err)
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
+	e := &pg{db: d}
+	if e.pool, err = e.connect(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	own := cfg.Copy()
 	own.MaxConns, own.MinConns = 2, 0
-	reserve, err := pgxpool.NewWithConfig(ctx, own)
-	if err != nil {
-		pool.Close()
+	if e.reserve, err = pgxpool.NewWithConfig(ctx, own); err != nil {
+		e.pool.Close()
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &pg{d, pool, reserve}, nil
+	return e, nil
+}
+
+// sessionSettings bound what a server does for a connection, unless the URL sets others.
+var sessionSettings = []struct{ name, value string }{
+	{"statement_timeout", "30s"},
+	{"lock_timeout", "5s"},
+	{"idle_in_transaction_session_timeout", "10s"},
+}
+
+// connect opens the pool. A pooler such as PgBouncer, which lends a connection for
+// one transaction, refuses or ignores the settings of a session and knows nothing of
+// prepared statements: then each transaction brings its settings, and statements
+// are described once and parsed each time.
+func (e *pg) connect(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
+	given := cfg.ConnConfig.RuntimeParams
+	if given["application_name"] == "" {
+		given["application_name"] = serverApplication
+	}
+	var local []string
+	wanted := maps.Clone(given)
+	for _, s := range sessionSettings {
+		wanted[s.name] = cmp.Or(given[s.name], s.value)
+		local = append(local, fmt.Sprintf("set_config('%s', %s, true)", s.name, quoted(wanted[s.name])))
+		delete(given, s.name)
+	}
+	pooled := cfg.Copy()
+	cfg.ConnConfig.RuntimeParams = wanted
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	var source string
+	asked := "SELECT source FROM pg_settings WHERE name = 'statement_timeout'"
+	switch err := pool.QueryRow(ctx, asked).Scan(&source); {
+	case err == nil && source == "client":
+		return pool, nil
+	case err != nil && !refusesSettings(err):
+		pool.Close()
+		return nil, err
+	}
+	pool.Close()
+	*cfg = *pooled
+	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	e.settings = "SELECT " + strings.Join(local, ", ")
+	if pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// refusesSettings reports whether a pooler refused a connection for its settings.
+func refusesSettings(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "08P01" &&
+		strings.Contains(refused.Message, "startup parameter")
 }
 
 // serverApplication is a server's application_name, unless its URL sets another.
@@ -129,7 +179,7 @@ func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pgSession{conn: conn, begin: begin}, nil
+	return &pgSession{conn: conn, begin: begin, settings: e.settings}, nil
 }
 
 // connecting is how long to wait for a connection that is being opened.

@@ -354,6 +354,9 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		return err
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := takeTime(ctx, tx); err != nil {
+			return err
+		}
 		names := make([]string, len(tables))
 		for i := range tables {
 			names[i] = `"` + tables[i].Name + `"`

@@ -330,6 +330,7 @@ func answerOf(err error) string {
 // ready either. It comes back without a restart.
 func TestReadOnlyServer(t *testing.T) {
 	o := dbtest.Options(t, db.Postgres, table)
+	o.URL = dbtest.Direct(t, o.URL)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

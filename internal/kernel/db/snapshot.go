@@ -263,6 +263,9 @@ func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
 		return nil, err
 	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err == nil {
+		err = takeTime(ctx, tx)
+	}
 	if err != nil {
 		conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the first error is told
 		return nil, fmt.Errorf("db: %w", err)
@@ -270,7 +273,15 @@ func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
 	return &pgSnapshot{conn, tx}, nil
 }
 
-// pgAlone opens a connection outside the pool, without statement timeouts.
+// takeTime lets a transaction run as long as it needs.
+func takeTime(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `
+		SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true),
+			set_config('idle_in_transaction_session_timeout', '0', true)`)
+	return err
+}
+
+// pgAlone opens a connection outside the pool.
 func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -279,9 +290,9 @@ func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	// Binary values, and no prepared statements, which a pooler would have to remember.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	cfg.RuntimeParams["application_name"] = name
-	cfg.RuntimeParams["statement_timeout"] = "0"
-	cfg.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
-	cfg.RuntimeParams["lock_timeout"] = "10s"
+	for _, s := range sessionSettings {
+		delete(cfg.RuntimeParams, s.name)
+	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)

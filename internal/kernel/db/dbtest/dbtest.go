@@ -2,7 +2,8 @@
 //
 // PostgreSQL is the server that FRONTDESK_TEST_POSTGRES names; `make check`
 // starts one for the run (scripts/with-postgres). Without it the PostgreSQL
-// half of a test is skipped and says so.
+// half of a test is skipped and says so. FRONTDESK_TEST_POOLER names a pooler in
+// front of it, through which the tests then go (scripts/with-pgbouncer).
 package dbtest
 
 import (
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -138,7 +140,21 @@ func fresh(t testing.TB, server string, migrations []fs.FS) string {
 		//nolint:errcheck // the whole server goes after the run
 		c.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 	})
+	if pooler := os.Getenv("FRONTDESK_TEST_POOLER"); pooler != "" {
+		return named(pooler, name)
+	}
 	return named(server, name)
+}
+
+// Direct is the URL of a test's database without the pooler, for a test that looks
+// at the server's connections.
+func Direct(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return named(server(t), strings.TrimPrefix(u.Path, "/"))
 }
 
 var templates struct {
@@ -178,12 +194,48 @@ func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations
 	if err := d.Close(); err != nil {
 		return "", err
 	}
+	if err := conflict(ctx, named(server, name)); err != nil {
+		return "", err
+	}
 	if templates.names == nil {
 		templates.names = map[string]string{}
 	}
 	templates.names[sum] = name
 	return name, nil
 }
+
+// conflict makes one write transaction in FRONTDESK_TEST_CONFLICTS fail with 40001,
+// as engines that are stricter than PostgreSQL do when two of them meet: half of
+// those in the middle, half at the commit. `make conflicts` runs the tests so.
+func conflict(ctx context.Context, database string) error {
+	oneIn, err := strconv.Atoi(os.Getenv("FRONTDESK_TEST_CONFLICTS"))
+	if err != nil || oneIn < 1 {
+		return nil
+	}
+	c, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	_, err = c.Exec(ctx, fmt.Sprintf(conflictText, oneIn))
+	return err
+}
+
+const conflictText = `
+	CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF abs(hashint8(pg_current_xact_id()::text::bigint)) %% (2 * %d) = TG_ARGV[0]::int THEN
+			RAISE EXCEPTION 'a conflict made by the test' USING ERRCODE = '40001';
+		END IF;
+		RETURN NULL;
+	END $$;
+	DO $$ DECLARE name text; BEGIN
+		FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version' LOOP
+			EXECUTE format('CREATE TRIGGER conflict_in_the_middle AFTER INSERT OR UPDATE OR DELETE ON %%I
+				FOR EACH STATEMENT EXECUTE FUNCTION conflict(0)', name);
+			EXECUTE format('CREATE CONSTRAINT TRIGGER conflict_at_the_commit AFTER INSERT OR UPDATE OR DELETE ON %%I
+				DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION conflict(1)', name);
+		END LOOP;
+	END $$`
 
 func named(server, database string) string {
 	u, err := url.Parse(server)
