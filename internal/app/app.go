@@ -89,6 +89,7 @@ type Extra struct {
 	Operations []*op.Op
 	Migrations []fs.FS
 	DB         func(*db.Options)
+	Clock      *clock.Clock
 	Domains    func(*domain.Config)
 }
 
@@ -104,10 +105,16 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 		if e.DB != nil {
 			e.DB(&o)
 		}
+		if e.Clock != nil {
+			a.Clock = e.Clock
+		}
 	}
 	var err error
 	if a.DB, err = db.Open(ctx, o); err != nil {
 		return nil, err
+	}
+	if err := a.followClock(ctx); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
 	}
 	if a.seal, err = openSeal(ctx, a.DB, s.KeyPath()); err != nil {
 		return nil, errors.Join(err, a.DB.Close())

@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 
 	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
@@ -251,5 +253,50 @@ func copyFile(t *testing.T, from, to string) {
 	}
 	if err := os.WriteFile(to, text, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Processes whose machines disagree about the time by a minute agree all the same:
+// updatedAt never goes backwards, and events are in order.
+func TestClockSkew(t *testing.T) {
+	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+		if e == db.Postgres { // one process owns a SQLite file
+			clockSkew(t)
+		}
+	})
+}
+
+func clockSkew(t *testing.T) {
+	s := apptest.Settings(t, db.Postgres)
+	var all []*apptest.App
+	for _, skew := range []time.Duration{0, -time.Minute, time.Minute} {
+		machine := func() time.Time { return time.Now().Add(skew) }
+		all = append(all, apptest.StartWith(t, s, app.Extra{Clock: clock.On(machine, 0)}))
+	}
+	key := all[0].Key
+	path := "/v1/contacts/" + all[0].Send(t, key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
+	last := ""
+	var notes []string
+	for i := range 30 {
+		note := fmt.Sprint("change ", i)
+		v := all[i%len(all)].Send(t, key, "PATCH", path, `{"notes": "`+note+`"}`).OK(t, 200)
+		if at := v.Text("updatedAt"); at < last {
+			t.Errorf("change %d is at %s, after %s", i, at, last)
+		} else {
+			last = at
+		}
+		notes = append(notes, note)
+	}
+	if at, err := clock.Parse(last); err != nil || time.Since(at.Std()).Abs() > 30*time.Second {
+		t.Errorf("the time is %s: %v", last, err)
+	}
+	var seen []string
+	events := all[1].Send(t, key, "GET", "/v1/events?type=contact.updated&limit=100", "").OK(t, 200)
+	for i := range notes {
+		seen = append(seen, events.Text(fmt.Sprintf("%d.data.notes", i)))
+	}
+	slices.Reverse(seen) // the newest came first
+	if !slices.Equal(seen, notes) {
+		t.Errorf("events came as %q", seen)
 	}
 }

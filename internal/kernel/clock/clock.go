@@ -4,22 +4,46 @@ package clock
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Clock tells the time, shifted by a fixed offset to rehearse expiries.
-type Clock struct{ offset time.Duration }
+// Clock tells the time, shifted by a fixed offset to rehearse expiries. Processes
+// that share a database follow its clock (Correct), so that they agree.
+type Clock struct {
+	machine func() time.Time
+	offset  time.Duration
+	drift   atomic.Int64 // how far the database's clock is ahead of the machine's, in nanoseconds
+}
 
 // New returns a clock that is offset ahead of the machine's.
-func New(offset time.Duration) *Clock { return &Clock{offset} }
+func New(offset time.Duration) *Clock { return On(time.Now, offset) }
+
+// On is New with another machine's time.
+func On(machine func() time.Time, offset time.Duration) *Clock {
+	return &Clock{machine: machine, offset: offset}
+}
 
 // Now is the present moment.
-func (c *Clock) Now() Time { return Of(time.Now().Add(c.offset)) }
+func (c *Clock) Now() Time { return Of(c.machine().Add(c.offset + time.Duration(c.drift.Load()))) }
 
-// Offset says how far the clock is ahead of the machine's.
+// Offset says how far the clock is ahead of the true time.
 func (c *Clock) Offset() time.Duration { return c.offset }
+
+// Machine is the machine's own time.
+func (c *Clock) Machine() time.Time { return c.machine() }
+
+// Correct follows a clock that is drift ahead of the machine's, give or take
+// tolerance, and reports whether that changed anything.
+func (c *Clock) Correct(drift, tolerance time.Duration) bool {
+	if (drift - time.Duration(c.drift.Load())).Abs() <= tolerance {
+		return false
+	}
+	c.drift.Store(int64(drift))
+	return true
+}
 
 // Time is a moment in microseconds since 1970, UTC.
 type Time int64

@@ -38,6 +38,21 @@ func (tx *Tx) Before(row id.ID) any {
 	return nil
 }
 
+// moveOn keeps updated_at from going backwards: whoever waited for the row, or has
+// a slower clock, may come with a time that is earlier than the row's.
+func (t *Table[T]) moveOn(tx *Tx, row *T) {
+	v := reflect.ValueOf(row).Elem()
+	was, ok := tx.Before(id.ID(t.plan.place(v, t.field("id")).String())).(*T)
+	if !ok {
+		return
+	}
+	f := t.field("updated_at")
+	now, before := t.plan.place(v, f), t.plan.place(reflect.ValueOf(was).Elem(), f).Int()
+	if now.Int() < before {
+		now.SetInt(before + 1)
+	}
+}
+
 // guard is a check that a write must pass once it holds a row.
 type guard struct {
 	row   id.ID

@@ -74,5 +74,38 @@ func Now(ctx context.Context, tx *Tx) (clock.Time, error) {
 	if tx.Engine() == SQLite {
 		return clock.Of(time.Now()), nil
 	}
-	return One[clock.Time](ctx, tx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+	return One[clock.Time](ctx, tx, nowText)
+}
+
+const nowText = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+// FollowClock sets a process's clock by the database's, as well as the shortest of
+// a few round trips allows, and returns by how much they differed. On SQLite they
+// are the same.
+func (d *DB) FollowClock(ctx context.Context, c *clock.Clock) (drift time.Duration, err error) {
+	if d.Engine() == SQLite {
+		return 0, nil
+	}
+	ctx = WithReserve(ctx)
+	shortest := time.Hour
+	for range 3 {
+		err := d.Read(ctx, func(ctx context.Context, tx *Tx) error {
+			if _, err := One[int64](ctx, tx, "SELECT 1"); err != nil { // a transaction begins with its first statement
+				return err
+			}
+			began := c.Machine()
+			now, err := Now(ctx, tx)
+			if trip := c.Machine().Sub(began); err == nil && trip < shortest {
+				shortest, drift = trip, now.Std().Sub(began.Add(trip/2))
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if !c.Correct(drift, shortest) {
+		return 0, nil
+	}
+	return drift, nil
 }

@@ -144,6 +144,7 @@ func (t *Table[T]) setSeq(row *T, seq int64) {
 
 // Save writes the whole row back. The caller has locked its root.
 func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
+	t.moveOn(tx, row)
 	n, err := tx.exec(ctx, t.save, t.args(row, t.saved))
 	if err == nil && n == 0 {
 		err = t.missing(ErrNone)
