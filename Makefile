@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test unit attacks conflicts pooler race lint generate verify bench check judges
+.PHONY: help run test unit attacks conflicts pooler chaos race lint generate verify bench check judges
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -25,6 +25,7 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-
 	scripts/need strace
 	scripts/need pdftotext poppler-utils
 	scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
+	cd chaos && go run . -short
 	$(MAKE) --no-print-directory lint
 
 judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers
@@ -44,6 +45,10 @@ conflicts: ## All tests on PostgreSQL while one write in twenty fails with a ser
 
 pooler: ## All tests on PostgreSQL through PgBouncer in transaction mode
 	scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
+
+chaos: ## Three processes over PostgreSQL that are killed, frozen and cut off under load, for half an hour; then compare
+	scripts/with-postgres true # which installs it
+	cd chaos && go run .
 
 race: ## The kernel's tests under the race detector, shortened
 	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...

@@ -21,7 +21,9 @@ func TestReadOnlyDatabase(t *testing.T) {
 		if engine != db.Postgres {
 			t.Skip("SQLite has no other server")
 		}
-		a := apptest.Start(t, engine)
+		s := apptest.Settings(t, engine)
+		s.DatabaseURL = dbtest.Direct(t, s.DatabaseURL)
+		a := apptest.StartWith(t, s)
 		operator, err := pgx.Connect(t.Context(), a.Settings.DatabaseURL)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 )
 
@@ -21,6 +22,7 @@ func (t *Table[T]) remember(tx *Tx, row *T) {
 		return
 	}
 	key := id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String())
+	tx.latest = max(tx.latest, clock.Time(t.plan.place(reflect.ValueOf(row).Elem(), t.field("updated_at")).Int()))
 	if tx.Before(key) == nil {
 		was := *row
 		tx.former = append(tx.former, former{key, &was})
@@ -38,8 +40,12 @@ func (tx *Tx) Before(row id.ID) any {
 	return nil
 }
 
-// moveOn keeps updated_at from going backwards: whoever waited for the row, or has
-// a slower clock, may come with a time that is earlier than the row's.
+// NotBefore is now, or a moment after the last change of all rows that this
+// transaction has locked: whoever waited for a row, or has a slower clock, may come
+// with a time that is earlier.
+func (tx *Tx) NotBefore(now clock.Time) clock.Time { return max(now, tx.latest+1) }
+
+// moveOn keeps updated_at from going backwards.
 func (t *Table[T]) moveOn(tx *Tx, row *T) {
 	v := reflect.ValueOf(row).Elem()
 	was, ok := tx.Before(id.ID(t.plan.place(v, t.field("id")).String())).(*T)

@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 )
 
@@ -86,6 +87,7 @@ type Tx struct {
 	after    []func()
 	index    []indexRow
 	former   []former
+	latest   clock.Time // the last change of the rows that were locked
 	guard    *guard
 	trace    *Trace // nil unless somebody follows what the transaction does
 }

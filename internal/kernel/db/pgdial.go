@@ -12,7 +12,7 @@ import (
 // is probed, one that waits for an acknowledgement is given up, and a statement
 // whose caller set no deadline gets one.
 const (
-	statementTime  = 12 * time.Second
+	statementTime  = 9 * time.Second
 	unacknowledged = 10 * time.Second
 	tcpUserTimeout = 18 // TCP_USER_TIMEOUT, which package syscall does not name
 )
@@ -36,10 +36,14 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
-// bounded gives a statement a deadline, unless its caller did.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// bounded gives a statement a deadline, unless its caller did. The first of a
+// transaction shares its time with the wait for a connection.
+func (s *pgSession) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
+	}
+	if !s.begun {
+		return context.WithDeadline(ctx, s.asked.Add(statementTime))
 	}
 	return context.WithTimeout(ctx, statementTime)
 }

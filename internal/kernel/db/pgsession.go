@@ -19,6 +19,7 @@ type pgSession struct {
 	begin     string
 	settings  string        // a statement with the settings of a session; empty when the connection has them
 	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own
+	asked     time.Time     // when somebody wanted the connection
 	begun     bool
 	beginErr  error // why it could not begin, so that nothing may follow
 	wantsMark bool  // it wants to know its mark
@@ -75,7 +76,7 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 
 func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
 	values, err := pgArgs(args)
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	switch {
 	case err != nil:
@@ -114,7 +115,7 @@ func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
 
 func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, error) {
 	values, err := pgArgs(args)
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var tag pgconn.CommandTag
 	switch {

@@ -165,6 +165,7 @@ func (e *pg) ready(ctx context.Context) error {
 
 // acquire takes a connection for one transaction.
 func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
+	asked := time.Now()
 	pool := e.pool
 	if ctx.Value(withReserve{}) != nil {
 		pool = e.reserve
@@ -179,11 +180,11 @@ func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pgSession{conn: conn, begin: begin, settings: e.settings}, nil
+	return &pgSession{conn: conn, begin: begin, settings: e.settings, asked: asked}, nil
 }
 
 // connecting is how long to wait for a connection that is being opened.
-const connecting = 10 * time.Second
+const connecting = 5 * time.Second
 
 var errNoneFree = errors.New("db: no connection is free")
 

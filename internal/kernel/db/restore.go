@@ -243,6 +243,9 @@ func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *pr
 }
 
 func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
+	if _, err := l.exec(ctx, `DELETE FROM "`+t.Name+`"`, nil); err != nil { // a migration may have added rows
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
 	marks := make([]string, len(t.Columns))
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)

@@ -61,6 +61,7 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	if len(e.Chain) > 0 {
 		chain = e.Chain
 	}
+	e.At = tx.NotBefore(e.At)
 	tx.Tell(e)
 	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID,
 		e.Door, e.RequestID, e.Data, chain, e.Previous, e.Proposal, e.ApprovedBy}

@@ -29,7 +29,10 @@ type block struct {
 	refused time.Time // until when the ledger need not be asked again
 }
 
-const blocks = 50
+const (
+	blocks     = 50
+	ledgerTime = 2 * time.Second // to wait for the ledger
+)
 
 // SpendMany takes several from the key's allowance of n per time, or none.
 func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.Duration, now time.Time) Verdict {
@@ -40,6 +43,8 @@ func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.D
 	if v, known := l.fromBlock(k, times, n, step, per, now); known {
 		return v
 	}
+	ctx, cancel := context.WithTimeout(ctx, ledgerTime)
+	defer cancel()
 	want := max(times, n/blocks)
 	spent, ok, err := l.Ledger.spend(ctx, key(l.Name, k), time.Duration(want)*step, per)
 	if err == nil && !ok && want > times {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// outcome is what a caller knows after a request.
+type outcome int
+
+const (
+	done    outcome = iota
+	refused         // the request was wrong, or came too late
+	notDone         // 503, or nobody answered the call: it did not happen
+	unknown         // the answer was lost, or the service itself does not know
+)
+
+// answer is what came back.
+type answer struct {
+	outcome outcome
+	status  int
+	body    map[string]any
+	list    []map[string]any
+}
+
+func (a answer) text(field string) string {
+	s, _ := a.body[field].(string)
+	return s
+}
+
+// slowest is how long a request may take while its process runs.
+const slowest = 15 * time.Second
+
+var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// call sends a request to any process, as a balancer without health checks would.
+func (l *load) call(ctx context.Context, key, method, path, idempotency, body string) answer {
+	p := l.world.fleet[rand.IntN(len(l.world.fleet))] //nolint:gosec // any of them
+	return l.callTo(ctx, p, key, method, path, idempotency, body)
+}
+
+func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempotency, body string) answer {
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, "http://"+p.address+path,
+		strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if idempotency != "" {
+		req.Header.Set("Idempotency-Key", idempotency)
+	}
+	began := time.Now()
+	res, err := client.Do(req)
+	if err != nil {
+		l.report.count("connections that broke")
+		return answer{outcome: lost(err)}
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if took := time.Since(began); took > slowest && p.troubled.Load() < began.UnixNano() {
+		l.report.wrong("a request took %s: %s %s, %d", took, method, path, res.StatusCode)
+	} else if p.troubled.Load() < began.UnixNano() {
+		l.report.slow(took)
+	}
+	if err != nil {
+		return answer{outcome: unknown}
+	}
+	a := answer{status: res.StatusCode}
+	var envelope struct {
+		Data  json.RawMessage `json:"data"`
+		Error map[string]any  `json:"error"`
+	}
+	if len(text) > 0 {
+		err = json.Unmarshal(text, &envelope)
+	}
+	switch a.body = envelope.Error; {
+	case bytes.HasPrefix(envelope.Data, []byte("[")):
+		err = json.Unmarshal(envelope.Data, &a.list)
+	case len(envelope.Data) > 0:
+		err = json.Unmarshal(envelope.Data, &a.body)
+	}
+	switch {
+	case err != nil:
+		l.report.wrong("%s %s: %d with a body that is not JSON: %.200s", method, path, a.status, text)
+		a.outcome = unknown
+	case a.status < 300:
+		l.report.count("requests done")
+	case a.status == http.StatusServiceUnavailable:
+		a.outcome = notDone
+		if a.text("code") == "OUTCOME_UNKNOWN" {
+			a.outcome = unknown
+			l.report.count("OUTCOME_UNKNOWN")
+		} else {
+			l.report.count("503")
+		}
+		if res.Header.Get("Retry-After") == "" {
+			l.report.wrong("a 503 without Retry-After: %s", text)
+		}
+	case a.status >= 500:
+		l.report.wrong("%s %s: %d %s", method, path, a.status, text)
+		a.outcome = unknown
+	default:
+		a.outcome = refused
+	}
+	return a
+}
+
+// lost tells a call that nobody took from one whose answer was lost.
+func lost(err error) outcome {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return notDone
+	}
+	return unknown
+}
+
+// insist repeats a request with the same Idempotency-Key until it is done.
+func (l *load) insist(ctx context.Context, key, method, path, idempotency, body string) (answer, bool) {
+	for range 600 {
+		a := l.call(ctx, key, method, path, idempotency, body)
+		switch {
+		case a.outcome == done:
+			return a, true
+		case a.outcome == refused && a.text("code") != "IDEMPOTENCY_IN_PROGRESS" && a.status != http.StatusConflict:
+			l.report.wrong("%s %s was refused: %d %v", method, path, a.status, a.body)
+			return a, false
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	l.report.wrong("%s %s did not get through in minutes", method, path)
+	return answer{}, false
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// load is what callers do meanwhile, and what they remember.
+type load struct {
+	world  *world
+	report *report
+	hooks  *httptest.Server
+	keys   [2]string // of the busy organization, and of its quiet neighbour
+
+	number    atomic.Int64
+	customer  string
+	registers []string // contacts whose notes are written and read
+	ledgers   []string // invoices that are paid in parts
+
+	mu         sync.Mutex
+	created    map[string]outcome // unkeyed contacts by name
+	keyed      map[string]string  // keyed contacts by name, with their id
+	invoices   int
+	messages   []string
+	history    history
+	deliveries []delivery
+}
+
+// delivery is a webhook as it arrived.
+type delivery struct{ id, resource, notes string }
+
+func newLoad(w *world, r *report) *load {
+	return &load{world: w, report: r, created: map[string]outcome{}, keyed: map[string]string{},
+		history: history{began: time.Now()}}
+}
+
+// prepare makes two organizations, and what the callers need.
+func (l *load) prepare(ctx context.Context) error {
+	for i, name := range []string{"Busy", "Neighbour"} {
+		org, err := l.world.admin(ctx, "org", "create", "--name", name, "--plan", "enterprise")
+		if err != nil {
+			return err
+		}
+		business, owner := fmt.Sprint(org["businessId"]), fmt.Sprintf("owner%d@example.com", i)
+		if _, err := l.world.admin(ctx, "user", "create", "--org", fmt.Sprint(org["id"]), "--email", owner, "--name",
+			"Owner", "--role", "owner", "--password-stdin"); err != nil {
+			return err
+		}
+		if _, err := l.world.admin(ctx, "agreement", "accept", "--business", business, "--kind", "business", "--by",
+			owner); err != nil {
+			return err
+		}
+		key, err := l.world.admin(ctx, "key", "create", "--business", business, "--name", "Load", "--permissions", "*")
+		if err != nil {
+			return err
+		}
+		l.keys[i] = fmt.Sprint(key["key"])
+	}
+	l.hooks = httptest.NewServer(http.HandlerFunc(l.receive))
+	make := func(key, path, body string) string {
+		a, _ := l.insist(ctx, key, http.MethodPost, path, l.name("setup"), body)
+		return a.text("id")
+	}
+	make(l.keys[0], "/v1/webhooks", fmt.Sprintf(`{"url": "%s/busy", "events": ["contact.updated"]}`, l.hooks.URL))
+	make(l.keys[1], "/v1/webhooks", fmt.Sprintf(`{"url": "%s/neighbour", "events": ["contact.created"]}`, l.hooks.URL))
+	make(l.keys[0], "/v1/automations", `{"name": "Call", "trigger": {"kind": "event", "event": "contact.created"},
+		"condition": "event.data.firstName == \"Keyed\"",
+		"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.lastName }}"}}]}`)
+	l.customer = make(l.keys[0], "/v1/customers", `{"name": "Acme", "type": "business"}`)
+	for range 4 {
+		l.registers = append(l.registers, make(l.keys[0], "/v1/contacts", `{"lastName": "Register", "notes": "0"}`))
+		invoice := make(l.keys[0], "/v1/invoices", fmt.Sprintf(`{"customerId": "%s", "lineItems":
+			[{"description": "Work", "quantity": "1", "unitAmountCents": 1000000000}]}`, l.customer))
+		l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices/"+invoice+"/issue", l.name("setup"), "")
+		l.ledgers = append(l.ledgers, invoice)
+	}
+	if l.customer == "" || len(l.report.wrongs) > 0 {
+		return fmt.Errorf("the preparations failed")
+	}
+	return nil
+}
+
+// name is a text that comes only once.
+func (l *load) name(what string) string { return fmt.Sprintf("%s-%06d", what, l.number.Add(1)) }
+
+// receive takes webhooks, and refuses some, as receivers do.
+func (l *load) receive(w http.ResponseWriter, r *http.Request) {
+	text, err := io.ReadAll(r.Body)
+	var e struct {
+		ID         string         `json:"id"`
+		ResourceID string         `json:"resourceId"`
+		Timestamp  time.Time      `json:"timestamp"`
+		Data       map[string]any `json:"data"`
+	}
+	if err != nil || json.Unmarshal(text, &e) != nil {
+		l.report.wrong("a webhook that cannot be read: %.200s", text)
+		return
+	}
+	if r.URL.Path == "/neighbour" {
+		l.report.lag("webhooks of a quiet neighbour", time.Since(e.Timestamp))
+		return
+	}
+	l.mu.Lock()
+	l.deliveries = append(l.deliveries, delivery{e.ID, e.ResourceID, fmt.Sprint(e.Data["notes"])})
+	l.mu.Unlock()
+	l.report.lag("webhooks of the busy one", time.Since(e.Timestamp))
+}
+
+// run starts all callers; the returned function waits until they have stopped.
+func (l *load) run(ctx context.Context) func() {
+	var all sync.WaitGroup
+	for n, work := range map[int]func(context.Context){
+		4: l.create, 3: l.createKeyed, 5: l.useRegister, 2: l.useLedger, 1: l.issue,
+	} {
+		for range n {
+			all.Go(func() { repeat(ctx, work) })
+		}
+	}
+	all.Go(func() { repeat(ctx, l.mail) })
+	all.Go(func() { repeat(ctx, l.neighbour) })
+	return all.Wait
+}
+
+func repeat(ctx context.Context, work func(context.Context)) {
+	for ctx.Err() == nil {
+		work(ctx)
+		time.Sleep(20 * time.Millisecond) // the faults are the test, not the throughput
+	}
+}
+
+// create makes a contact without a key, and remembers what the answer promised.
+func (l *load) create(ctx context.Context) {
+	name := l.name("Plain")
+	a := l.call(ctx, l.keys[0], http.MethodPost, "/v1/contacts", "", `{"firstName": "Plain", "lastName": "`+name+`"}`)
+	l.mu.Lock()
+	l.created[name] = a.outcome
+	l.mu.Unlock()
+}
+
+// createKeyed sends one request twice at once, and again until both have the
+// answer, which is the same.
+func (l *load) createKeyed(ctx context.Context) {
+	name := l.name("Keyed")
+	var ids [2]string
+	var both sync.WaitGroup
+	for i := range ids {
+		both.Go(func() {
+			a, _ := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/contacts", name,
+				`{"firstName": "Keyed", "lastName": "`+name+`"}`)
+			ids[i] = a.text("id")
+		})
+	}
+	both.Wait()
+	if ids[0] != ids[1] || ids[0] == "" {
+		l.report.wrong("one key, two answers: %q", ids)
+	}
+	l.mu.Lock()
+	l.keyed[name] = ids[0]
+	l.mu.Unlock()
+}
+
+// useRegister writes or reads the notes of a contact.
+func (l *load) useRegister(ctx context.Context) {
+	i := rand.IntN(len(l.registers)) //nolint:gosec // any of them
+	path := "/v1/contacts/" + l.registers[i]
+	if rand.IntN(2) == 0 { //nolint:gosec // either
+		end := l.history.begin()
+		a := l.call(ctx, l.keys[0], http.MethodGet, path, "", "")
+		if a.outcome == done {
+			end(access{register: i, value: a.text("notes")}, done)
+		}
+		return
+	}
+	value := l.name("note")
+	end := l.history.begin()
+	a := l.call(ctx, l.keys[0], http.MethodPatch, path, "", `{"notes": "`+value+`"}`)
+	end(access{register: i, write: true, value: value}, a.outcome)
+}
+
+// useLedger pays a part of an invoice, or reads what is paid.
+func (l *load) useLedger(ctx context.Context) {
+	i := rand.IntN(len(l.ledgers)) //nolint:gosec // any of them
+	path := "/v1/invoices/" + l.ledgers[i]
+	if rand.IntN(3) == 0 { //nolint:gosec // one in three
+		end := l.history.begin()
+		a := l.call(ctx, l.keys[0], http.MethodGet, path, "", "")
+		if paid, ok := a.body["amountPaidCents"].(float64); ok && a.outcome == done {
+			end(access{ledger: true, register: i, amount: int64(paid)}, done)
+		}
+		return
+	}
+	amount := 1 + rand.Int64N(1000) //nolint:gosec // any amount
+	end := l.history.begin()
+	_, ok := l.insist(ctx, l.keys[0], http.MethodPost, path+"/payments", l.name("pay"),
+		fmt.Sprintf(`{"amountCents": %d, "method": "bank_transfer"}`, amount))
+	if ok {
+		end(access{ledger: true, register: i, write: true, amount: amount}, done)
+	}
+}
+
+// issue makes an invoice and gives it its number.
+func (l *load) issue(ctx context.Context) {
+	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices", l.name("invoice"),
+		fmt.Sprintf(`{"customerId": "%s", "lineItems": [{"description": "Work", "quantity": "1", "unitAmountCents": 100}]}`,
+			l.customer))
+	if !ok {
+		return
+	}
+	if _, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices/"+a.text("id")+"/issue", l.name("issue"),
+		""); ok {
+		l.mu.Lock()
+		l.invoices++
+		l.mu.Unlock()
+	}
+}
+
+// mail sends a message.
+func (l *load) mail(ctx context.Context) {
+	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/messages", l.name("mail"),
+		`{"to": "ada@example.com", "subject": "Hello", "text": "Hello."}`)
+	if ok {
+		l.mu.Lock()
+		l.messages = append(l.messages, a.text("id"))
+		l.mu.Unlock()
+	}
+}
+
+// neighbour makes a contact in the other organization now and then.
+func (l *load) neighbour(ctx context.Context) {
+	l.insist(ctx, l.keys[1], http.MethodPost, "/v1/contacts", l.name("quiet"), `{"lastName": "Quiet"}`)
+	time.Sleep(200 * time.Millisecond)
+}

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// world is the database, the networks to it and the processes of the service.
+type world struct {
+	options
+	dir      string
+	random   *rand.Rand
+	database *database
+	proxies  *toxiproxy.ApiServer
+	fleet    []*process
+}
+
+// process is one of the service's, behind its own network to the database.
+type process struct {
+	world   *world
+	address string
+	network *toxiproxy.Proxy
+
+	mu       sync.Mutex
+	cmd      *exec.Cmd
+	ended    chan struct{}
+	frozen   atomic.Bool
+	troubled atomic.Int64 // when it was last frozen or dead, in Unix nanoseconds
+}
+
+func build(ctx context.Context, dir string) (string, error) {
+	to := filepath.Join(dir, "frontdesk")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", to, "./cmd/frontdesk")
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the service: %w: %s", err, out)
+	}
+	return to, nil
+}
+
+func freePort() (int, error) {
+	for range 100 {
+		port := 10_000 + rand.IntN(20_000) //nolint:gosec // outgoing connections get higher ports
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, errors.New("no port is free")
+}
+
+func (w *world) start(ctx context.Context) (err error) {
+	if w.database, err = startDatabase(ctx, w.dir); err != nil {
+		return err
+	}
+	w.proxies = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	for i := range w.processes {
+		p := &process{world: w}
+		p.network = toxiproxy.NewProxy(w.proxies, fmt.Sprint(i), "127.0.0.1:0",
+			fmt.Sprint("127.0.0.1:", w.database.port))
+		if err := p.network.Start(); err != nil {
+			return err
+		}
+		port, err := freePort()
+		if err != nil {
+			return err
+		}
+		p.address = fmt.Sprint("127.0.0.1:", port)
+		w.fleet = append(w.fleet, p)
+		if err := p.start(ctx); err != nil {
+			return err
+		}
+	}
+	say("%d processes over one PostgreSQL", len(w.fleet))
+	return nil
+}
+
+func (w *world) stop() {
+	for _, p := range w.fleet {
+		p.kill()
+		p.network.Stop()
+	}
+	if w.database != nil {
+		w.database.stop()
+	}
+}
+
+// url is the database as a process reaches it.
+func (p *process) url() string { return "postgres://postgres@" + p.network.Listen + "/postgres" }
+
+// start runs the process and waits until it is ready, or the database is away.
+func (p *process) start(ctx context.Context) error {
+	p.mu.Lock()
+	data := filepath.Join(p.world.dir, "data")
+	p.cmd = exec.Command(p.world.binary, "serve", "--data", data, "--database-url", p.url(), //nolint:noctx // killed
+		"--listen", p.address, "--base-url", "http://desk.example", "--mcp-listen", "", "--dns-listen", "",
+		"--smtp-listen", "", "--allow-insecure-webhooks", "--rate-limit-enterprise", "6000000",
+		"--automation-limit-enterprise", "6000000", "--drain", "3s")
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.world.dir}
+	log, err := os.OpenFile(filepath.Join(p.world.dir, strings.ReplaceAll(p.address, ":", "-")+".log"),
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.mu.Unlock()
+		return err
+	}
+	defer log.Close()
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err = p.cmd.Start()
+	ended := make(chan struct{})
+	p.ended = ended
+	cmd := p.cmd
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	go func() { cmd.Wait(); close(ended) }() //nolint:errcheck // how it ended is told by its log
+	for range 600 {
+		if p.ready(ctx) {
+			return nil
+		}
+		select {
+		case <-ended: // it found no database
+			return p.start(ctx)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("a process is not ready after a minute; see %s", log.Name())
+}
+
+func (p *process) ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil && p.cmd.Process != nil {
+		p.cmd.Process.Signal(s) //nolint:errcheck // it may be gone
+	}
+}
+
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	p.signal(syscall.SIGCONT)
+	if p.ended != nil {
+		<-p.ended
+	}
+}
+
+// inTrouble marks a process whose requests may take any time, from now until a
+// moment after the returned function is called.
+func (p *process) inTrouble() func() {
+	p.troubled.Store(1 << 62)
+	return func() { p.troubled.Store(time.Now().UnixNano()) }
+}
+
+// fault is something that goes wrong.
+type fault struct {
+	name string
+	play func(ctx context.Context, p *process) error
+}
+
+func (w *world) faults() (all []fault) {
+	add := func(n int, name string, play func(ctx context.Context, p *process) error) {
+		for range n {
+			all = append(all, fault{name, play})
+		}
+	}
+	add(w.kills, "kill", func(ctx context.Context, p *process) error {
+		defer p.inTrouble()()
+		p.kill()
+		return p.start(ctx)
+	})
+	add(w.freezes, "freeze", func(ctx context.Context, p *process) error {
+		length := 5*time.Second + time.Duration(w.random.Int64N(int64(w.longest-5*time.Second)))
+		calm := p.inTrouble()
+		p.frozen.Store(true)
+		p.signal(syscall.SIGSTOP)
+		go func() { // others go on meanwhile
+			select {
+			case <-time.After(length):
+			case <-ctx.Done():
+			}
+			p.signal(syscall.SIGCONT)
+			p.frozen.Store(false)
+			calm()
+		}()
+		return nil
+	})
+	add(w.restarts, "restart of the database", func(ctx context.Context, _ *process) error {
+		how := []string{"fast", "immediate"}[w.random.IntN(2)]
+		return w.database.restart(ctx, how)
+	})
+	add(w.cuts, "cut", func(_ context.Context, p *process) error {
+		p.network.Stop()
+		return p.network.Start()
+	})
+	add(w.holes, "black hole", func(ctx context.Context, p *process) error {
+		toxic, err := p.network.Toxics.AddToxicJson(strings.NewReader(
+			`{"name": "hole", "type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`))
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Second):
+		case <-ctx.Done():
+		}
+		return p.network.Toxics.RemoveToxic(ctx, toxic.Name)
+	})
+	w.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// disturb plays all faults, one after the other, and counts them.
+func (w *world) disturb(ctx context.Context) map[string]int {
+	played := map[string]int{}
+	all := w.faults()
+	for i, f := range all {
+		p := w.fleet[w.random.IntN(len(w.fleet))]
+		for p.frozen.Load() && ctx.Err() == nil {
+			p = w.fleet[w.random.IntN(len(w.fleet))]
+			time.Sleep(10 * time.Millisecond) // all of them may be frozen
+		}
+		if err := f.play(ctx, p); err != nil && ctx.Err() == nil {
+			say("%s: %v", f.name, err)
+		}
+		played[f.name]++
+		if (i+1)%10 == 0 {
+			say("%d of %d faults", i+1, len(all))
+		}
+		select {
+		case <-time.After(w.pause/2 + time.Duration(w.random.Int64N(int64(w.pause)))):
+		case <-ctx.Done():
+			return played
+		}
+	}
+	return played
+}
+
+// heal waits until every process is well again.
+func (w *world) heal(ctx context.Context) error {
+	for _, p := range w.fleet {
+		for range 1200 {
+			if !p.frozen.Load() && p.ready(ctx) {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if !p.ready(ctx) {
+			return errors.New("a process did not recover")
+		}
+	}
+	return nil
+}
+
+// admin runs an operator's command.
+func (w *world) admin(ctx context.Context, args ...string) (map[string]any, error) {
+	all := append([]string{"--data", filepath.Join(w.dir, "data"), "--database-url", w.fleet[0].url(), "admin",
+		"--json"}, args...)
+	cmd := exec.CommandContext(ctx, w.binary, all...)
+	cmd.Stdin = strings.NewReader("a password that nobody needs\n")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("admin %s: %w: %s", strings.Join(args, " "), err, &said)
+	}
+	var answer map[string]any
+	return answer, json.Unmarshal(out.Bytes(), &answer)
+}
