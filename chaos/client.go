@@ -36,9 +36,6 @@ func (a answer) text(field string) string {
 	return s
 }
 
-// slowest is how long a request may take while its process runs.
-const slowest = 15 * time.Second
-
 var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 // call sends a request to any process, as a balancer without health checks would.
@@ -68,7 +65,7 @@ func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempo
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if took := time.Since(began); took > slowest && p.troubled.Load() < began.UnixNano() {
+	if took := time.Since(began); took > l.world.slowest && p.troubled.Load() < began.UnixNano() {
 		l.report.wrong("a request took %s: %s %s, %d", took, method, path, res.StatusCode)
 	} else if p.troubled.Load() < began.UnixNano() {
 		l.report.slow(took)

@@ -21,7 +21,7 @@ type options struct {
 	short                                 bool
 	processes                             int
 	kills, freezes, restarts, cuts, holes int
-	pause, longest                        time.Duration
+	pause, longest, slowest               time.Duration
 	seed                                  uint64
 	binary                                string
 	clients                               int
@@ -38,12 +38,14 @@ func main() {
 	flag.IntVar(&o.holes, "holes", 10, "times that the network to the database swallows everything for 20 seconds")
 	flag.DurationVar(&o.pause, "pause", 2*time.Second, "between faults")
 	flag.DurationVar(&o.longest, "longest", 90*time.Second, "the longest freeze")
+	flag.DurationVar(&o.slowest, "slowest", 15*time.Second, "how long a request may take while its process runs")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order of faults")
 	flag.StringVar(&o.binary, "binary", "", "the service; it is built when this is empty")
 	flag.IntVar(&o.clients, "clients", 2000, "clients of the last scene, at once")
 	flag.Parse()
 	if o.short {
 		o.kills, o.freezes, o.restarts, o.cuts, o.holes, o.longest = 6, 2, 2, 8, 1, 20*time.Second
+		o.slowest = 40 * time.Second // other tests may run at the same time
 		o.clients = 500
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -307,8 +307,8 @@ func asUnavailable(err error) error {
 	switch {
 	case errors.Is(err, ErrLostCommit):
 		return fault.OutcomeUnknown.Because(err)
-	case errors.As(err, &refused):
-		if temporary(refused.Code) {
+	case errors.As(err, &refused): // a fatal error ends the connection, and with it the transaction
+		if temporary(refused.Code) || cmp.Or(refused.SeverityUnlocalized, refused.Severity) == "FATAL" {
 			return fault.Unavailable.Because(err)
 		}
 	case errors.As(err, &connect), pgconn.SafeToRetry(err), broken(err):

@@ -326,6 +326,28 @@ func answerOf(err error) string {
 	return "other: " + err.Error()
 }
 
+// A process that was frozen in the middle of a transaction finds it ended by the
+// server. Nothing was done, and the caller may try again.
+func TestFrozenTransaction(t *testing.T) {
+	o := dbtest.Options(t, db.Postgres, table)
+	o.URL += "?idle_in_transaction_session_timeout=20ms"
+	d, err := db.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	err = d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		if err := insert("a")(ctx, tx); err != nil {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond) // longer than the server allows
+		return insert("b")(ctx, tx)
+	})
+	if !fault.Has(err, fault.Unavailable) {
+		t.Errorf("the second statement: %v", err)
+	}
+}
+
 // A server that takes no writes any more is unavailable, not broken, and not
 // ready either. It comes back without a restart.
 func TestReadOnlyServer(t *testing.T) {
