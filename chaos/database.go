@@ -80,5 +80,6 @@ func (d *database) restart(ctx context.Context, how string) error {
 }
 
 func (d *database) stop() {
-	d.run(context.Background(), "pg_ctl", "-D", d.data, "-m", "immediate", "stop") //nolint:errcheck // it goes with its folder
+	//nolint:errcheck // it goes with its folder
+	d.run(context.Background(), "pg_ctl", "-D", d.data, "-m", "immediate", "stop")
 }
