@@ -13,7 +13,10 @@ import (
 // names is merged into another, because the other has its like.
 type Yield struct {
 	Only string // the rows, as SQL: $1 is the organization, $3 the row that stays
-	Set  string // the SET of an UPDATE; without it they are deleted
+
+	// Column gets the value Left in place of Was, both as SQL. Without a column the
+	// rows are deleted.
+	Column, Was, Left string
 }
 
 // Moved is what a merge did with the rows of a table.
@@ -72,7 +75,7 @@ func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now c
 		if err != nil {
 			return m, err
 		}
-		if y.Set == "" {
+		if y.Column == "" {
 			m.Dropped = append(m.Dropped, rows...)
 		} else {
 			m.Changed = append(m.Changed, rows...)
@@ -94,10 +97,76 @@ func (y Yield) apply(ctx context.Context, tx *Tx, table, where string, dry bool,
 	if dry {
 		return All[id.ID](ctx, tx, "SELECT id FROM "+table+where, org, from, to)
 	}
-	set := y.Set
-	if set == "" {
-		set = "deleted_at = $4"
+	set := "deleted_at = $4"
+	if y.Column != "" {
+		set = y.Column + " = " + y.Left
 	}
 	return All[id.ID](ctx, tx, "UPDATE "+table+" SET "+set+", updated_at = $4"+where+" RETURNING id", org, from, to,
 		now)
+}
+
+// PointBack takes back a Repoint from one row to another: the rows that moved, and
+// still name the other, name the first again, with the values that they gave up
+// unless those were changed since. It returns what went back, and what stays
+// because it names something else by now or the first has its like. The caller has
+// locked both rows and restored the first; what was dropped comes back with that.
+func PointBack(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time, moved []Moved) (
+	back, stays []Moved, err error) {
+	for _, r := range tx.db.referrers(table) {
+		for _, m := range moved {
+			if m.Table != r.table || len(m.IDs) == 0 {
+				continue
+			}
+			ids, err := pointBack(ctx, tx, r, org, from, to, now, m)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(ids) > 0 {
+				back = append(back, Moved{Table: r.table, IDs: ids})
+			}
+			left := func(v id.ID) bool { return slices.Contains(ids, v) }
+			if kept := slices.DeleteFunc(slices.Clone(m.IDs), left); len(kept) > 0 {
+				stays = append(stays, Moved{Table: r.table, IDs: kept})
+			}
+		}
+	}
+	return back, stays, nil
+}
+
+func pointBack(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time, m Moved) (ids []id.ID,
+	err error) {
+	these := " WHERE organization_id = $1 AND " + r.ref.Column + " = $2 AND id = ANY($4)"
+	yields := lives[r.table].Yields
+	where := these
+	for _, y := range yields {
+		if y.Column == "" {
+			where += " AND NOT (" + y.Only + ")"
+			continue
+		}
+		if _, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.Left+these+" AND "+y.Only, org, to, from,
+			m.IDs); err != nil {
+			return nil, err
+		}
+	}
+	ids, err = All[id.ID](ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3, updated_at = $5"+where+
+		" RETURNING id", org, to, from, m.IDs, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, y := range yields {
+		for _, v := range m.Changed {
+			if y.Column == "" || !slices.Contains(ids, v) {
+				continue
+			}
+			err := tx.Try(ctx, func(ctx context.Context) error {
+				_, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.Was+
+					" WHERE organization_id = $1 AND id = $2 AND "+y.Column+" = "+y.Left, org, v)
+				return taken(err)
+			})
+			if err != nil && !errors.Is(err, ErrTaken) { // another has the place by now
+				return nil, err
+			}
+		}
+	}
+	return ids, nil
 }

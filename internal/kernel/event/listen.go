@@ -134,11 +134,11 @@ func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
 	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", org, event)
 }
 
-// Where reads the events of an organization that match a condition, oldest first.
+// Where reads the events of an organization that match a condition, newest first.
 // $1 is the organization.
 func Where(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit int, args ...any) ([]Event, error) {
 	return db.All[Event](ctx, tx, fmt.Sprintf("SELECT "+columns+" FROM events WHERE organization_id = $1 AND %s "+
-		"ORDER BY seq LIMIT %d", condition, limit), append([]any{org}, args...)...)
+		"ORDER BY seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
 }
 
 // Owner finds the organization of a row by the events about it. noun is what

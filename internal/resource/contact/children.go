@@ -111,6 +111,11 @@ func refresh(ctx context.Context, c *op.Call, contact id.ID) error {
 	if err != nil {
 		return err
 	}
+	return v.gather(ctx, c)
+}
+
+// gather loads the children anew and saves what the contact's row says of them.
+func (v *Contact) gather(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
 	v.Children = 1 // there may be some now, so load them
 	if err := v.load(ctx, c); err != nil {

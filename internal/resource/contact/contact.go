@@ -62,7 +62,7 @@ var InvalidID = fault.Define("INVALID_CONTACT_ID", 400, "The contact id is not a
 func Operations() []*op.Op {
 	return slices.Concat(op.Exported(op.Batched(contactOperations())), emailOperations(), phoneNumberOperations(),
 		addressOperations(), noteOperations(), putOperations(), duplicateOperations(), mergeOperations(),
-		eraseOperations())
+		unmergeOperations(), eraseOperations())
 }
 
 const exampleID = `"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
@@ -351,6 +351,9 @@ func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 func showRestored(ctx context.Context, c *op.Call, v *Contact, was bool) error {
 	if was && v.MergedInto != nil {
 		v.MergedInto = nil
+		if err := tags.Write(ctx, c, v.ID, []string{""}, v.Tags); err != nil {
+			return err
+		}
 		if err := contacts.Save(ctx, c.Tx, v); err != nil {
 			return err
 		}

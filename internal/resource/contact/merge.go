@@ -84,8 +84,8 @@ func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, err
 		return nil, err
 	}
 	for _, m := range moved {
-		out.Moved = append(out.Moved, MergedRows{Type: db.EventName(db.LifeOf(m.Table).Noun), IDs: some(m.IDs),
-			Changed: some(m.Changed), Dropped: some(m.Dropped)})
+		out.Moved = append(out.Moved, MergedRows{Type: typeOf(m.Table), IDs: some(m.IDs), Changed: some(m.Changed),
+			Dropped: some(m.Dropped)})
 	}
 	if in.DryRun {
 		out.Contact = *v
@@ -175,32 +175,41 @@ func distinct[T any](a, b []T, key func(T) string) int {
 // between separates the notes of two contacts.
 const between = "\n\n"
 
+type textField struct {
+	name  string
+	value **string
+}
+
+// texts are the fields of a contact that a merge fills in.
+func (v *Contact) texts() []textField {
+	return []textField{
+		{"firstName", &v.FirstName},
+		{"middleName", &v.MiddleName},
+		{"lastName", &v.LastName},
+		{"prefix", &v.Prefix},
+		{"suffix", &v.Suffix},
+		{"organizationName", &v.OrganizationName},
+		{"jobTitle", &v.JobTitle},
+		{"externalId", &v.ExternalID},
+		{"notes", &v.Notes},
+	}
+}
+
 // gain takes over the fields that the contact lacks, joins notes and tags, and
 // returns what changed.
 func (v *Contact) gain(other *Contact) []string {
 	fields := []string{}
-	for _, f := range []struct {
-		name     string
-		to, from **string
-	}{
-		{"firstName", &v.FirstName, &other.FirstName},
-		{"middleName", &v.MiddleName, &other.MiddleName},
-		{"lastName", &v.LastName, &other.LastName},
-		{"prefix", &v.Prefix, &other.Prefix},
-		{"suffix", &v.Suffix, &other.Suffix},
-		{"organizationName", &v.OrganizationName, &other.OrganizationName},
-		{"jobTitle", &v.JobTitle, &other.JobTitle},
-		{"externalId", &v.ExternalID, &other.ExternalID},
-		{"notes", &v.Notes, &other.Notes},
-	} {
+	theirs := other.texts()
+	for i, f := range v.texts() {
+		from := *theirs[i].value
 		switch {
-		case *f.from == nil:
+		case from == nil:
 			continue
-		case *f.to == nil:
-			*f.to = *f.from
-		case f.name == "notes" && **f.to != **f.from:
-			joined := **f.to + between + **f.from
-			*f.to = &joined
+		case *f.value == nil:
+			*f.value = from
+		case f.name == "notes" && **f.value != *from:
+			joined := **f.value + between + *from
+			*f.value = &joined
 		default:
 			continue
 		}
@@ -234,10 +243,5 @@ func (v *Contact) absorb(ctx context.Context, c *op.Call, other, before *Contact
 	if err := tags.Write(ctx, c, v.ID, found, v.Tags); err != nil {
 		return err
 	}
-	v.UpdatedAt = c.Now
-	v.Children = 1 // there may be some now, so load them
-	if err := v.load(ctx, c); err != nil {
-		return err
-	}
-	return v.save(ctx, c)
+	return v.gather(ctx, c)
 }

@@ -71,15 +71,21 @@ func (p primaries[T]) remove(ctx context.Context, c *op.Call, contact, row id.ID
 		return nil, err
 	}
 	if *p.is(v) {
-		table := p.Rows.Name()
-		if _, err := db.Exec(ctx, c.Tx, "UPDATE "+table+` SET is_primary = TRUE, updated_at = $3
-			WHERE organization_id = $1 AND seq = (SELECT min(seq) FROM `+table+
-			" WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL)", c.Org, contact,
-			c.Now); err != nil {
+		if err := p.choose(ctx, c, contact); err != nil {
 			return nil, err
 		}
 	}
 	return v, refresh(ctx, c, contact)
+}
+
+// choose makes the oldest row of a contact primary, unless one is.
+func (p primaries[T]) choose(ctx context.Context, c *op.Call, contact id.ID) error {
+	table := p.Rows.Name()
+	under := " FROM " + table + " WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL"
+	_, err := db.Exec(ctx, c.Tx, "UPDATE "+table+` SET is_primary = TRUE, updated_at = $3
+		WHERE organization_id = $1 AND seq = (SELECT min(seq)`+under+") AND NOT EXISTS (SELECT 1"+under+
+		" AND is_primary)", c.Org, contact, c.Now)
+	return err
 }
 
 // unset clears the current primary row.
@@ -94,7 +100,7 @@ func (p primaries[T]) unset(ctx context.Context, c *op.Call, contact id.ID) erro
 // contact that stays.
 func onePrimaryStays(table string) db.Yield {
 	return db.Yield{
-		Set: "is_primary = FALSE",
+		Column: "is_primary", Was: "TRUE", Left: "FALSE",
 		Only: "is_primary AND EXISTS (SELECT 1 FROM " + table + ` k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.is_primary AND k.deleted_at IS NULL)`,
 	}

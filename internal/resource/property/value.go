@@ -57,7 +57,7 @@ var values = db.NewTable[PropertyValue]("property_values", db.Life{
 	},
 	// One value is confirmed; the other stays as a suggestion, for somebody to decide.
 	Yields: []db.Yield{{
-		Set: "status = 'suggested'",
+		Column: "status", Was: "'confirmed'", Left: "'suggested'",
 		Only: `status = 'confirmed' AND EXISTS (SELECT 1 FROM property_values k
 			WHERE k.organization_id = $1 AND k.object_id = $3 AND k.definition_id = property_values.definition_id
 				AND k.status = 'confirmed' AND k.deleted_at IS NULL)`,

@@ -1,0 +1,236 @@
+package contact
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Unmerge is a merge that was taken back.
+type Unmerge struct {
+	Contact  Contact      `json:"contact" doc:"the one that stayed, without what it had gained"`
+	Restored Contact      `json:"restored" doc:"the one that is back"`
+	Fields   []string     `json:"fields" doc:"those of the contact that are as before the merge"`
+	Moved    []MergedRows `json:"moved" doc:"the records that name the restored contact again"`
+	Kept     []Kept       `json:"kept" max:"5000" doc:"what stays as it is, because it was changed since"`
+}
+
+// Kept is a record, or a field of it, that somebody changed after the merge.
+type Kept struct {
+	ResourceType string `json:"resourceType"`
+	ResourceID   id.ID  `json:"resourceId"`
+	Field        string `json:"field" doc:"empty for the whole record"`
+	Why          string `json:"why"`
+}
+
+// NotMerged refuses to take back a merge that nobody made, or that is too old.
+var NotMerged = fault.Define("CONTACT_NOT_MERGED", 409,
+	"This contact was not merged into the other, was restored since, or the merge is too old to be taken back.")
+
+func unmergeOperations() []*op.Op {
+	return []*op.Op{
+		op.Write(op.Spec{
+			Name:    "contacts.unmerge",
+			Route:   "POST /v1/contacts/{id}/unmerge",
+			Summary: "Take back a merge: restore the other contact, and what was moved goes back to it.",
+			Description: "Fields that the contact took over get their former values. What somebody changed since the " +
+				"merge stays as it is and is named in kept. Works as long as deleted contacts and events are kept.",
+			Status:  200,
+			Errors:  []*fault.Kind{NotMerged, op.PlaceTaken},
+			Events:  []string{"contact.unmerged", "contact.restored"},
+			Example: `{"id": ` + exampleID + `, "contactId": "7a2d3b45-0e7d-4d2f-9b65-2a1b4e7c8d99"}`,
+		}, unmergeContact),
+	}
+}
+
+type contactUnmerge struct {
+	contactRef
+	ContactID id.ID `json:"contactId" ref:"-" doc:"the contact that was merged into this one"`
+}
+
+func unmergeContact(ctx context.Context, c *op.Call, in contactUnmerge) (*Unmerge, error) {
+	v, err := in.lock(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	was, err := in.merge(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Unmerge{Fields: []string{}, Moved: []MergedRows{}, Kept: []Kept{}}
+	tagged := v.Tags
+	out.lose(v, was)
+	v.UpdatedAt = c.Now
+	if err := tags.Write(ctx, c, v.ID, tagged, v.Tags); err != nil {
+		return nil, err
+	}
+	if err := v.save(ctx, c); err != nil { // first, because the externalId may pass back
+		return nil, err
+	}
+	other, _, err := contacts.Undelete(ctx, c.Tx, c.Org, in.ContactID, c.Now)
+	if errors.Is(err, db.ErrTaken) {
+		return nil, op.PlaceTaken.Because(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := out.moveBack(ctx, c, other, v, was); err != nil {
+		return nil, err
+	}
+	if err := other.part(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := v.part(ctx, c); err != nil {
+		return nil, err
+	}
+	out.Contact, out.Restored = *v, *other
+	if err := c.Emit("contact.unmerged", v.ID, out); err != nil {
+		return nil, err
+	}
+	return out, c.Emit("contact.restored", other.ID, other)
+}
+
+// lock locks both contacts as merge does, of which one is deleted.
+func (in *contactUnmerge) lock(ctx context.Context, c *op.Call) (*Contact, error) {
+	ids := []id.ID{in.ID, in.ContactID}
+	slices.Sort(ids)
+	for _, row := range ids {
+		if err := db.Hold(ctx, c.Tx, contacts.Name(), c.Org, row); err != nil {
+			return nil, err
+		}
+	}
+	v, err := contacts.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	into, err := db.All[id.ID](ctx, c.Tx, `
+		SELECT merged_into_id
+		FROM contacts
+		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND merged_into_id IS NOT NULL`,
+		c.Org, in.ContactID)
+	if err == nil && (len(into) == 0 || into[0] != v.ID) {
+		err = NotMerged.New()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, v.load(ctx, c)
+}
+
+// mergesOf reads the merges into a contact, newest first.
+func mergesOf(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
+	found, err := event.Where(ctx, c.Tx, c.Org, "resource_id = $2 AND type = 'contact.merged'", maxMerges, contact)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Merge, len(found))
+	for i, e := range found {
+		if err := json.Unmarshal(e.Data, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// maxMerges is how many merges into one contact are looked through.
+const maxMerges = 100
+
+// merge is what the merge did.
+func (in *contactUnmerge) merge(ctx context.Context, c *op.Call) (*Merge, error) {
+	all, err := mergesOf(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(m Merge) bool { return m.Merged.ID == in.ContactID })
+	if i < 0 {
+		return nil, NotMerged.New()
+	}
+	return &all[i], nil
+}
+
+// lose gives the fields that the contact gained their former values, where they are
+// as the merge left them.
+func (out *Unmerge) lose(v *Contact, was *Merge) {
+	revert := func(name string, now, left, before any) {
+		if !slices.Contains(was.Fields, name) {
+			return
+		}
+		to := reflect.ValueOf(now).Elem()
+		if !reflect.DeepEqual(to.Interface(), reflect.ValueOf(left).Elem().Interface()) {
+			out.Kept = append(out.Kept, Kept{"contact", v.ID, name, "Somebody changed it since, so it stays."})
+			return
+		}
+		to.Set(reflect.ValueOf(before).Elem())
+		out.Fields = append(out.Fields, name)
+	}
+	left, before := was.Contact.texts(), was.Before.texts()
+	for i, f := range v.texts() {
+		revert(f.name, f.value, left[i].value, before[i].value)
+	}
+	revert("birthday", &v.Birthday, &was.Contact.Birthday, &was.Before.Birthday)
+	revert("tags", &v.Tags, &was.Contact.Tags, &was.Before.Tags)
+}
+
+// moveBack lets the records that moved name the restored contact again, and the
+// contacts that had been merged into it be part of it.
+func (out *Unmerge) moveBack(ctx context.Context, c *op.Call, other, v *Contact, was *Merge) error {
+	var moved []db.Moved
+	for _, table := range db.Declared() {
+		for _, m := range was.Moved {
+			if noun := db.LifeOf(table).Noun; noun != "" && db.EventName(noun) == m.Type {
+				moved = append(moved, db.Moved{Table: table, IDs: m.IDs, Changed: m.Changed})
+			}
+		}
+	}
+	back, stays, err := db.PointBack(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, moved)
+	if err != nil {
+		return err
+	}
+	for _, m := range back {
+		out.Moved = append(out.Moved, MergedRows{Type: typeOf(m.Table), IDs: m.IDs, Changed: []id.ID{},
+			Dropped: []id.ID{}})
+	}
+	for _, m := range stays {
+		for _, row := range m.IDs {
+			out.Kept = append(out.Kept, Kept{typeOf(m.Table), row, "",
+				"It names another contact by now, or none, so it stays."})
+		}
+	}
+	earlier, err := mergesOf(ctx, c, other.ID)
+	if err != nil {
+		return err
+	}
+	for _, m := range earlier {
+		if _, err := db.Exec(ctx, c.Tx, `
+			UPDATE contacts
+			SET merged_into_id = $3
+			WHERE organization_id = $1 AND id = $2 AND merged_into_id = $4`, c.Org, m.Merged.ID, other.ID,
+			v.ID); err != nil {
+			return err
+		}
+	}
+	other.MergedInto = nil
+	return tags.Write(ctx, c, other.ID, []string{""}, other.Tags)
+}
+
+func typeOf(table string) string { return db.EventName(db.LifeOf(table).Noun) }
+
+// part brings a contact's row up to date after a merge was taken back.
+func (v *Contact) part(ctx context.Context, c *op.Call) error {
+	if err := emails.choose(ctx, c, v.ID); err != nil {
+		return err
+	}
+	if err := addresses.choose(ctx, c, v.ID); err != nil {
+		return err
+	}
+	return v.gather(ctx, c)
+}
