@@ -190,6 +190,26 @@ type referrer struct {
 // referrers lists what names rows of a table.
 func (d *DB) referrers(table string) []referrer { return d.walk().referrers[table] }
 
+// Referrers lists the references to the rows of a table, by the tables that have ids.
+func (tx *Tx) Referrers(table string) (out []Ref) {
+	for _, r := range tx.db.referrers(table) {
+		if tx.db.relation(r.table).Has("id") {
+			out = append(out, Ref{Column: r.ref.Column, Table: r.table})
+		}
+	}
+	return out
+}
+
+// TableOf is the table whose rows an event calls name, or empty.
+func TableOf(name string) string {
+	for _, table := range Declared() {
+		if l := lives[table]; l.Noun != "" && l.singular() == name {
+			return table
+		}
+	}
+	return ""
+}
+
 // inOrder lists the tables so that a table comes after those that name it.
 func (d *DB) inOrder() []string { return d.walk().order }
 

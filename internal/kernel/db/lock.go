@@ -47,6 +47,17 @@ func Hold(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
 	return err
 }
 
+// HoldAll is Hold for several rows, in the order of their ids. Without a table, or
+// on SQLite, where one writes at a time, it does nothing.
+func HoldAll(ctx context.Context, tx *Tx, table string, org id.ID, rows []id.ID) error {
+	if table == "" || tx.Engine() != Postgres {
+		return nil
+	}
+	_, err := All[int64](ctx, tx, "SELECT 1 FROM "+table+
+		" WHERE organization_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE", org, rows)
+	return err
+}
+
 func lockText(tx *Tx, table, where string) string {
 	key := lockKey{table, where, tx.Engine() == Postgres}
 	if s, ok := lockTexts.Load(key); ok {

@@ -141,6 +141,51 @@ func Where(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit in
 		"ORDER BY seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
 }
 
+// Counts is how many events there are, and how many of them tell of a new row.
+type Counts struct {
+	Events  int `db:"events"`
+	Created int `db:"created"`
+}
+
+// Count counts the events that match a condition, as Where reads them.
+func Count(ctx context.Context, tx *db.Tx, org id.ID, condition string, args ...any) (Counts, error) {
+	return db.One[Counts](ctx, tx, "SELECT count(*) AS events, count(CASE WHEN type LIKE '%.created' THEN 1 END) AS "+
+		"created FROM events WHERE organization_id = $1 AND "+condition, append([]any{org}, args...)...)
+}
+
+// Later finds which rows somebody worked with after a place in the log: the last
+// event about each, or by a person, key or agent about a row that names it. Events
+// that match the condition mine do not count. The arguments of mine begin at $2.
+func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID, after int64, mine string,
+	args ...any) (map[id.ID]int64, error) {
+	type found struct {
+		Row id.ID `db:"row_id"`
+		Seq int64 `db:"seq"`
+	}
+	n := len(args) + 2
+	args = append(append([]any{org}, args...), rows, after)
+	tail := fmt.Sprintf(" seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine)
+	texts := []string{fmt.Sprintf("SELECT resource_id AS row_id, max(seq) AS seq FROM events "+
+		"WHERE organization_id = $1 AND resource_id = ANY($%d) AND", n) + tail}
+	for _, r := range tx.Referrers(table) {
+		texts = append(texts, fmt.Sprintf("SELECT row_id, max(seq) AS seq FROM (SELECT id AS naming, %s AS row_id "+
+			"FROM %s WHERE organization_id = $1 AND %s = ANY($%d)) n JOIN events ON events.organization_id = $1 AND "+
+			"events.resource_id = n.naming WHERE actor_kind IN ('user', 'api', 'agent') AND", r.Column, r.Table,
+			r.Column, n)+tail)
+	}
+	out := map[id.ID]int64{}
+	for _, text := range texts {
+		list, err := db.All[found](ctx, tx, text, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			out[f.Row] = max(out[f.Row], f.Seq)
+		}
+	}
+	return out, nil
+}
+
 // Owner finds the organization of a row by the events about it. noun is what
 // people call the row.
 func Owner(ctx context.Context, tx *db.Tx, noun string, row id.ID) (id.ID, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 )
 
 // A Series is several calls of operations by one caller in one transaction: all
@@ -22,6 +23,9 @@ type Series struct {
 	Answered func(step int, a Answer) error
 	// Skipped is told of each step that cannot be rehearsed; nil for nobody.
 	Skipped func(step int)
+	// Refused is told of each step that is refused, which then leaves nothing, and the
+	// others go on; with nil a refusal ends the series.
+	Refused func(step int, err error)
 	// Finally runs last, in the same transaction, with the trace of each step and
 	// the steps that could not be rehearsed.
 	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
@@ -127,8 +131,10 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 	var skipped []int
 	for i := range s.Steps {
 		trace := tx.FollowAnew()
-		a, err := r.seriesStep(ctx, tx, s, i, rehearse)
+		a, err := r.seriesTry(ctx, tx, s, i, rehearse)
 		switch {
+		case err != nil && s.Refused != nil && IsRefusal(err):
+			s.Refused(i, err)
 		case errors.Is(err, ErrCannotRehearse):
 			if skipped = append(skipped, i); s.Skipped != nil {
 				s.Skipped(i)
@@ -148,6 +154,25 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 		return nil
 	}
 	return s.Finally(ctx, tx, traces, skipped)
+}
+
+// seriesTry takes a step, by itself where a refusal does not end the series.
+func (r *Runner) seriesTry(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
+	if s.Refused == nil {
+		return r.seriesStep(ctx, tx, s, i, rehearse)
+	}
+	err = tx.Try(ctx, func(ctx context.Context) error {
+		a, err = r.seriesStep(ctx, tx, s, i, rehearse)
+		return err
+	})
+	return a, err
+}
+
+// IsRefusal reports whether an error says something about the call, and not about
+// the service.
+func IsRefusal(err error) bool {
+	var f *fault.Fault
+	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
 func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (Answer, error) {

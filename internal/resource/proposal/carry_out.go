@@ -45,12 +45,12 @@ func (s *Service) carryOut(ctx context.Context, j job.Job, a carryOutArgs) (job.
 		if err != nil || v == nil || v.Status != Executing {
 			return nil, err
 		}
+		if v.Undo != nil {
+			return s.takeBack(ctx, j, a, v)
+		}
 		i := v.next()
 		if i == len(v.Steps) {
-			return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
-				v.Status, v.CompletedAt = Executed, &now
-				return "proposal.executed", nil
-			}), nil
+			return s.executed(a), nil
 		}
 		first := v.Steps[i].StartedAt == nil
 		if !first && s.cfg.Clock.Now().Sub(*v.Steps[i].StartedAt) > unknownAfter {
@@ -68,7 +68,7 @@ func (s *Service) carryOut(ctx context.Context, j job.Job, a carryOutArgs) (job.
 		switch {
 		case errors.Is(err, job.ErrStale):
 			return nil, nil
-		case err != nil && (op.IsUnknown(err) || !isRefusal(err)) && !j.Last():
+		case err != nil && (op.IsUnknown(err) || !op.IsRefusal(err)) && !j.Last():
 			return nil, job.Later(retryAfter)
 		case err != nil:
 			return s.fail(a, i, err), nil
@@ -295,6 +295,14 @@ func (s *Service) ended(a carryOutArgs, change func(*Proposal, clock.Time) (stri
 		cause.Proposal, cause.ApprovedBy = &v.ID, v.DecidedBy
 		return s.emit(ctx, tx, cause, kind, v)
 	}
+}
+
+// executed is the outcome of a proposal whose last step is done.
+func (s *Service) executed(a carryOutArgs) job.Outcome {
+	return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
+		v.Status, v.CompletedAt = Executed, &now
+		return "proposal.executed", nil
+	})
 }
 
 func (s *Service) fail(a carryOutArgs, i int, err error) job.Outcome {

@@ -99,10 +99,10 @@ func doorNamed(name string) op.Door {
 // happens and the proposal is stale.
 func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Caller, door op.Door) (*Proposal, error) {
 	together := s.together(v)
-	if !together {
+	if !together && v.Undo == nil {
 		out, err := s.rehearse(ctx, who, door, c.RequestID, v)
 		err = stepFault(err, len(v.Steps))
-		if err != nil && !isRefusal(err) {
+		if err != nil && !op.IsRefusal(err) {
 			return nil, err
 		}
 		if changed := v.changed(out, err, s.cfg.Clock.Now()); len(changed) > 0 {
@@ -137,7 +137,7 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 		}
 		out := &outcome{}
 		err = stepFault(s.cfg.Runner.RunTogether(ctx, tx, s.series(who, door, c.RequestID, p, out)), len(p.Steps))
-		if err != nil && !isRefusal(err) {
+		if err != nil && !op.IsRefusal(err) {
 			return err
 		}
 		if changed = p.changed(out, err, c.Now); len(changed) > 0 {
@@ -172,13 +172,6 @@ var (
 func copyOf(v *Proposal) *Proposal {
 	c := *v
 	return &c
-}
-
-// isRefusal reports whether an error says something about the steps, and not about
-// the service.
-func isRefusal(err error) bool {
-	var f *fault.Fault
-	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
 // changed is what is no longer as it was shown.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -43,8 +44,13 @@ func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID s
 	if err != nil {
 		return err
 	}
-	v.Effects, v.Totals, v.Versions, v.RehearsedAt = out.effects, out.totals, out.versions, s.cfg.Clock.Now()
+	v.shows(out, s.cfg.Clock.Now())
 	return nil
+}
+
+// shows puts what the steps would do into the proposal.
+func (v *Proposal) shows(out *outcome, now clock.Time) {
+	v.Effects, v.Totals, v.Versions, v.RehearsedAt = out.effects, out.totals, out.versions, now
 }
 
 // rehearse finds out what the steps would do, and leaves no trace.

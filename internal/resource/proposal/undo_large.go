@@ -1,0 +1,235 @@
+package proposal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An undo of many events is a proposal of one step, undo.create. A job takes the
+// events back from the newest to the oldest, some in each transaction, which also
+// notes how far it came: a process that takes over goes on there. Each row is
+// looked at in the transaction that takes it back, so nothing can be stale: what
+// somebody changed by then stays, and is named.
+
+const (
+	undoBatch   = 200 // events in one transaction
+	undoPreview = 50  // events whose inverse is shown beforehand
+	// undoTime is how long one undo may keep a worker before it lets others have a
+	// turn.
+	undoTime = 20 * time.Second
+)
+
+// undoWork is whose events are taken back, and how far that has come.
+type undoWork struct {
+	Of     undoInput `json:"of"`
+	Until  int64     `json:"until"`  // the newest event, by its place in the log
+	Before int64     `json:"before"` // those from here on are done
+}
+
+// undoProgress is the result of the step while it goes on.
+type undoProgress struct {
+	Events int `json:"events"`
+	Done   int `json:"done"`
+	Kept   int `json:"kept"` // stay as they are; skipped names the first of them
+}
+
+// undoLarge proposes an undo that a job carries out. rows are its newest events.
+func (s *Service) undoLarge(ctx context.Context, c *op.Call, in undoInput, rows []event.Event) (*Proposal, error) {
+	work := &undoWork{Of: in, Until: rows[0].Seq, Before: rows[0].Seq + 1}
+	var n event.Counts
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		mine, args := in.mine()
+		n, err = event.Count(ctx, tx, c.Org, mine+" AND seq <= $4", append(args, work.Until)...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	input, err := json.Marshal(in, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	v := s.newProposal(c.Caller, c.Door, c.Now, fmt.Sprintf("Undo %d events", n.Events),
+		[]automation.Step{{Operation: "undo.create", Input: jsontext.Value(input)}})
+	v.Undo = work
+	if err := v.setProgress(undoProgress{Events: n.Events}); err != nil {
+		return nil, err
+	}
+	u := s.newUndoing(c.Caller, c.Door, c.RequestID, work)
+	out, err := s.previewUndo(ctx, u, atOnce(rows[:min(len(rows), undoPreview)], true))
+	if err != nil {
+		return nil, err
+	}
+	v.shows(out, s.cfg.Clock.Now())
+	v.Totals.Deletions = n.Created
+	v.Skipped = append(v.Skipped, u.skipped...)
+	return s.store(ctx, c, v)
+}
+
+// previewUndo rehearses the first part.
+func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Event) (*outcome, error) {
+	out := &outcome{}
+	err := s.cfg.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error {
+		u.reset(tx)
+		steps, series, err := u.series(ctx, rows, true)
+		if err != nil {
+			return err
+		}
+		shown := s.newProposal(u.who, u.door, s.cfg.Clock.Now(), "", steps)
+		series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, _ []int) error {
+			err := s.describe(ctx, tx, u.who.Organization, shown, traces, out)
+			if fault.Has(err, TooLong) {
+				return nil // the first are enough here
+			}
+			return err
+		}
+		return s.cfg.Runner.RunTogether(ctx, tx, series)
+	})
+	for i := range out.effects {
+		out.effects[i].Step = 0
+	}
+	out.versions = map[string]int64{}
+	return out, err
+}
+
+// reset begins anew in a transaction, which may be run again.
+func (u *undoing) reset(tx *db.Tx) {
+	fresh := u.newUndoing(u.who, u.door, u.requestID, u.work)
+	fresh.own = u.own
+	*u = *fresh
+	u.within(tx)
+}
+
+// series is the steps that take events back. When they are guarded, one that is
+// refused is named and the others go on.
+func (u *undoing) series(ctx context.Context, rows []event.Event, guarded bool) ([]automation.Step, *op.Series, error) {
+	if err := u.collect(rows); err != nil {
+		return nil, nil, err
+	}
+	steps, err := u.steps(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	series := &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
+		Answered: func(_ int, a op.Answer) error { return u.kept(a) }}
+	for _, step := range steps {
+		series.Steps = append(series.Steps, op.SeriesStep{Op: u.cfg.Catalog.Named(step.Operation), Fixed: true,
+			Input: func() ([]byte, error) { return step.Input, nil }})
+	}
+	if guarded {
+		series.Refused = func(i int, err error) { u.refused(steps[i], err) }
+	}
+	return steps, series, nil
+}
+
+// takeBack carries a large undo out, part by part.
+func (s *Service) takeBack(ctx context.Context, j job.Job, a carryOutArgs, v *Proposal) (job.Outcome, error) {
+	begin := time.Now() //nolint:forbidigo // a duration, not a time
+	who, door, err := s.maker(ctx, v, v.DecidedBy)
+	for err == nil {
+		if time.Since(begin) > undoTime {
+			return nil, job.Later(0)
+		}
+		var more bool
+		more, err = s.takeBackPart(ctx, j, a, who, door, false)
+		// A savepoint around each step costs as much as the step, and most are not refused.
+		if op.IsRefusal(err) {
+			more, err = s.takeBackPart(ctx, j, a, who, door, true)
+		}
+		if err == nil && !more {
+			return s.executed(a), nil
+		}
+	}
+	switch {
+	case errors.Is(err, job.ErrStale):
+		return nil, nil
+	case !op.IsRefusal(err) && !j.Last():
+		return nil, err
+	}
+	return s.fail(a, 0, err), nil
+}
+
+// takeBackPart takes back the next events in one transaction, and notes it there.
+func (s *Service) takeBackPart(ctx context.Context, j job.Job, a carryOutArgs, who *op.Caller, door op.Door,
+	guarded bool) (more bool, err error) {
+	err = s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := j.Keep(ctx, tx); err != nil {
+			return err
+		}
+		if err := db.LockOrganization(ctx, tx, a.Organization); err != nil {
+			return err
+		}
+		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
+		if err != nil {
+			return err
+		}
+		if v.Status != Executing {
+			return job.ErrStale
+		}
+		if err := s.mayAct(ctx, tx, v, who.ApprovedBy); err != nil {
+			return err
+		}
+		rows, err := v.Undo.Of.before(ctx, tx, a.Organization, v.Undo.Before, undoBatch+1)
+		if more = len(rows) > 0; err != nil || !more {
+			return err
+		}
+		rows = atOnce(rows[:min(len(rows), undoBatch)], len(rows) > undoBatch)
+		u := s.newUndoing(who, door, string(v.ID), v.Undo)
+		u.own = &v.ID
+		u.within(tx)
+		_, series, err := u.series(ctx, rows, guarded)
+		if err != nil {
+			return err
+		}
+		if err := s.cfg.Runner.RunTogether(ctx, tx, series); err != nil {
+			return err
+		}
+		return v.note(ctx, tx, rows, u.skipped, s.cfg.Clock.Now())
+	})
+	return more, err
+}
+
+// note saves how far an undo has come.
+func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skipped []Skipped, now clock.Time) error {
+	var p undoProgress
+	if err := json.Unmarshal(*v.Steps[0].Result, &p); err != nil {
+		return err
+	}
+	if p.Done == 0 { // what the preview named is named anew
+		v.Skipped = []Skipped{}
+	}
+	p.Done += len(rows)
+	p.Kept += len(skipped)
+	v.Skipped = append(v.Skipped, skipped[:min(len(skipped), maxEffects-len(v.Skipped))]...)
+	v.Undo.Before, v.UpdatedAt = rows[len(rows)-1].Seq, now
+	if v.Steps[0].StartedAt == nil {
+		v.Steps[0].StartedAt = &now
+	}
+	if p.Done >= p.Events {
+		v.Steps[0].CompletedAt = &now
+	}
+	if err := v.setProgress(p); err != nil {
+		return err
+	}
+	return proposals.Save(ctx, tx, v)
+}
+
+func (v *Proposal) setProgress(p undoProgress) error {
+	text, err := json.Marshal(p)
+	result := jsontext.Value(text)
+	v.Steps[0].Result = &result
+	return err
+}
