@@ -164,14 +164,15 @@ func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID
 	}
 	n := len(args) + 2
 	args = append(append([]any{org}, args...), rows, after)
-	tail := fmt.Sprintf(" seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine)
+	tail := fmt.Sprintf(" +seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine)
 	texts := []string{fmt.Sprintf("SELECT resource_id AS row_id, max(seq) AS seq FROM events "+
 		"WHERE organization_id = $1 AND resource_id = ANY($%d) AND", n) + tail}
 	for _, r := range tx.Referrers(table) {
+		// CROSS JOIN has SQLite begin with the few rows, not with the log.
 		texts = append(texts, fmt.Sprintf("SELECT row_id, max(seq) AS seq FROM (SELECT id AS naming, %s AS row_id "+
-			"FROM %s WHERE organization_id = $1 AND %s = ANY($%d)) n JOIN events ON events.organization_id = $1 AND "+
-			"events.resource_id = n.naming WHERE actor_kind IN ('user', 'api', 'agent') AND", r.Column, r.Table,
-			r.Column, n)+tail)
+			"FROM %s WHERE organization_id = $1 AND %s = ANY($%d)) n CROSS JOIN events "+
+			"WHERE events.organization_id = $1 AND events.resource_id = n.naming "+
+			"AND actor_kind IN ('user', 'api', 'agent') AND", r.Column, r.Table, r.Column, n)+tail)
 	}
 	out := map[id.ID]int64{}
 	for _, text := range texts {

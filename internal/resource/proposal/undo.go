@@ -157,7 +157,7 @@ func (in *undoInput) mine() (condition string, args []any) {
 	case in.ImportID != nil:
 		which, arg = "request_id = $2", string(*in.ImportID)
 	}
-	return which + " AND created_at >= $3 AND type NOT LIKE 'proposal.%'", []any{arg, *in.Since}
+	return which + " AND created_at >= $3 AND resource_type NOT IN ('proposal', 'import')", []any{arg, *in.Since}
 }
 
 // before reads the events to undo that come before a place in the log, newest
