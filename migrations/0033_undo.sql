@@ -1,9 +1,7 @@
 -- Whose events a large undo takes back, and how far it has come.
 ALTER TABLE proposals ADD COLUMN undo JSON;
 
--- What one request or import did, what an agent did, and what a proposal did, in the
--- order of the log: an undo reads it from its end, part by part.
-CREATE INDEX events_request ON events (organization_id, request_id, seq);
-CREATE INDEX events_agent ON events (organization_id, actor_id, seq) WHERE actor_kind = 'agent';
+-- What a proposal did, in the order in which an undo reads it, part by part. Agents
+-- have such an index; requests and imports are found by their time.
 DROP INDEX events_proposal;
-CREATE INDEX events_of_proposal ON events (organization_id, proposal_id, seq) WHERE proposal_id IS NOT NULL;
+CREATE INDEX events_of_proposal ON events (organization_id, proposal_id, created_at DESC, seq DESC) WHERE proposal_id IS NOT NULL;

@@ -103,7 +103,7 @@ func (g *Grants) log(ctx context.Context, tx *db.Tx, v *grantRow, kind string, b
 		e.ActorID = &by.id
 	}
 	if e.RequestID == "" {
-		e.RequestID = string(id.New())
+		e.RequestID = string(id.OfRequest())
 	}
 	return g.events.Append(ctx, tx, e)
 }

@@ -77,7 +77,7 @@ func (d *Door) Do(ctx context.Context, q Request) (json.RawMessage, error) {
 		}
 		caller.Organization = org
 	}
-	answer, err := d.Runner.Do(ctx, o, op.Request{Caller: caller, Door: op.Admin, ID: string(id.New()),
+	answer, err := d.Runner.Do(ctx, o, op.Request{Caller: caller, Door: op.Admin, ID: string(id.OfRequest()),
 		Body: func() ([]byte, error) { return q.Input, nil }})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (d *Door) page(who access, show func(*visit) error) http.Handler {
 // itself.
 func (d *Door) handler(who access, streams bool, show func(*visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{Door: d, w: w, r: r, id: string(id.New())}
+		v := &visit{Door: d, w: w, r: r, id: string(id.OfRequest())}
 		w.Header()["X-Request-ID"] = []string{v.id}
 		if err := v.enter(who, streams); err != nil {
 			v.fail(err)

@@ -152,7 +152,7 @@ func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) sdk.Result {
 // call runs a tool. A refused operation is a result, which the model can read
 // and act upon.
 func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	began, request := time.Now(), string(id.New())
+	began, request := time.Now(), string(id.OfRequest())
 	a, asked, err := d.run(ctx, t, r, request)
 	t.calls.observe(err, time.Since(began))
 	if err != nil {

@@ -73,7 +73,7 @@ func (d *Door) Mount(c *op.Catalog) {
 // permission.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	request := string(id.New())
+	request := string(id.OfRequest())
 	h := w.Header()
 	h["X-Request-ID"] = []string{request}
 	defer d.answerPanic(w, r, request)
@@ -188,7 +188,7 @@ func badQuery(err error) error {
 
 // NotFound answers a program that asks for a path that nobody serves.
 func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
-	request := string(id.New())
+	request := string(id.OfRequest())
 	w.Header()["X-Request-ID"] = []string{request}
 	d.metrics.refused(d.refuse(w, r, request, noPath()))
 }

@@ -45,7 +45,7 @@ type Event struct {
 // BySystem makes the service itself the actor, for what it does on a schedule or
 // because of news from outside.
 func (e Event) BySystem() Event {
-	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.New())
+	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.OfRequest())
 	return e
 }
 

@@ -138,7 +138,12 @@ func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
 // $1 is the organization.
 func Where(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit int, args ...any) ([]Event, error) {
 	return db.All[Event](ctx, tx, fmt.Sprintf("SELECT "+columns+" FROM events WHERE organization_id = $1 AND %s "+
-		"ORDER BY seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
+		"ORDER BY created_at DESC, seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
+}
+
+// Last is the place of the newest event in the log.
+func Last(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "SELECT coalesce(max(seq), 0) FROM events")
 }
 
 // Counts is how many events there are, and how many of them tell of a new row.

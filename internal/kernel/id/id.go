@@ -1,12 +1,15 @@
 // Package id holds the identifier of every record: a UUID v4, kept as the
-// lower-case text that callers see. It is text and not bytes because the embedded
+// lower-case text that callers see; requests have a v7, which tells their time. It is text and not bytes because the embedded
 // engine stores text, so that a request never converts it.
 package id
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
+	"strconv"
 	"sync"
+	"time"
 )
 
 // ID is a UUID in its canonical lower-case form. The zero value is no id.
@@ -18,7 +21,29 @@ func New() ID {
 	var b [16]byte
 	rand.Read(b[4:])
 	sharedPrefix.fill(b[:4])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return format(b, 0x40)
+}
+
+// OfRequest returns a UUID v7, which begins with the time: what a request did is
+// found in the log by when that was, without an index of requests.
+func OfRequest() ID {
+	var b [16]byte
+	rand.Read(b[6:])
+	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16|uint64(binary.BigEndian.Uint16(b[6:])))
+	return format(b, 0x70)
+}
+
+// Time tells when the id of a request was made.
+func (v ID) Time() (time.Time, bool) {
+	if _, ok := Parse(string(v)); !ok || v[14] != '7' {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(string(v[:8]+v[9:13]), 16, 64)
+	return time.UnixMilli(ms), err == nil
+}
+
+func format(b [16]byte, version byte) ID {
+	b[6], b[8] = b[6]&0x0f|version, b[8]&0x3f|0x80
 	var out [36]byte
 	hex.Encode(out[:8], b[:4])
 	hex.Encode(out[9:13], b[4:6])

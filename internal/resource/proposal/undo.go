@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
+	"frontdesk/internal/resource/transfer"
 )
 
 // An undo walks the events of an agent, a proposal, a request or an import
@@ -27,6 +28,9 @@ import (
 const (
 	undoWindow = 7 * 24 * time.Hour // without since
 	maxUndone  = 500                // events that one transaction takes back
+
+	requestTime = time.Hour // within which a request has written its events
+	requestSkew = time.Minute
 )
 
 // NothingToUndo refuses an undo that finds nothing.
@@ -74,13 +78,10 @@ func (in *undoInput) Prepare(context.Context, *op.Call) error {
 }
 
 func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal, error) {
-	if in.Since == nil {
-		since := c.Now.Add(-undoWindow)
-		in.Since = &since
-	}
+	var work *undoWork
 	var rows []event.Event
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = in.before(ctx, tx, c.Org, math.MaxInt64, maxUndone+1)
+		work, rows, err = in.find(ctx, tx, c)
 		return err
 	})
 	if err != nil {
@@ -90,9 +91,9 @@ func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal
 		return nil, NothingToUndo.New()
 	}
 	if len(rows) > maxUndone || len(atOnce(rows, false)) < len(rows) {
-		return s.undoLarge(ctx, c, in, rows)
+		return s.undoLarge(ctx, c, work, rows)
 	}
-	u := s.newUndoing(c.Caller, c.Door, c.RequestID, &undoWork{Of: in, Until: rows[0].Seq})
+	u := s.newUndoing(c.Caller, c.Door, c.RequestID, work)
 	u.read = c.Read
 	if err := u.collect(rows); err != nil {
 		return nil, err
@@ -102,6 +103,41 @@ func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal
 		return nil, err
 	}
 	return s.proposeUndo(ctx, c, u, steps)
+}
+
+// find reads the newest events to undo. Those of a request or an import are looked
+// for where they must be in the log, because nothing but its order leads to them.
+func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *undoWork, rows []event.Event, err error) {
+	work = &undoWork{Of: *in, From: int64(c.Now.Add(-undoWindow)), At: math.MaxInt64}
+	if work.Until, err = event.Last(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	work.Before = work.Until + 1
+	whole := *work
+	if in.RequestID != nil {
+		if at, ok := id.ID(*in.RequestID).Time(); ok {
+			work.From, work.At = int64(clock.Of(at.Add(-requestSkew))), int64(clock.Of(at.Add(requestTime)))
+		}
+	}
+	if in.ImportID != nil {
+		from, to, err := transfer.During(ctx, tx, c.Org, *in.ImportID)
+		if err != nil {
+			return nil, nil, err
+		}
+		work.From, work.At = int64(from), int64(to)
+	}
+	if in.Since != nil {
+		whole.From = int64(*in.Since)
+		if work.From = max(work.From, whole.From); in.AgentID != nil || in.ProposalID != nil {
+			work.From = whole.From
+		}
+	}
+	rows, err = work.next(ctx, tx, c.Org, maxUndone+1)
+	if err != nil || len(rows) > 0 || in.RequestID == nil {
+		return work, rows, err
+	}
+	rows, err = whole.next(ctx, tx, c.Org, maxUndone+1) // it tells no time, or took longer
+	return &whole, rows, err
 }
 
 // proposeUndo rehearses the inverse steps. One that would be refused is named
@@ -146,23 +182,24 @@ func (s *Service) store(ctx context.Context, c *op.Call, v *Proposal) (*Proposal
 	})
 }
 
-// mine is the events to undo, as SQL: $2 is an id, $3 when they begin.
-func (in *undoInput) mine() (condition string, args []any) {
-	which, arg := "proposal_id = $2", any(in.ProposalID)
+// mine is the events to undo, as SQL: $2 is an id, $3 when they begin, $4 the last
+// place in the log.
+func (w *undoWork) mine() (condition string, args []any) {
+	// The plus keeps SQLite from preferring the time to the id.
+	which, arg := "proposal_id = $2 AND +created_at >= $3", any(w.Of.ProposalID)
 	switch {
-	case in.AgentID != nil:
-		which, arg = "actor_kind = 'agent' AND actor_id = $2", in.AgentID
-	case in.RequestID != nil:
-		which, arg = "request_id = $2", *in.RequestID
-	case in.ImportID != nil:
-		which, arg = "request_id = $2", string(*in.ImportID)
+	case w.Of.AgentID != nil:
+		which, arg = "actor_kind = 'agent' AND actor_id = $2 AND +created_at >= $3", w.Of.AgentID
+	case w.Of.RequestID != nil:
+		which, arg = "request_id = $2 AND created_at >= $3", *w.Of.RequestID
+	case w.Of.ImportID != nil:
+		which, arg = "request_id = $2 AND created_at >= $3", string(*w.Of.ImportID)
 	}
-	return which + " AND created_at >= $3 AND resource_type NOT IN ('proposal', 'import')", []any{arg, *in.Since}
+	return which + " AND seq <= $4 AND resource_type NOT IN ('proposal', 'import')", []any{arg, w.From, w.Until}
 }
 
-// before reads the events to undo that come before a place in the log, newest
-// first.
-func (in *undoInput) before(ctx context.Context, tx *db.Tx, org id.ID, seq int64, limit int) ([]event.Event, error) {
-	mine, args := in.mine()
-	return event.Where(ctx, tx, org, mine+" AND seq < $4", limit, append(args, seq)...)
+// next reads the events that are not taken back yet, newest first.
+func (w *undoWork) next(ctx context.Context, tx *db.Tx, org id.ID, limit int) ([]event.Event, error) {
+	mine, args := w.mine()
+	return event.Where(ctx, tx, org, mine+" AND (created_at, seq) < ($5, $6)", limit, append(args, w.At, w.Before)...)
 }

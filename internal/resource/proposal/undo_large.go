@@ -34,9 +34,13 @@ const (
 
 // undoWork is whose events are taken back, and how far that has come.
 type undoWork struct {
-	Of     undoInput `json:"of"`
-	Until  int64     `json:"until"`  // the newest event, by its place in the log
-	Before int64     `json:"before"` // those from here on are done
+	Of    undoInput `json:"of"`
+	From  int64     `json:"from"`  // when the events begin, as a clock.Time, whose text is shorter
+	Until int64     `json:"until"` // what came after this place in the log is not taken back
+	// At and Before are where to go on: the events before this time, and of this time
+	// those before this place in the log.
+	At     int64 `json:"at"`
+	Before int64 `json:"before"`
 }
 
 // undoProgress is the result of the step while it goes on.
@@ -47,18 +51,17 @@ type undoProgress struct {
 }
 
 // undoLarge proposes an undo that a job carries out. rows are its newest events.
-func (s *Service) undoLarge(ctx context.Context, c *op.Call, in undoInput, rows []event.Event) (*Proposal, error) {
-	work := &undoWork{Of: in, Until: rows[0].Seq, Before: rows[0].Seq + 1}
+func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, rows []event.Event) (*Proposal, error) {
 	var n event.Counts
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		mine, args := in.mine()
-		n, err = event.Count(ctx, tx, c.Org, mine+" AND seq <= $4", append(args, work.Until)...)
+		mine, args := work.mine()
+		n, err = event.Count(ctx, tx, c.Org, mine+" AND created_at <= $5", append(args, work.At)...)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	input, err := json.Marshal(in, json.Deterministic(true))
+	input, err := json.Marshal(work.Of, json.Deterministic(true))
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +185,7 @@ func (s *Service) takeBackPart(ctx context.Context, j job.Job, a carryOutArgs, w
 		if err := s.mayAct(ctx, tx, v, who.ApprovedBy); err != nil {
 			return err
 		}
-		rows, err := v.Undo.Of.before(ctx, tx, a.Organization, v.Undo.Before, undoBatch+1)
+		rows, err := v.Undo.next(ctx, tx, a.Organization, undoBatch+1)
 		if more = len(rows) > 0; err != nil || !more {
 			return err
 		}
@@ -214,7 +217,8 @@ func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skip
 	p.Done += len(rows)
 	p.Kept += len(skipped)
 	v.Skipped = append(v.Skipped, skipped[:min(len(skipped), maxEffects-len(v.Skipped))]...)
-	v.Undo.Before, v.UpdatedAt = rows[len(rows)-1].Seq, now
+	last := &rows[len(rows)-1]
+	v.Undo.At, v.Undo.Before, v.UpdatedAt = int64(last.At), last.Seq, now
 	if v.Steps[0].StartedAt == nil {
 		v.Steps[0].StartedAt = &now
 	}

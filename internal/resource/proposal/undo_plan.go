@@ -373,10 +373,10 @@ func (u *undoing) lookForEdits(ctx context.Context) error {
 			kinds[r.kind] = append(kinds[r.kind], r)
 		}
 	}
-	mine, args := u.work.Of.mine()
+	mine, args := u.work.mine()
 	// What the undo itself did is no edit either.
-	mine += " AND seq <= $4 OR proposal_id = $5"
-	args = append(args, u.work.Until, u.own)
+	mine += " OR proposal_id = $5"
+	args = append(args, u.own)
 	return u.read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			rows := kinds[kind]

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/id"
@@ -22,18 +21,24 @@ func TestUndoWalksNoLog(t *testing.T) {
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	row, request, since := id.New(), "r", clock.Time(0)
-	for name, in := range map[string]undoInput{
-		"events_agent":       {AgentID: &row, Since: &since},
-		"events_of_proposal": {ProposalID: &row, Since: &since},
-		"events_request":     {RequestID: &request, Since: &since},
+	row, request := id.New(), string(id.OfRequest())
+	for _, c := range []struct {
+		index string
+		of    undoInput
+	}{
+		{"events_actor", undoInput{AgentID: &row}},
+		{"events_of_proposal", undoInput{ProposalID: &row}},
+		{"events_list", undoInput{RequestID: &request}},
+		{"events_list", undoInput{ImportID: &row}},
 	} {
-		mine, args := in.mine()
+		mine, args := (&undoWork{Of: c.of}).mine()
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT data FROM events WHERE organization_id = $1 AND "+
-				mine+" AND seq < $4 ORDER BY seq DESC LIMIT 200", append(append([]any{row}, args...), 100)...)
-			if len(steps) != 1 || !strings.Contains(steps[0].Detail, "USING INDEX "+name+" ") {
-				t.Errorf("%s: %+v", name, steps)
+				mine+" AND (created_at, seq) < ($5, $6) ORDER BY created_at DESC, seq DESC LIMIT 200",
+				append(append([]any{row}, args...), 100, 100)...)
+			if len(steps) != 1 || !strings.Contains(steps[0].Detail, "USING INDEX "+c.index+" ") ||
+				!strings.Contains(steps[0].Detail, "created_at<?") {
+				t.Errorf("%+v: %+v", c, steps)
 			}
 			return err
 		})
