@@ -29,13 +29,15 @@ var (
 	reviewRoutes = []any{
 		"GET /review", (*visit).reviewPage,
 		"POST /review/mail", (*visit).setReviewMail,
-		"GET /review/{id}", (*visit).proposalPage, "POST /review/{id}", (*visit).decide,
-		"GET /review/{id}/change", (*visit).changeProposalPage, "POST /review/{id}/change", (*visit).changeProposal,
+		"GET /review/{id}", of((*visit).proposalPage), "POST /review/{id}", of((*visit).decide),
+		"GET /review/{id}/change", of((*visit).changeProposalPage),
+		"POST /review/{id}/change", of((*visit).changeProposal),
 	}
 	reviewManagerRoutes = []any{
 		"POST /review/pause", (*visit).pauseAgents,
 		"POST /review/resume", (*visit).resumeAgents,
-		"GET /review/{id}/allow", (*visit).alwaysAllowPage, "POST /review/{id}/allow", (*visit).alwaysAllow,
+		"GET /review/{id}/allow", ofAgent((*visit).alwaysAllowPage),
+		"POST /review/{id}/allow", ofAgent((*visit).alwaysAllow),
 		"POST /agents/{id}/asking", (*visit).saveAsking,
 	}
 )
@@ -81,7 +83,7 @@ type reviewRow struct {
 }
 
 // Path is its page.
-func (r *reviewRow) Path() string { return "/review/" + string(r.ID) }
+func (r *reviewRow) Path() string { return reviewPath(&r.Proposal) }
 
 // agentNames are the organization's agents by id.
 func (v *visit) agentNames() (map[id.ID]string, error) {
@@ -180,7 +182,7 @@ func showEffect(e proposal.Effect) shownEffect {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		out.Changes = append(out.Changes, change{fieldWords(k), shownValue(before, k), shownValue(after, k)})
+		out.Changes = append(out.Changes, change{capital(proposal.FieldWords(k)), shownValue(before, k), shownValue(after, k)})
 	}
 	var names []string
 	for _, t := range e.Triggers {
@@ -211,19 +213,6 @@ func shownValue(of map[string]any, key string) string {
 	return cutText(string(text), maxChange)
 }
 
-// fieldWords writes a field's name as words: firstName becomes First name.
-func fieldWords(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte(' ')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return capital(b.String())
-}
-
 func cutText(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -236,6 +225,7 @@ type proposalData struct {
 	Title, Reason string // the maker's words, cut
 	Effects       []shownEffect
 	Money         string
+	Progress      *proposal.UndoProgress // of a large undo
 	Results       []shownData
 	Problem       string
 	Open, Mine    bool
@@ -252,13 +242,30 @@ func (v *visit) proposal() (*proposal.Proposal, error) {
 	return &p, v.do("proposals.get", fields{"id": ref}, &p)
 }
 
-func (v *visit) proposalPage() error {
-	p, err := v.proposal()
-	if err != nil {
-		return err
+// of finds the proposal that a page is about.
+func of(page func(*visit, *proposal.Proposal) error) func(*visit) error {
+	return func(v *visit) error {
+		p, err := v.proposal()
+		if err != nil {
+			return err
+		}
+		return page(v, p)
 	}
-	return v.showProposal(http.StatusOK, p, "")
 }
+
+// ofAgent is the same for what only an agent's proposal has.
+func ofAgent(page func(*visit, *proposal.Proposal) error) func(*visit) error {
+	return of(func(v *visit, p *proposal.Proposal) error {
+		if p.AgentID == nil {
+			return fault.NotFound.New()
+		}
+		return page(v, p)
+	})
+}
+
+func reviewPath(p *proposal.Proposal) string { return "/review/" + string(p.ID) }
+
+func (v *visit) proposalPage(p *proposal.Proposal) error { return v.showProposal(http.StatusOK, p, "") }
 
 const maxReason = 1000 // of the maker's reason on the page
 
@@ -284,6 +291,9 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 		label := fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation))
 		d.Results = append(d.Results, shownData{label, pretty(string(s.Input))})
 	}
+	if d.Progress, err = p.Progress(); err != nil {
+		return err
+	}
 	if d.Open && p.AgentID != nil {
 		d.Allow = v.included(p)
 	}
@@ -291,14 +301,11 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 		Crumbs: []crumb{{"Review", "/review"}, {d.Says, ""}}, Badge: d.State, Data: d})
 }
 
-func (v *visit) decide() error {
-	p, err := v.proposal()
-	if err != nil {
-		return err
-	}
-	path := "/review/" + string(p.ID)
+func (v *visit) decide(p *proposal.Proposal) error {
+	path := reviewPath(p)
 	var done string
 	var out proposal.Proposal
+	var err error
 	switch v.value("decision") {
 	case "approve":
 		err = v.do("proposals.approve", fields{"id": p.ID, "sha256": v.value("sha256")}, &out)
@@ -353,59 +360,41 @@ func (v *visit) included(p *proposal.Proposal) (out []string) {
 	return out
 }
 
-func (v *visit) alwaysAllowPage() error {
-	p, err := v.proposal()
-	if err != nil {
-		return err
-	}
-	if p.AgentID == nil {
-		return fault.NotFound.New()
-	}
+func (v *visit) alwaysAllowPage(p *proposal.Proposal) error {
 	names, err := v.agentNames()
 	if err != nil {
 		return err
 	}
 	return v.ask(question{Title: "Always allow this", Section: "review",
-		Crumbs: []crumb{{"Review", "/review"}, {"Proposal", "/review/" + string(p.ID)}, {"Always allow", ""}},
+		Crumbs: []crumb{{"Review", "/review"}, {"Proposal", reviewPath(p)}, {"Always allow", ""}},
 		Lead: names[*p.AgentID] + " will do all of this without asking, from now on. You can take it back on the " +
 			"agent's page.",
-		Lost: v.included(p), Button: "Always allow", Back: "/review/" + string(p.ID)})
+		Lost: v.included(p), Button: "Always allow", Back: reviewPath(p)})
 }
 
-func (v *visit) alwaysAllow() error {
-	p, err := v.proposal()
-	if err != nil {
-		return err
-	}
-	if p.AgentID == nil {
-		return fault.NotFound.New()
-	}
+func (v *visit) alwaysAllow(p *proposal.Proposal) error {
 	if err := v.do("agents.set_permissions", fields{"id": *p.AgentID, "permissions": v.cells(p)}, nil); err != nil {
 		return err
 	}
-	return v.done("/review/"+string(p.ID), "allowed")
+	return v.done(reviewPath(p), "allowed")
 }
 
-func (v *visit) pauseAgents() error {
-	if err := v.do("agents.pause_all", fields{}, nil); err != nil {
+// set is a switch on the list of proposals.
+func (v *visit) set(operation string, input fields, done string) error {
+	if err := v.do(operation, input, nil); err != nil {
 		return err
 	}
-	return v.done("/review", "stopped")
+	return v.done("/review", done)
 }
 
-func (v *visit) resumeAgents() error {
-	if err := v.do("agents.resume_all", fields{}, nil); err != nil {
-		return err
-	}
-	return v.done("/review", "going")
-}
+func (v *visit) pauseAgents() error { return v.set("agents.pause_all", fields{}, "stopped") }
+
+func (v *visit) resumeAgents() error { return v.set("agents.resume_all", fields{}, "going") }
 
 func (v *visit) setReviewMail() error {
 	wanted := v.value("wanted") == "yes"
-	if err := v.do("users.set_review_mail", fields{"wanted": wanted}, nil); err != nil {
-		return err
-	}
-	return v.done("/review", map[bool]string{true: "mail", false: "nomail"}[wanted])
+	return v.set("users.set_review_mail", fields{"wanted": wanted},
+		map[bool]string{true: "mail", false: "nomail"}[wanted])
 }
 
 // changedStep is a step whose input a person edits.
@@ -414,11 +403,7 @@ type changedStep struct {
 	Field field
 }
 
-func (v *visit) changeProposalPage() error {
-	p, err := v.proposal()
-	if err != nil {
-		return err
-	}
+func (v *visit) changeProposalPage(p *proposal.Proposal) error {
 	f := blank()
 	for i, s := range p.Steps {
 		f.Values.Set(fmt.Sprintf("input-%d", i), pretty(string(s.Input)))
@@ -434,7 +419,7 @@ func (v *visit) showChange(status int, p *proposal.Proposal, f *form) error {
 		Path  string
 		Form  *form
 		Steps []changedStep
-	}{Path: "/review/" + string(p.ID), Form: f}
+	}{Path: reviewPath(p), Form: f}
 	for i, s := range p.Steps {
 		d.Steps = append(d.Steps, changedStep{v.operationWords(s.Operation),
 			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation)), "code",
@@ -446,11 +431,7 @@ func (v *visit) showChange(status int, p *proposal.Proposal, f *form) error {
 
 // changeProposal makes a proposal of the person's own from what they changed, and
 // rejects the agent's.
-func (v *visit) changeProposal() error {
-	p, err := v.proposal()
-	if err != nil {
-		return err
-	}
+func (v *visit) changeProposal(p *proposal.Proposal) error {
 	f := blank()
 	f.Errors = map[string]string{}
 	var steps []fields
@@ -470,7 +451,7 @@ func (v *visit) changeProposal() error {
 		steps = append(steps, step)
 	}
 	var made proposal.Proposal
-	err = v.do("proposals.create", fields{"title": cutText(p.Title, 180) + " (changed)", "steps": steps,
+	err := v.do("proposals.create", fields{"title": cutText(p.Title, 180) + " (changed)", "steps": steps,
 		"replacesId": p.ID}, &made)
 	if err == nil {
 		err = v.do("proposals.reject", fields{"id": p.ID, "reason": "A person changed it and does it themselves."}, nil)
@@ -483,7 +464,7 @@ func (v *visit) changeProposal() error {
 		f.Error = refused.Error
 		return v.showChange(status, p, f)
 	}
-	return v.done("/review/"+string(made.ID), "changed")
+	return v.done(reviewPath(&made), "changed")
 }
 
 // asking is the part of an agent's page that says how it asks, and its limits.

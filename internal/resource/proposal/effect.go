@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"frontdesk/internal/kernel/db"
@@ -297,7 +298,36 @@ func (e *Effect) sentence(ev event.Event, data, before map[string]any) string {
 	if len(fields) == 0 {
 		return "Change " + what + "."
 	}
-	return "Change " + cut(strings.Join(fields, ", "), 200) + " of " + what + "."
+	for i, name := range fields {
+		fields[i] = FieldWords(name)
+	}
+	return "Change " + cut(joined(fields), 200) + " of " + what + "."
+}
+
+// FieldWords writes a field's name as people say it: firstName is first name, and
+// contactId, whose value is another record, contact.
+func FieldWords(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	words := b.String()
+	if words == "external id" {
+		return "external ID"
+	}
+	return strings.TrimSuffix(words, " id")
+}
+
+// joined lists words: a, b and c.
+func joined(words []string) string {
+	n := len(words) - 1
+	if n < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n], ", ") + " and " + words[n]
 }
 
 func totalsOf(effects []Effect) (t ProposalTotals) {

@@ -33,13 +33,15 @@ const (
 	requestSkew = time.Minute
 )
 
+const undoName = "undo.create"
+
 // NothingToUndo refuses an undo that finds nothing.
 var NothingToUndo = fault.Define("NOTHING_TO_UNDO", 404, "Nothing was found that could be undone.")
 
 func (s *Service) undoOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
-			Name:    "undo.create",
+			Name:    undoName,
 			Route:   "POST /v1/undo",
 			Summary: "Plan how to take back what an agent, a proposal, a request or an import did.",
 			Description: "Answers with a planned proposal of the inverse steps: execute it to undo. What somebody " +

@@ -43,8 +43,8 @@ type undoWork struct {
 	Before int64 `json:"before"`
 }
 
-// undoProgress is the result of the step while it goes on.
-type undoProgress struct {
+// UndoProgress is how far a large undo has come, and the result of its step.
+type UndoProgress struct {
 	Events int `json:"events"`
 	Done   int `json:"done"`
 	Kept   int `json:"kept"` // stay as they are; skipped names the first of them
@@ -66,9 +66,9 @@ func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, row
 		return nil, err
 	}
 	v := s.newProposal(c.Caller, c.Door, c.Now, fmt.Sprintf("Undo %d events", n.Events),
-		[]automation.Step{{Operation: "undo.create", Input: jsontext.Value(input)}})
+		[]automation.Step{{Operation: undoName, Input: jsontext.Value(input)}})
 	v.Undo = work
-	if err := v.setProgress(undoProgress{Events: n.Events}); err != nil {
+	if err := v.setProgress(UndoProgress{Events: n.Events}); err != nil {
 		return nil, err
 	}
 	u := s.newUndoing(c.Caller, c.Door, c.RequestID, work)
@@ -207,8 +207,8 @@ func (s *Service) takeBackPart(ctx context.Context, j job.Job, a carryOutArgs, w
 
 // note saves how far an undo has come.
 func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skipped []Skipped, now clock.Time) error {
-	var p undoProgress
-	if err := json.Unmarshal(*v.Steps[0].Result, &p); err != nil {
+	p, err := v.Progress()
+	if err != nil {
 		return err
 	}
 	if p.Done == 0 { // what the preview named is named anew
@@ -225,13 +225,22 @@ func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skip
 	if p.Done >= p.Events {
 		v.Steps[0].CompletedAt = &now
 	}
-	if err := v.setProgress(p); err != nil {
+	if err := v.setProgress(*p); err != nil {
 		return err
 	}
 	return proposals.Save(ctx, tx, v)
 }
 
-func (v *Proposal) setProgress(p undoProgress) error {
+// Progress is how far a large undo has come; nil for any other proposal.
+func (v *Proposal) Progress() (*UndoProgress, error) {
+	if len(v.Steps) != 1 || v.Steps[0].Operation != undoName || v.Steps[0].Result == nil {
+		return nil, nil
+	}
+	p := &UndoProgress{}
+	return p, json.Unmarshal(*v.Steps[0].Result, p)
+}
+
+func (v *Proposal) setProgress(p UndoProgress) error {
 	text, err := json.Marshal(p)
 	result := jsontext.Value(text)
 	v.Steps[0].Result = &result
