@@ -43,6 +43,7 @@ type Call struct {
 	within     bool // the transaction is another's: Read, Write and Finish use it
 	rehearsing bool
 	asked      any
+	announced  []Announced
 }
 
 type emit struct {

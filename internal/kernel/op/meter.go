@@ -1,6 +1,12 @@
 package op
 
-import "context"
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+)
 
 // Meter counts what an agent uses up, and refuses what exceeds its limits or is
 // guarded, in the transaction of the effect: what was told by it is counted with
@@ -24,5 +30,44 @@ func (c *Call) count(ctx context.Context) error {
 	if !c.metered() {
 		return nil
 	}
-	return c.runner.Meter(ctx, c, c.Tx.Follow().Told)
+	told := c.Tx.Follow().Told
+	if err := c.runner.Meter(ctx, c, told); err != nil {
+		return err
+	}
+	for _, t := range told {
+		if a, ok := t.(Announced); ok {
+			c.announced = append(c.announced, a)
+		}
+	}
+	return nil
+}
+
+// Announced is what a Flow tells before it reaches outside to bring an event about:
+// what the Meter refuses must not have happened. It is counted, and the event that
+// follows is not.
+type Announced struct {
+	Type     string // of the event
+	Resource id.ID
+}
+
+// Announce tells of an event before the Flow reaches outside. A Flow that writes
+// beforehand tells its transaction instead.
+func (c *Call) Announce(ctx context.Context, kind string, resource id.ID) error {
+	if !c.metered() || c.within {
+		return nil
+	}
+	return c.Write(ctx, func(_ context.Context, tx *db.Tx) error {
+		tx.Tell(Announced{kind, resource})
+		return nil
+	})
+}
+
+// Announces reports whether the call has announced an event about a row.
+func (c *Call) Announces(e event.Event) bool {
+	for _, a := range c.announced {
+		if a.Resource == e.ResourceID && event.ResourceType(a.Type) == event.ResourceType(e.Type) {
+			return true
+		}
+	}
+	return false
 }

@@ -300,6 +300,9 @@ func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *
 		if err := t.allowed(); err != nil {
 			return nil, err
 		}
+		if err := c.Announce(ctx, "domain_contact.updated", ref); err != nil {
+			return nil, err
+		}
 		if !c.Rehearsing() {
 			if err := d.push(ctx, &t); err != nil {
 				return nil, err

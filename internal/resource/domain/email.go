@@ -136,6 +136,7 @@ func (d *Domains) switchEmail(
 		if err != nil || len(rows) == 0 {
 			return err
 		}
+		tx.Tell(op.Announced{Type: "domain.email.updated", Resource: domain})
 		_, err = db.Exec(ctx, tx, `
 			UPDATE domain_email SET wanted = $3, wanted_mode = $4, version = version + 1
 			WHERE organization_id = $1 AND domain_id = $2`, c.Org, domain, on, rows[0].next(on, mode))

@@ -72,6 +72,11 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 	if !op.Apply(&wanted, &in) {
 		return was.Registration, nil
 	}
+	if in.TransferLock.Set && !in.TransferLock.Value {
+		if err := c.Announce(ctx, "domain.unlocked", was.ID); err != nil {
+			return nil, err
+		}
+	}
 	if in.TransferLock.Set && !c.Rehearsing() {
 		err := d.cfg.Registrar.SetLock(ctx, was.Name, in.TransferLock.Value)
 		if err := registrarFault(err, was); err != nil {

@@ -57,6 +57,9 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 	if err != nil {
 		return nil, err
 	}
+	if err := c.Announce(ctx, "domain.transfer_requested", v.ID); err != nil {
+		return nil, err
+	}
 	code := ""
 	if !c.Rehearsing() {
 		code, err = d.cfg.Registrar.BeginTransfer(ctx, v.Name)

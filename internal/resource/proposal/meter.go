@@ -22,7 +22,14 @@ func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 		switch t := t.(type) {
 		case op.Charge:
 			use.SpendCents += t.AmountCents
+		case op.Announced:
+			if err := s.meterEvent(ctx, c, event.Event{Type: t.Type, ResourceID: t.Resource}, &use); err != nil {
+				return err
+			}
 		case event.Event:
+			if c.Announces(t) {
+				continue
+			}
 			if err := s.meterEvent(ctx, c, t, &use); err != nil {
 				return err
 			}
@@ -121,6 +128,7 @@ var harms = map[string]string{
 	"webhook.created":           "a webhook sends data to another server.",
 	"file.access_link.created":  "an access link makes a file public.",
 	"domain.transfer_requested": "a domain leaves.",
+	"domain.unlocked":           "a domain could leave.",
 	"domain_contact.updated":    "the holder of a domain changes.",
 	"automation.created":        "an automation acts by itself.",
 	"automation.updated":        "an automation acts by itself.",

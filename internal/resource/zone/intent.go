@@ -98,6 +98,9 @@ func (z *Zones) tryBegin(
 		if v, err = want(ctx, tx, rows); err != nil || v == nil {
 			return err
 		}
+		if v.ManagedBy == ByUser {
+			tx.Tell(op.Announced{Type: eventOf[*v.Intent], Resource: v.ID})
+		}
 		insert := !slices.ContainsFunc(rows, func(r DNSRecord) bool { return r.ID == v.ID })
 		return z.lease(ctx, tx, at, v, insert)
 	})
