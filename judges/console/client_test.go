@@ -144,6 +144,7 @@ func TestOfficialClient(t *testing.T) {
 		after.RefreshToken == before.RefreshToken {
 		t.Errorf("the tokens after the refresh are those before it, or none: %v", err)
 	}
+	asks(t, s, service, c.session, tokens)
 	t.Logf("protocol %s, %d tools", c.session.InitializeResult().ProtocolVersion, len(list.Tools))
 }
 
