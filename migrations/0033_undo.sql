@@ -1,3 +1,4 @@
+-- expand
 -- Whose events a large undo takes back, and how far it has come.
 ALTER TABLE proposals ADD COLUMN undo JSON;
 
