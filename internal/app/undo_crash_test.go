@@ -65,7 +65,8 @@ func TestUndoSIGKILL(t *testing.T) {
 		imported := answer.Data.ID
 		wait := func(path, status string) {
 			t.Helper()
-			for end := time.Now().Add(5 * time.Minute); answer.Data.Status != status; time.Sleep(20 * time.Millisecond) {
+			for end := time.Now().Add(5 * time.Minute); answer.Data.Status != status; {
+				time.Sleep(20 * time.Millisecond)
 				if ask("GET", path, "", ""); time.Now().After(end) || answer.Data.Status == "failed" {
 					t.Fatalf("%+v", answer.Data)
 				}

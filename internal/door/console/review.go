@@ -182,7 +182,8 @@ func showEffect(e proposal.Effect) shownEffect {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		out.Changes = append(out.Changes, change{capital(proposal.FieldWords(k)), shownValue(before, k), shownValue(after, k)})
+		name := capital(proposal.FieldWords(k))
+		out.Changes = append(out.Changes, change{name, shownValue(before, k), shownValue(after, k)})
 	}
 	var names []string
 	for _, t := range e.Triggers {

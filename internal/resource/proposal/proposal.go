@@ -43,7 +43,7 @@ type Proposal struct {
 	Because     *string `json:"because" enum:"ask,limit,guard" doc:"why a person must decide; null when nobody must"`
 	BecauseText *string `json:"becauseText" max:"2000"`
 
-	Steps   []ProposalStep `json:"steps" max:"500" doc:"at most 50, an undo at most 500; a larger undo has one, undo.create"`
+	Steps   []ProposalStep `json:"steps" max:"500" doc:"at most 50; of an undo 500, or one, undo.create"`
 	Effects []Effect       `json:"effects" max:"1000" doc:"what the steps would do, or did"`
 	Skipped []Skipped      `json:"skipped" max:"1000" doc:"of an undo: what stays as it is, and why"`
 	Totals  ProposalTotals `json:"totals"`
@@ -77,7 +77,7 @@ type ProposalStep struct {
 	Operation string          `json:"operation"`
 	Input     jsontext.Value  `json:"input" kinds:"object" doc:"the whole input, path fields included"`
 	SaveAs    *string         `json:"saveAs"`
-	Result    *jsontext.Value `json:"result" doc:"the answer's data, once done; of a large undo events, done and kept so far"`
+	Result    *jsontext.Value `json:"result" doc:"the answer's data; of a large undo events, done and kept"`
 	// ResultOmitted says that the answer is too large to keep, or a secret that only
 	// the maker is shown.
 	ResultOmitted bool        `json:"resultOmitted"`

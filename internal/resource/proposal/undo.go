@@ -45,8 +45,8 @@ func (s *Service) undoOperations() []*op.Op {
 			Route:   "POST /v1/undo",
 			Summary: "Plan how to take back what an agent, a proposal, a request or an import did.",
 			Description: "Answers with a planned proposal of the inverse steps: execute it to undo. What somebody " +
-				"changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More than " +
-				"500 events are taken back in parts, newest first: effects[] shows the first of them, and once " +
+				"changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More " +
+				"than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once " +
 				"executed the only step's result tells how far it has come.",
 			Resource: "proposals",
 			Doors:    op.REST | op.Console,

@@ -54,8 +54,8 @@ func TestUndoImport(t *testing.T) {
 		for i := range rows {
 			fmt.Fprintf(&text, "Ada,Nr%d,p%d@example.com\n", i, i)
 		}
-		imported := a.Upload(t, a.Key, "/v1/imports", apptest.Part{Name: "file", FileName: "x.csv", Text: text.String()},
-			apptest.Part{Name: "objectType", Text: "contacts"}).OK(t, 202).Text("id")
+		imported := a.Upload(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
+			apptest.Part{Name: "file", FileName: "x.csv", Text: text.String()}).OK(t, 202).Text("id")
 		await(t, a, "/v1/imports/"+imported)
 		find := func(i int) apptest.Value {
 			t.Helper()

@@ -461,7 +461,8 @@ func (u *undoing) current(ctx context.Context, o *op.Op, r *undoRow) (map[string
 func (u *undoing) get(ctx context.Context, o *op.Op, input []byte) (a op.Answer, err error) {
 	body := func() ([]byte, error) { return input, nil }
 	if u.tx == nil {
-		return u.cfg.Runner.Do(ctx, o, op.Request{Caller: u.who, Door: u.door, Whole: true, ID: u.requestID, Body: body})
+		return u.cfg.Runner.Do(ctx, o, op.Request{Caller: u.who, Door: u.door, Whole: true, ID: u.requestID,
+			Body: body})
 	}
 	return a, u.cfg.Runner.RunTogether(ctx, u.tx, &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
 		Steps:    []op.SeriesStep{{Op: o, Input: body}},
