@@ -155,7 +155,7 @@ func orderOnce(t *testing.T, client *http.Client, all []*server, access string, 
 		res, err := client.Do(r)
 		if err == nil {
 			err = json.NewDecoder(res.Body).Decode(&out)
-			res.Body.Close()
+			drain(res)
 		}
 		answer := &out.Result.Structured
 		switch code := answer.Error.Code; {
