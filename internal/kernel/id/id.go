@@ -1,6 +1,7 @@
 // Package id holds the identifier of every record: a UUID v4, kept as the
-// lower-case text that callers see; requests have a v7, which tells their time. It is text and not bytes because the embedded
-// engine stores text, so that a request never converts it.
+// lower-case text that callers see. A request has a v7, which tells its time. It is
+// text and not bytes because the embedded engine stores text, so that a request
+// never converts it.
 package id
 
 import (
