@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -16,10 +15,19 @@ type components struct {
 	fromTypes op.Schemas                // named after the Go types
 	shared    map[string]map[string]any // kind ("responses"), then name
 	codes     map[string]bool           // every refusal's code in the document
+
+	references  map[string]object // to what is shared, by its content
+	queryFields map[string]int    // how many operations have a field of the query in these words
 }
 
 func newComponents() *components {
-	c := &components{fromTypes: op.Schemas{}, shared: map[string]map[string]any{}, codes: map[string]bool{}}
+	c := &components{
+		fromTypes:   op.Schemas{},
+		shared:      map[string]map[string]any{},
+		codes:       map[string]bool{},
+		references:  map[string]object{},
+		queryFields: map[string]int{},
+	}
 	c.shared["securitySchemes"] = object{
 		"apiKey": object{"type": "http", "scheme": "bearer", "description": "An API key, like fd_…"},
 	}
@@ -28,19 +36,28 @@ func newComponents() *components {
 	return c
 }
 
-// share stores v under the name and returns a reference to it. If another value
-// already has the name, v stays inline. Examples do not count as a difference:
-// the first one is kept.
-func (c *components) share(kind, name string, v any) any {
+// share stores v under the name, or under another one where a different value
+// has it, and returns a reference to it. Where all names are taken, v stays
+// inline. Examples do not count as a difference: the first one is kept.
+func (c *components) share(kind, name string, v any, others ...string) any {
 	if c.shared[kind] == nil {
 		c.shared[kind] = map[string]any{}
 	}
-	if other, taken := c.shared[kind][name]; !taken {
-		c.shared[kind][name] = v
-	} else if !bytes.Equal(withoutExample(other), withoutExample(v)) {
-		return v
+	content := kind + string(withoutExample(v))
+	if kind == "schemas" { // their names become types, so each operation's input has its own
+		content = name + content
 	}
-	return ref(kind, name)
+	if reference := c.references[content]; reference != nil {
+		return reference
+	}
+	for _, name := range append([]string{name}, others...) {
+		if _, taken := c.shared[kind][name]; !taken {
+			c.shared[kind][name] = v
+			c.references[content] = ref(kind, name)
+			return c.references[content]
+		}
+	}
+	return v
 }
 
 func withoutExample(v any) []byte {
@@ -125,16 +142,20 @@ func headers() map[string]any {
 		return object{"description": description, "schema": schema}
 	}
 	number := object{"type": "integer"}
-	return object{
+	out := object{}
+	for name, h := range map[string]object{
 		"X-Request-ID":          header("Names this request in the logs.", object{"type": "string", "format": "uuid"}),
 		"X-RateLimit-Limit":     header("Requests per minute on this plan, which is also the burst.", number),
 		"X-RateLimit-Remaining": header("Requests left after this one.", number),
 		"X-RateLimit-Reset":     header("Seconds until the full allowance is available again.", number),
 		"ETag":                  header("The version of the resource, for If-Match.", object{"type": "string"}),
 		"Retry-After":           header("Seconds to wait.", number),
-		"Idempotency-Replay": header("The answer of an earlier request with the same key.",
+		"Idempotency-Replay": header("Only on a POST: the answer of an earlier request with the same key.",
 			object{"type": "string", "enum": []string{"true"}}),
+	} {
+		out[headerComponent(name)] = h
 	}
+	return out
 }
 
 // inputName names a body after its operation: ContactEmailCreateInput.
@@ -150,15 +171,19 @@ func inputName(o *op.Op) (name string) {
 // pathFieldName names a field of the path: {id} after what it identifies, like
 // ContactId, and others by their own names.
 func pathFieldName(o *op.Op, field string) string {
-	before, _, _ := strings.Cut(o.Path, "/{"+field+"}")
-	noun := before[strings.LastIndexByte(before, '/')+1:]
-	if field == "id" {
-		return pascal(singular(noun)) + "Id"
-	}
-	if strings.HasSuffix(field, "Id") {
+	switch {
+	case field == "id":
+		return pascal(pathNoun(o, field)) + "Id"
+	case strings.HasSuffix(field, "Id"):
 		return pascal(field)
 	}
 	return pascal(field) + "InPath" // a schema may have the plain name
+}
+
+// pathNoun is what a field of the path identifies: phone-number.
+func pathNoun(o *op.Op, field string) string {
+	before, _, _ := strings.Cut(o.Path, "/{"+field+"}")
+	return singular(before[strings.LastIndexByte(before, '/')+1:])
 }
 
 // pascal turns phone_number, NOT_FOUND and emailId into PhoneNumber, NotFound

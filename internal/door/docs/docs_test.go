@@ -38,7 +38,7 @@ func TestDocumentIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limit := 800_000; len(text) > limit {
+	if limit := 600_000; len(text) > limit {
 		t.Errorf("the document has %d bytes; the limit is %d", len(text), limit)
 	}
 }

@@ -11,19 +11,16 @@ import (
 const columns = 120
 
 // layout breaks JSON into lines. A value that fits takes one line, so that one
-// change is one line of diff, and indentation does not double the document.
+// change is one line of diff. Lines are not indented: that was an eighth of the
+// document.
 func layout(text []byte) ([]byte, error) {
 	var out bytes.Buffer
-	err := layoutValue(&out, text, "\n")
+	err := layoutValue(&out, text)
 	return out.Bytes(), err
 }
 
-// layoutValue writes one value whose line starts with newline.
-func layoutValue(out *bytes.Buffer, v jsontext.Value, newline string) error {
-	if err := v.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)); err != nil {
-		return err
-	}
-	if kind := v.Kind(); len(newline)+len(v) <= columns || kind != '{' && kind != '[' {
+func layoutValue(out *bytes.Buffer, v jsontext.Value) error {
+	if kind := v.Kind(); len(v) <= columns || kind != '{' && kind != '[' {
 		out.Write(v)
 		return nil
 	}
@@ -33,28 +30,27 @@ func layoutValue(out *bytes.Buffer, v jsontext.Value, newline string) error {
 		return err
 	}
 	out.WriteString(open.String())
-	deeper := newline + " "
 	for i := 0; d.PeekKind() != '}' && d.PeekKind() != ']'; i++ {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.WriteString(deeper)
+		out.WriteByte('\n')
 		member, err := d.ReadValue()
 		if err != nil {
 			return err
 		}
 		if open.Kind() == '{' {
 			out.Write(member)
-			out.WriteString(": ")
+			out.WriteByte(':')
 			if member, err = d.ReadValue(); err != nil {
 				return err
 			}
 		}
-		if err := layoutValue(out, member.Clone(), deeper); err != nil {
+		if err := layoutValue(out, member.Clone()); err != nil {
 			return err
 		}
 	}
-	out.WriteString(newline)
+	out.WriteByte('\n')
 	out.WriteByte(v[len(v)-1])
 	return nil
 }

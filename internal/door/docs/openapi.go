@@ -24,12 +24,16 @@ const about = "Frontdesk is a backend for business communication: contacts, cust
 // declarations give the same bytes. Only the text about conventions is written
 // by hand. What operations share is in the components.
 func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
-	shared := newComponents()
-	paths, tags := map[string]object{}, []string{}
+	var operations []*op.Op
 	for _, o := range c.All() {
-		if o.Doors&op.REST == 0 || o.Path == "" {
-			continue
+		if o.Doors&op.REST != 0 && o.Path != "" {
+			operations = append(operations, o)
 		}
+	}
+	shared := newComponents()
+	shared.countQueryFields(operations)
+	paths, tags := map[string]object{}, []string{}
+	for _, o := range operations {
 		if paths[o.Path] == nil {
 			paths[o.Path] = object{}
 		}
@@ -89,7 +93,6 @@ func (c *components) operation(o *op.Op) object {
 		parameters = append(parameters, c.share("parameters", "IfMatch", object{
 			"name":        "If-Match",
 			"in":          "header",
-			"required":    false,
 			"description": "Change it only if its ETag is still this one.",
 			"schema":      object{"type": "string", "maxLength": 1000},
 		}))
@@ -98,7 +101,6 @@ func (c *components) operation(o *op.Op) object {
 		parameters = append(parameters, c.share("parameters", "IfNoneMatch", object{
 			"name":        "If-None-Match",
 			"in":          "header",
-			"required":    false,
 			"description": "The ETag of the version you have: the answer is 304 if it is still that one.",
 			"schema":      object{"type": "string", "maxLength": 1000},
 		}))
@@ -120,25 +122,56 @@ func (c *components) operation(o *op.Op) object {
 	return out
 }
 
-// parameter describes a field of the path or the query. A row's id and the
-// fields of every list are shared, with the example of the first operation.
+// parameter describes a field of the path or the query. A row's id and what
+// several operations have in the same words are shared, with the example of the
+// first operation.
 func (c *components) parameter(o *op.Op, p op.Parameter, example json.RawMessage) any {
-	v := object{"name": p.Name, "in": p.In, "required": p.Required, "schema": p.Schema}
-	if p.Doc != "" {
-		v["description"] = sentence(p.Doc)
-	}
+	v := parameterObject(o, p)
 	if example != nil {
 		v["example"] = example
 	}
-	switch {
-	case p.In == "path":
+	if p.In == "path" {
 		return c.share("parameters", pathFieldName(o, p.Name), v)
-	case o.Lists() && slices.Contains([]string{"limit", "offset", "sortOrder", "cursor", "ids", "createdAfter",
-		"createdBefore",
-		"updatedAfter", "updatedBefore"}, p.Name):
-		return c.share("parameters", pascal(p.Name), v)
+	}
+	if c.queryFields[string(withoutExample(v))] < 2 {
+		return v
+	}
+	name := pascal(p.Name)
+	if slices.Contains(listFields, p.Name) {
+		return c.share("parameters", name, v)
+	}
+	return c.share("parameters", name+"InQuery", v, pascal(singular(o.Segments()[0]))+name+"InQuery")
+}
+
+// listFields are in every list.
+var listFields = []string{"limit", "offset", "sortOrder", "cursor", "ids", "createdAfter", "createdBefore",
+	"updatedAfter", "updatedBefore"}
+
+func parameterObject(o *op.Op, p op.Parameter) object {
+	v := object{"name": p.Name, "in": p.In, "schema": p.Schema}
+	if p.Required {
+		v["required"] = true
+	}
+	switch {
+	case p.In == "path" && p.Schema.Format == "uuid":
+		v["description"] = "The " + nounWords.Replace(pathNoun(o, p.Name)) + "."
+	case p.Doc != "":
+		v["description"] = sentence(p.Doc)
 	}
 	return v
+}
+
+var nounWords = strings.NewReplacer("dns", "DNS", "opt-in", "opt-in", "-", " ")
+
+// countQueryFields finds out which fields of the query are worth sharing.
+func (c *components) countQueryFields(operations []*op.Op) {
+	for _, o := range operations {
+		for _, p := range o.Parameters(c.fromTypes) {
+			if p.In == "query" {
+				c.queryFields[string(withoutExample(parameterObject(o, p)))]++
+			}
+		}
+	}
 }
 
 func (c *components) key(required bool) any {
@@ -155,27 +188,32 @@ func (c *components) key(required bool) any {
 	})
 }
 
+// prose is what there is to say beyond the summary.
 func prose(o *op.Op) string {
-	text := o.Summary
+	var paragraphs []string
 	if o.Description != "" {
-		text += "\n\n" + o.Description
+		paragraphs = append(paragraphs, o.Description)
 	}
 	if !o.Public && o.Resource != op.Free {
 		verb := "write"
 		if o.Action == op.ActionRead {
 			verb = "read"
 		}
-		text += fmt.Sprintf("\n\nNeeds the permission `%s:%s`.", o.Resource, verb)
+		needs := fmt.Sprintf("Needs the permission `%s:%s`.", o.Resource, verb)
 		for _, r := range o.References() {
 			if r.Resource != o.Resource {
-				text += fmt.Sprintf(" With `%s` also `%s:read`.", r.Field, r.Resource)
+				needs += fmt.Sprintf(" With `%s` also `%s:read`.", r.Field, r.Resource)
 			}
 		}
+		paragraphs = append(paragraphs, needs)
 	}
 	if len(o.Events) > 0 {
-		text += "\n\nEmits `" + strings.Join(o.Events, "`, `") + "`."
+		paragraphs = append(paragraphs, "Emits `"+strings.Join(o.Events, "`, `")+"`.")
 	}
-	return text
+	if paragraphs == nil {
+		return o.Summary // linters want a description
+	}
+	return strings.Join(paragraphs, "\n\n")
 }
 
 func sentence(s string) string {

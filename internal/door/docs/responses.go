@@ -59,22 +59,25 @@ func headersOf(o *op.Op, status int) object {
 	switch {
 	case status == http.StatusTooManyRequests:
 		names = append(names, "Retry-After")
-	case status == o.Status && o.TakesKey():
-		names = append(names, "Idempotency-Replay")
+	case status == o.Status && o.TakesKey(), status == o.Status && !o.Lists() && o.Versioned():
+		names = append(names, "Idempotency-Replay") // with gets too, so that they share their answer with actions
 	}
 	if status == o.Status && o.Versioned() {
 		names = append(names, "ETag")
 	}
 	out := object{}
 	for _, name := range names {
-		out[name] = ref("headers", name)
+		out[name] = ref("headers", headerComponent(name))
 	}
 	return out
 }
 
+// headerComponent is a short name, because it stands in every response.
+func headerComponent(header string) string { return header[strings.LastIndexByte(header, '-')+1:] }
+
 // success is the answer of a successful operation.
 func (c *components) success(o *op.Op) any {
-	v := object{"description": http.StatusText(o.Status), "headers": headersOf(o, o.Status)}
+	v := object{"description": "Success.", "headers": headersOf(o, o.Status)}
 	data, list := o.OutputSchema(c.fromTypes)
 	switch {
 	case o.AnswersBytes():
@@ -87,21 +90,12 @@ func (c *components) success(o *op.Op) any {
 	if data.Ref == "" {
 		return v
 	}
-	return c.share("responses", answerName(o, data.Ref[strings.LastIndexByte(data.Ref, '/')+1:]), v)
-}
-
-// answerName names an answer after its data and what distinguishes it from
-// others with the same data: ContactAnswer, ContactList, ContactCreated.
-func answerName(o *op.Op, data string) string {
-	switch {
-	case o.Lists():
-		return data + "List"
-	case o.Status != http.StatusOK:
-		return data + pascal(http.StatusText(o.Status))
-	case o.TakesKey():
-		return data + "ActionAnswer"
+	// An answer is named after its data, and what distinguishes it from others with the same data.
+	name := data.Ref[strings.LastIndexByte(data.Ref, '/')+1:]
+	if o.Lists() {
+		return c.share("responses", name+"List", v)
 	}
-	return data + "Answer"
+	return c.share("responses", name+"Answer", v, name+"ActionAnswer")
 }
 
 func bytesOf(media string) object {
@@ -135,19 +129,20 @@ func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
 		"properties":           object{"code": object{"enum": codes}},
 		"additionalProperties": true,
 	}}
+	media := object{"schema": schema}
+	if slices.Contains(kinds, fault.Invalid) { // the others are their code and message
+		media["example"] = invalidExample
+	}
 	v := object{
 		"description": strings.Join(lines, "\n\n"),
 		"headers":     headersOf(o, status),
-		"content":     object{"application/json": object{"schema": schema, "example": refusalExample(kinds[0])}},
+		"content":     object{"application/json": media},
 	}
 	name := refusalName(kinds)
 	if name == "" || o.Public { // a public operation has its own headers
 		return v
 	}
-	if shared, ok := c.share("responses", name, v).(object); ok && shared["$ref"] != nil {
-		return shared
-	}
-	return c.share("responses", name+strconv.Itoa(status), v) // a code that comes with several statuses
+	return c.share("responses", name, v, name+strconv.Itoa(status)) // a code may come with several statuses
 }
 
 // refusalName names a refusal after its codes, or is empty when they are too
@@ -172,17 +167,18 @@ func refusalName(kinds []*fault.Kind) string {
 // usualRefusals have one name together, because nearly every operation has
 // them.
 var usualRefusals = map[string][]*fault.Kind{
+	"BadRequest":  {fault.BadInput, fault.Invalid},
 	"Forbidden":   {fault.AccountDisabled, fault.AgreementNeeded, fault.Forbidden},
 	"Unavailable": {fault.Unavailable, fault.OutcomeUnknown},
 }
 
-func refusalExample(k *fault.Kind) object {
-	e := object{"code": k.Code, "message": k.Message}
-	if k == fault.Invalid {
-		const issue = "Invalid input: expected string, received number"
-		e["message"] = "firstName: " + issue
-		field := object{"errors": []string{issue}}
-		e["details"] = object{"errors": []string{}, "properties": object{"firstName": field}}
-	}
-	return object{"error": e}
-}
+const invalidIssue = "Invalid input: expected string, received number"
+
+var invalidExample = object{"error": object{
+	"code":    fault.Invalid.Code,
+	"message": "firstName: " + invalidIssue,
+	"details": object{
+		"errors":     []string{},
+		"properties": object{"firstName": object{"errors": []string{invalidIssue}}},
+	},
+}}

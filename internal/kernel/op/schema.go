@@ -327,7 +327,9 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	switch n.kind {
 	case stringValue:
 		typ, s.Format = "string", jsonFormat(n.format)
-		length(&s.MinLength, &s.MaxLength)
+		if n.enum == nil {
+			length(&s.MinLength, &s.MaxLength)
+		}
 		switch {
 		case n.pattern != nil:
 			s.Pattern = n.pattern.String()
