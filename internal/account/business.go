@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -22,6 +23,27 @@ type Business struct {
 	Locale      string  `json:"locale" doc:"a BCP 47 tag, for example en-US"`
 	Currency    string  `json:"currency" doc:"ISO 4217 in lower case, for example usd"`
 	LogoFileID  *id.ID  `json:"logoFileId"`
+	Stationery
+}
+
+// Stationery is how the documents of a business look, and how customers pay
+// them.
+type Stationery struct {
+	AccentColor         *string `json:"accentColor" format:"color" doc:"of documents and of the button in mail, like #1f4e79"`
+	PaymentInstructions *string `json:"paymentInstructions" max:"2000" doc:"how to pay, in words, on invoices"`
+	BankName            *string `json:"bankName"`
+	IBAN                *string `json:"iban" format:"iban" doc:"printed on invoices that are not paid"`
+	BIC                 *string `json:"bic" format:"bic"`
+}
+
+// Tidy writes IBAN and BIC as banks store them.
+func (s *Stationery) Tidy() {
+	for _, field := range []**string{&s.IBAN, &s.BIC} {
+		if *field != nil {
+			text := strings.ToUpper(strings.ReplaceAll(**field, " ", ""))
+			*field = &text
+		}
+	}
 }
 
 // Users are what acts for a business: its working API keys and its agents.

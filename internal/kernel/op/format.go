@@ -3,6 +3,7 @@ package op
 import (
 	"net/mail"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,24 @@ var formats = map[string]func(string) string{
 		}
 		return ""
 	},
+	"color": func(s string) string {
+		if !colorPattern.MatchString(s) {
+			return "Invalid color; write red, green and blue as six hexadecimal digits, like #1f4e79"
+		}
+		return ""
+	},
+	"iban": func(s string) string {
+		if !isIBAN(s) {
+			return "Invalid IBAN; its check digits are wrong or it is incomplete. Copy it from a bank statement"
+		}
+		return ""
+	},
+	"bic": func(s string) string {
+		if !bicPattern.MatchString(strings.ToUpper(strings.ReplaceAll(s, " ", ""))) {
+			return "Invalid BIC; it has 8 or 11 letters and digits, like BUKBGB22"
+		}
+		return ""
+	},
 	"locale": func(s string) string {
 		if _, err := language.Parse(s); err != nil {
 			return "Unknown locale; use a BCP 47 tag like en-US"
@@ -79,6 +98,30 @@ func init() {
 	for _, name := range []string{"uuid", "date-time", "binary"} {
 		formats[name] = func(string) string { return "" }
 	}
+}
+
+var (
+	colorPattern = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+	ibanPattern  = regexp.MustCompile(`^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$`)
+	bicPattern   = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
+)
+
+// isIBAN checks an account number by its check digits (ISO 13616): with the
+// first four characters at the end and letters as 10 to 35, it is 1 modulo 97.
+func isIBAN(s string) bool {
+	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
+	if !ibanPattern.MatchString(s) {
+		return false
+	}
+	rest := 0
+	for _, c := range s[4:] + s[:4] {
+		if c >= 'A' {
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		} else {
+			rest = (rest*10 + int(c-'0')) % 97
+		}
+	}
+	return rest == 1
 }
 
 // FormatIssue says what is wrong with a string that should have a format, or

@@ -74,7 +74,7 @@ func (s *Service) businessOperations() []*op.Op {
 			Description: "Keys and agents of the new business work once its agreement is accepted.",
 			Events:      []string{"business.created"},
 			Example: `{"name": "Analytical Engines", "timezone": "Europe/London", "locale": "en-GB", ` +
-				`"currency": "gbp"}`,
+				`"currency": "gbp", "accentColor": "#1f4e79", "iban": "GB33 BUKB 2020 1555 5555 55"}`,
 		}, createBusiness),
 		op.Read(op.Spec{
 			Name:    "businesses.get",
@@ -149,6 +149,7 @@ type businessCreate struct {
 	Locale      string  `json:"locale" default:"en-US" format:"locale"`
 	Currency    string  `json:"currency" default:"usd" format:"currency"`
 	LogoFileID  *id.ID  `json:"logoFileId" ref:"files"`
+	account.Stationery
 }
 
 func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Business, error) {
@@ -157,7 +158,9 @@ func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Busine
 	}
 	v := &Business{Record: c.NewRecord(), Name: in.Name, LegalName: in.LegalName, Description: in.Description,
 		Industry: in.Industry,
-		Timezone: in.Timezone, Locale: in.Locale, Currency: in.Currency, LogoFileID: in.LogoFileID}
+		Timezone: in.Timezone, Locale: in.Locale, Currency: in.Currency, LogoFileID: in.LogoFileID,
+		Stationery: in.Stationery}
+	v.Tidy()
 	if err := businesses.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
@@ -193,6 +196,12 @@ type businessUpdate struct {
 	Locale      op.Maybe[string] `json:"locale" format:"locale"`
 	Currency    op.Maybe[string] `json:"currency" format:"currency"`
 	LogoFileID  op.Opt[id.ID]    `json:"logoFileId" ref:"files"`
+
+	AccentColor         op.Opt[string] `json:"accentColor" format:"color"`
+	PaymentInstructions op.Opt[string] `json:"paymentInstructions" max:"2000"`
+	BankName            op.Opt[string] `json:"bankName"`
+	IBAN                op.Opt[string] `json:"iban" format:"iban"`
+	BIC                 op.Opt[string] `json:"bic" format:"bic"`
 }
 
 func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Business, error) {
@@ -204,6 +213,7 @@ func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Busine
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
+	v.Tidy()
 	if err := checkLogo(ctx, c, v.LogoFileID, logo); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package business_test
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -17,7 +18,8 @@ func TestBusinesses(t *testing.T) {
 		v.Same("timezone", "UTC")
 		v.Same("locale", "en-US")
 		v.Same("currency", "usd")
-		for _, field := range []string{"deletedAt", "legalName", "description", "industry", "logoFileId"} {
+		for _, field := range []string{"deletedAt", "legalName", "description", "industry", "logoFileId",
+			"accentColor", "paymentInstructions", "bankName", "iban", "bic"} {
 			if !v.Has(field) || !v.At(field).Null() || !first.Has(field) {
 				t.Errorf("%s is not null but %v", field, v.At(field))
 			}
@@ -34,6 +36,21 @@ func TestBusinesses(t *testing.T) {
 			return call(t, "businesses.update", fmt.Sprintf(`{"id": %q, %s}`, v.Text("id"), fields))
 		}
 		update(`"industry": "Retail", "currency": "gbp"`).OK(t, 200).Same("currency", "gbp")
+		made := call(t, "businesses.create", `{"name": "Printer", "accentColor": "#AA00ff", "bankName": "Barclays",
+			"iban": "gb33 bukb 2020 1555 5555 55", "bic": "bukbgb22",
+			"paymentInstructions": "By transfer.\nOr in cash."}`).OK(t, 201)
+		made.Same("accentColor", "#AA00ff")
+		made.Same("iban", "GB33BUKB20201555555555")
+		made.Same("bic", "BUKBGB22")
+		made.Same("paymentInstructions", "By transfer.\nOr in cash.")
+		up := call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "iban": "DE89 3704 0044 0532 0130 00",
+			"bic": null, "accentColor": null}`, made.Text("id"))).OK(t, 200)
+		up.Same("iban", "DE89370400440532013000")
+		up.Same("bankName", "Barclays")
+		if !up.At("bic").Null() || !up.At("accentColor").Null() {
+			t.Errorf("null does not clear: %s", up)
+		}
+		call(t, "businesses.delete", fmt.Sprintf(`{"id": %q}`, made.Text("id"))).OK(t, 204)
 		if up := update(`"industry": null`).OK(t, 200); !up.At("industry").Null() || up.Text("name") != "Shop" {
 			t.Errorf("null does not clear, or absent does not keep: %s", up)
 		}
@@ -55,7 +72,8 @@ func TestBusinesses(t *testing.T) {
 		}
 		// The first one was created with the organization, with an event like
 		// the others.
-		want := "business.created business.created business.created business.updated business.updated business.deleted"
+		want := "business.created business.created business.created business.updated business.created " +
+			"business.updated business.deleted business.updated business.deleted"
 		if events := a.Events(t, "business."); events != want {
 			t.Errorf("events %q, want %q", events, want)
 		}
@@ -73,6 +91,14 @@ func TestBusinessRefusals(t *testing.T) {
 			{`"name": "x", "currency": "USD"`, "currency"},
 			{`"name": "x", "currency": "zzz"`, "currency"},
 			{`"name": "x", "currency": null`, "currency"},
+			{`"name": "x", "accentColor": "teal"`, "accentColor"},
+			{`"name": "x", "accentColor": "#12345"`, "accentColor"},
+			{`"name": "x", "accentColor": "#123456;x"`, "accentColor"},
+			{`"name": "x", "iban": "GB33BUKB20201555555556"`, "iban"}, // a digit is wrong
+			{`"name": "x", "iban": "GB33"`, "iban"},
+			{`"name": "x", "iban": ""`, "iban"},
+			{`"name": "x", "bic": "BUKBGB2"`, "bic"},
+			{`"name": "x", "paymentInstructions": "` + strings.Repeat("x", 2001) + `"`, "paymentInstructions"},
 			{`"name": "x", "plan": "free"`, ""},
 			{fmt.Sprintf(`"name": "x", "logoFileId": %q`, id.New()), "logoFileId"},
 		} {

@@ -3,6 +3,8 @@ package business
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
@@ -22,6 +24,10 @@ type Letterhead struct {
 
 	LogoFileID *id.ID
 	Logo       []byte // a PNG, where the one who draws has read it
+	Accent     *Color // of words and lines; nil for the usual one
+
+	Payable   *string     // how to pay, in words
+	BankFacts [][2]string // where to pay, like {"IBAN", "GB33 BUKB 2020 1555 5555 55"}
 }
 
 // LetterheadOf also reads that of a deleted business: sent documents still name
@@ -31,7 +37,8 @@ func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterh
 	if err != nil {
 		return nil, err
 	}
-	l := &Letterhead{Name: b.Name, LogoFileID: b.LogoFileID, Locale: b.Locale, Timezone: b.Timezone}
+	l := &Letterhead{Name: b.Name, LogoFileID: b.LogoFileID, Locale: b.Locale, Timezone: b.Timezone,
+		Accent: accentOf(b), Payable: b.PaymentInstructions, BankFacts: bankFacts(b)}
 	if b.LegalName != nil && *b.LegalName != b.Name {
 		l.Lines = append(l.Lines, *b.LegalName)
 	}
@@ -62,4 +69,33 @@ func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterh
 		l.Lines = append(l.Lines, "Tax ID "+*p.TaxID)
 	}
 	return l, nil
+}
+
+// bankFacts are what a customer's bank asks for.
+func bankFacts(b *Business) (out [][2]string) {
+	add := func(label string, text *string) {
+		if text != nil && *text != "" {
+			out = append(out, [2]string{label, *text})
+		}
+	}
+	if b.IBAN != nil {
+		holder, iban := b.Name, inFours(*b.IBAN)
+		if b.LegalName != nil && *b.LegalName != "" {
+			holder = *b.LegalName
+		}
+		add("Account holder", &holder)
+		add("IBAN", &iban)
+	}
+	add("BIC", b.BIC)
+	add("Bank", b.BankName)
+	return out
+}
+
+// inFours is how people read an IBAN.
+func inFours(iban string) string {
+	var groups []string
+	for chunk := range slices.Chunk([]byte(iban), 4) {
+		groups = append(groups, string(chunk))
+	}
+	return strings.Join(groups, " ")
 }

@@ -46,7 +46,7 @@ type document struct {
 // takes some milliseconds, so it must not run in a transaction.
 func Render(v *Invoice, from *business.Letterhead) ([]byte, error) {
 	f := locale.New(from.Locale, from.Timezone)
-	return render(v.sheet(f), from, f)
+	return render(v.sheet(from, f), from, f)
 }
 
 // RenderCreditNote writes a credit note of an invoice as a PDF, like Render.
@@ -109,7 +109,7 @@ func (d *document) draw() {
 	d.table()
 	d.totals()
 	for _, p := range d.paragraphs {
-		d.prose(p.heading, p.text)
+		d.prose(p)
 	}
 }
 

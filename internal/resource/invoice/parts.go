@@ -1,13 +1,23 @@
 package invoice
 
-import "strings"
+import (
+	"strings"
+
+	"frontdesk/internal/resource/business"
+)
 
 // The parts of the document, from top to bottom.
 
-// The colour of the title and of the rule below the heads of the table.
-const accentRed, accentGreen, accentBlue = 31, 78, 121
-
-func (d *document) accent() { d.pdf.SetTextColor(accentRed, accentGreen, accentBlue) }
+// accent writes and draws in the color of the business.
+func (d *document) accent() {
+	c := d.from.Accent
+	if c == nil {
+		c = &business.Color{31, 78, 121}
+	}
+	r, g, b := int(c[0]), int(c[1]), int(c[2])
+	d.pdf.SetTextColor(r, g, b)
+	d.pdf.SetDrawColor(r, g, b)
+}
 
 func (d *document) head() {
 	p := d.pdf
@@ -171,7 +181,7 @@ func (d *document) tableHead() {
 	d.ink(false)
 	d.cells(6, d.heads)
 	d.pdf.SetLineWidth(0.35)
-	d.pdf.SetDrawColor(accentRed, accentGreen, accentBlue)
+	d.accent()
 	d.pdf.Line(margin, d.pdf.GetY(), margin+d.width, d.pdf.GetY())
 	d.pdf.SetLineWidth(0.2)
 	d.pdf.SetY(d.pdf.GetY() + 1.6)
@@ -235,13 +245,30 @@ func (d *document) totals() {
 	}
 }
 
-func (d *document) prose(heading, text string) {
+func (d *document) prose(p paragraph) {
 	d.ensureSpace(22)
 	d.pdf.SetY(d.pdf.GetY() + 8)
 	d.font("B", small)
 	d.ink(false)
-	d.lines(margin, d.width, 5, "L", []string{heading})
+	d.lines(margin, d.width, 5, "L", []string{p.heading})
 	d.font("", normal-0.5)
 	d.ink(true)
-	d.lines(margin, d.width, 4.7, "L", d.wrap(text, d.width-2))
+	d.lines(margin, d.width, 4.7, "L", d.wrap(p.text, d.width-2))
+	for i, f := range p.facts {
+		if i == 0 {
+			d.ensureSpace(float64(len(p.facts))*5 + 2)
+			d.pdf.SetY(d.pdf.GetY() + 2)
+		}
+		d.fact(f[0], f[1])
+	}
+}
+
+// fact writes a name and what it is, which is cut to one line.
+func (d *document) fact(name, value string) {
+	const label = 30.0
+	d.pdf.SetX(margin)
+	d.ink(false)
+	d.pdf.CellFormat(label, 5, name, "", 0, "L", false, 0, "")
+	d.ink(true)
+	d.pdf.CellFormat(d.width-label, 5, d.fit(value, d.width-label), "", 1, "L", false, 0, "")
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
+	"image/draw"
 	"image/png"
 	"net/http"
 	"os"
@@ -47,6 +49,17 @@ func sample(lines int) (*invoice.Invoice, *business.Letterhead) {
 		Timezone: "America/New_York", Locale: "en-US"}
 }
 
+// picture is a PNG in one color.
+func picture(width, height int, c color.Color) []byte {
+	p := image.NewNRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(p, p.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
+	var out bytes.Buffer
+	if err := png.Encode(&out, p); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
 // samples are the documents that are checked; FRONTDESK_PDF_FOLDER keeps them.
 func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 	text := func(s string) *string { return &s }
@@ -62,6 +75,14 @@ func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 				{Rate: "7.5", Name: vat, BaseCents: 4250, AmountCents: 319}}
 			v.SubtotalCents, v.DiscountCents, v.TaxCents, v.TotalAmountCents = 15946, 1847, 859, 14958
 			v.TotalCents, v.AmountPaidCents, v.AmountCreditedCents, v.AmountDueCents = 14958, 4000, 958, 10000
+			return v, b
+		},
+		"branded": func() (*invoice.Invoice, *business.Letterhead) {
+			v, b := sample(3)
+			b.Accent, b.Logo = &business.Color{0, 110, 90}, picture(240, 80, color.NRGBA{0, 110, 90, 255})
+			b.Payable = text("By bank transfer, or by card at https://example.com/pay.")
+			b.BankFacts = [][2]string{{"Account holder", "Analytical Engines Manufacturing Ltd"},
+				{"IBAN", "GB33 BUKB 2020 1555 5555 55"}, {"BIC", "BUKBGB22"}, {"Bank", "Barclays"}}
 			return v, b
 		},
 		"many": func() (*invoice.Invoice, *business.Letterhead) { return sample(60) },
@@ -170,6 +191,9 @@ func TestRender(t *testing.T) {
 					"Subtotal $159.46", "Discount -$18.47", "VAT 20% on $26.99 $5.40", "VAT 7.5% on $42.50 $3.19",
 					"Total $149.58", "Paid -$40.00", "Credited -$9.58", "Amount due (USD) $100.00",
 					"Please pay $100.00 by Jan 31, 2026 and give INV-000042 as the reference."},
+				"branded": {"How to pay Please pay $", "as the reference. By bank transfer, or by card at " +
+					"https://example.com/pay. Account holder Analytical Engines Manufacturing Ltd " +
+					"IBAN GB33 BUKB 2020 1555 5555 55 BIC BUKBGB22 Bank Barclays Notes"},
 				"paid": {"Paid", "$0.00"},
 				"long": {"Llanfairpwllgwyngyll", "$999,999,999,999.99", "999,999,999,999.999999",
 					"A note that is long."},
@@ -236,16 +260,26 @@ func TestPDF(t *testing.T) {
 			call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "logoFileId": %q}`, a.Business, file)).OK(t, 200)
 			return get()
 		}
-		var picture bytes.Buffer
-		if err := png.Encode(&picture, image.NewNRGBA(image.Rect(0, 0, 40, 10))); err != nil {
-			t.Fatal(err)
-		}
-		if with := logo(picture.Bytes()); pictures(with.Body) != 1 || pictures(first.Body) != 0 {
+		small := picture(40, 10, color.Transparent)
+		if with := logo(small); pictures(with.Body) != 1 || pictures(first.Body) != 0 {
 			t.Error("the logo is not in the document")
 		}
-		huge := bytes.Clone(picture.Bytes())
+		// What the business says about paying is printed, and shown to the customer, until it is paid.
+		call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "iban": "GB33BUKB20201555555555", "bic": "BUKBGB22",
+			"bankName": "Barclays", "paymentInstructions": "Cards are fine too.", "accentColor": "#ffee00",
+			"legalName": "Test Holding Ltd"}`, a.Business)).OK(t, 200)
+		branded := get()
+		words := strings.Join(strings.Fields(read(t, branded.Body)), " ")
+		if want := "as the reference. Cards are fine too. Account holder Test Holding Ltd " +
+			"IBAN GB33 BUKB 2020 1555 5555 55 BIC BUKBGB22 Bank Barclays"; !strings.Contains(words, want) {
+			t.Errorf("%q is not in %s", want, words)
+		}
+		if bytes.Equal(branded.Body, first.Body) || branded.Header.Get("ETag") == first.Header.Get("ETag") {
+			t.Error("the document does not follow its business")
+		}
+		huge := bytes.Clone(small)
 		copy(huge[16:24], []byte{0, 0, 255, 255, 0, 0, 255, 255}) // claims 65535 × 65535
-		for _, bad := range [][]byte{[]byte("no picture"), huge, picture.Bytes()[:40]} {
+		for _, bad := range [][]byte{[]byte("no picture"), huge, small[:40]} {
 			if pictures(logo(bad).Body) != 0 {
 				t.Error("what is no logo is drawn")
 			}

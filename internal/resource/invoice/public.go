@@ -142,7 +142,7 @@ func (s *Service) showPublic(ctx context.Context, c *op.Call, in publicVisit) (*
 
 func (v *Invoice) public(from *business.Letterhead, pdf string) *PublicInvoice {
 	f := locale.New(from.Locale, from.Timezone)
-	s := v.sheet(f)
+	s := v.sheet(from, f)
 	out := &PublicInvoice{Business: from.Name, Lines: from.Lines, Title: s.title, BillTo: v.BillToName,
 		Due: v.AmountDueCents > 0, Overdue: v.Status == overdue, AmountDue: f.Money(v.AmountDueCents, v.Currency),
 		Heads: s.heads, Rows: []PublicRow{}, PDF: pdf}
@@ -156,6 +156,9 @@ func (v *Invoice) public(from *business.Letterhead, pdf string) *PublicInvoice {
 		out.Sums = append(out.Sums, PublicFact{x.label, x.value})
 	}
 	for _, p := range s.paragraphs {
+		for _, fact := range p.facts {
+			p.text += "\n" + fact[0] + ": " + fact[1]
+		}
 		out.Paragraphs = append(out.Paragraphs, PublicSection{p.heading, p.text})
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/locale"
+	"frontdesk/internal/resource/business"
 )
 
 // sheet is what a document says, in the words and figures that are printed.
@@ -35,7 +36,10 @@ type sum struct {
 	aside        bool // it is part of another figure
 }
 
-type paragraph struct{ heading, text string }
+type paragraph struct {
+	heading, text string
+	facts         [][2]string // below the text
+}
 
 // writer formats what a sheet says.
 type writer struct {
@@ -130,7 +134,7 @@ func (v *Invoice) title() string {
 }
 
 // sheet is the invoice as it is printed.
-func (v *Invoice) sheet(f *locale.Format) *sheet {
+func (v *Invoice) sheet(from *business.Letterhead, f *locale.Format) *sheet {
 	w := v.writer(f)
 	s := &sheet{title: v.title(), word: "INVOICE", number: "Draft", at: v.CreatedAt, to: v, heads: w.heads(),
 		mark: map[Status]string{draft: "DRAFT", void: "VOID"}[v.Status]}
@@ -163,29 +167,33 @@ func (v *Invoice) sheet(f *locale.Format) *sheet {
 	}
 	s.sums = append(s.sums,
 		sum{label: "Amount due (" + strings.ToUpper(v.Currency) + ")", value: w.money(v.AmountDueCents)})
-	s.say("How to pay", v.howToPay(w))
+	if text := v.howToPay(w); text != "" {
+		if from.Payable != nil {
+			text += "\n" + strings.TrimSpace(*from.Payable)
+		}
+		s.paragraphs = append(s.paragraphs, paragraph{"How to pay", text, from.BankFacts})
+	}
 	s.say("Notes", v.Notes)
 	s.say("Terms", v.Terms)
 	return s
 }
 
 // howToPay asks for what is due.
-func (v *Invoice) howToPay(w *writer) *string {
+func (v *Invoice) howToPay(w *writer) string {
 	if v.AmountDueCents == 0 || v.Status == draft || v.InvoiceNumber == nil {
-		return nil
+		return ""
 	}
 	text := "Please pay " + w.money(v.AmountDueCents)
 	if v.DueAt != nil {
 		text += " by " + w.Date(v.DueAt.Std())
 	}
-	text += " and give " + *v.InvoiceNumber + " as the reference."
-	return &text
+	return text + " and give " + *v.InvoiceNumber + " as the reference."
 }
 
 // say adds a paragraph, if there is any text.
 func (s *sheet) say(heading string, text *string) {
 	if text != nil && strings.TrimSpace(*text) != "" {
-		s.paragraphs = append(s.paragraphs, paragraph{heading, *text})
+		s.paragraphs = append(s.paragraphs, paragraph{heading: heading, text: *text})
 	}
 }
 

@@ -38,6 +38,9 @@ func (l *letter) bodies(ctx context.Context, files *file.Store) (text string, ht
 		Button:      v.Button,
 		Unsubscribe: l.unsubscribe,
 	}
+	if l.head.Accent != nil {
+		frame.Accent = l.head.Accent.String()
+	}
 	if name := displayName(l.head.Name); name != nil {
 		frame.Business = *name
 	}

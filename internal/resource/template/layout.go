@@ -2,6 +2,7 @@ package template
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	htmltemplate "html/template"
 	"strings"
@@ -18,6 +19,7 @@ type Layout struct {
 	Locale      string
 	Logo        string  // the Content-ID of its picture; empty for the name in letters
 	Button      *Button // may be nil
+	Accent      string  // the color of the button, like #1f4e79; empty for the usual one
 	Unsubscribe string  // a link, for marketing mail
 }
 
@@ -75,7 +77,7 @@ font:16px/24px {{.Font}};color:#1f2933;word-break:break-word">
 {{.Body}}
 {{- with .Button}}
 <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:24px 0 0 0">
-<tr><td class="button" align="center" bgcolor="#1f2933" style="border-radius:8px;background-color:#1f2933">
+<tr><td class="button" align="center" bgcolor="{{$.Accent}}" style="border-radius:8px;background-color:{{$.Accent}}">
 <a href="{{.URL}}" style="display:inline-block;padding:13px 26px;font:600 16px/20px {{$.Font}};color:#ffffff;
 text-decoration:none;border-radius:8px">{{.Label}}</a></td></tr>
 </table>{{end}}
@@ -109,6 +111,7 @@ func (l *Layout) HTML(subject, body string) (string, error) {
 		"Button":      l.Button,
 		"Unsubscribe": l.Unsubscribe,
 		"Font":        htmltemplate.CSS(font),
+		"Accent":      htmltemplate.CSS(cmp.Or(l.Accent, "#1f2933")), //nolint:gosec // a color of ours
 		"Body":        htmltemplate.HTML(dress(body)), //nolint:gosec // sanitized before
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ func TestLayout(t *testing.T) {
 		Address:  "12 St James's Square\nLondon",
 		Locale:   "en-GB",
 		Logo:     "logo",
+		Accent:   "#006e5a",
 		Button:   &template.Button{Label: "See <it>", URL: "https://example.com/i?a=1&b=2"},
 	}
 	got, err := l.HTML("Invoice <1>", made.HTML)
@@ -32,7 +33,7 @@ func TestLayout(t *testing.T) {
 	for _, want := range []string{`src="cid:logo"`, `Ada &amp; &#34;Sons&#34; &lt;x&gt;`, `Square<br>London`,
 		`See &lt;it&gt;`, `href="https://example.com/i?a=1&amp;b=2"`, `<title>Invoice &lt;1&gt;</title>`, `width="600"`,
 		`max-width:600px`, `prefers-color-scheme: dark`, `<strong>INV-1</strong>`, `<td style="padding`,
-		`lang="en-GB"`} {
+		`lang="en-GB"`, `bgcolor="#006e5a"`, `background-color:#006e5a`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing", want)
 		}

@@ -38,6 +38,12 @@ var businesses = &desk.Noun[business.Business]{
 		{Field: "timezone", Word: "Time zone", Help: "Like Europe/London."},
 		{Field: "locale", Word: "Language", Help: "How dates and sums are written, like en-US or de-DE."},
 		{Field: "currency", Word: "Currency", Help: "Three letters, like usd or eur."},
+		{Field: "logoFileId", Word: "Logo", Ref: "files", Help: "A PNG or JPEG among your files."},
+		{Field: "accentColor", Word: "Color", Hint: "#1f4e79", Help: "Of your invoices, and of the button in mail."},
+		{Field: "paymentInstructions", Word: "How to pay", Help: "Printed on invoices until they are paid."},
+		{Field: "iban", Word: "IBAN", Help: "Where customers pay to. Printed on invoices until they are paid."},
+		{Field: "bic", Word: "BIC"},
+		{Field: "bankName", Word: "Bank"},
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[business.BusinessOffering]{Key: "offerings", Ops: "businesses.offerings", Param: "offeringId",
