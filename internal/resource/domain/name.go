@@ -96,14 +96,8 @@ func unicodeName(ascii string) string {
 	return ascii
 }
 
-// partOfName is what a search for a part of names looks for. Whole labels of
-// another script become their xn-- form; parts of labels have none.
-func partOfName(query string) string {
-	query = strings.TrimSpace(query)
-	if ascii, err := names.ToASCII(query); err == nil {
-		return ascii
-	}
-	return strings.ToLower(query)
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // registrable reads a name that could be registered: one label and an ending.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -193,7 +194,7 @@ type domainList struct {
 	Name   *string  `query:"name" min:"1" max:"1000" doc:"the whole name, in any script"`
 	Status []Status `query:"status" enum:"pending_verification,active,expired,transferred"`
 	Source []Source `query:"source" enum:"registered,external"`
-	Query  *string  `query:"query" min:"1" max:"200" doc:"part of the name; in other scripts than ASCII, whole labels"`
+	Query  *string  `query:"query" min:"1" max:"200" doc:"part of the name, in any script"`
 
 	ascii *string
 }
@@ -216,13 +217,39 @@ func (d *Domains) listDomains(ctx context.Context, c *op.Call, in domainList) (*
 	db.OneOf(w, "status", in.Status)
 	db.OneOf(w, "source", in.Source)
 	if in.Query != nil {
-		w.And("replace(name, ?, '') <> name", partOfName(*in.Query))
+		if err := nameHas(ctx, c, w, strings.ToLower(strings.TrimSpace(*in.Query))); err != nil {
+			return nil, err
+		}
 	}
 	list, err := op.Rows(ctx, c, domains, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err
 	}
 	return list, d.showAll(ctx, c, list.Data)
+}
+
+// nameHas leaves the domains whose name contains a text. Names are stored in
+// ASCII, so text in another script is compared with the few that have one.
+func nameHas(ctx context.Context, c *op.Call, w *db.Where, text string) error {
+	if isASCII(text) {
+		w.And("replace(name, ?, '') <> name", text)
+		return nil
+	}
+	all, err := db.All[string](ctx, c.Tx, `
+		SELECT name FROM domains
+		WHERE organization_id = $1 AND kind = 'apex' AND deleted_at IS NULL AND name LIKE '%xn--%'
+		ORDER BY seq DESC LIMIT 1000`, c.Org)
+	if err != nil {
+		return err
+	}
+	found := []string{""} // no domain's name
+	for _, name := range all {
+		if strings.Contains(unicodeName(name), text) {
+			found = append(found, name)
+		}
+	}
+	db.OneOf(w, "name", found)
+	return nil
 }
 
 func (d *Domains) getDomain(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {

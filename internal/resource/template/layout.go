@@ -112,7 +112,7 @@ func (l *Layout) HTML(subject, body string) (string, error) {
 		"Unsubscribe": l.Unsubscribe,
 		"Font":        htmltemplate.CSS(font),
 		"Accent":      htmltemplate.CSS(cmp.Or(l.Accent, "#1f2933")), //nolint:gosec // a color of ours
-		"Body":        htmltemplate.HTML(dress(body)), //nolint:gosec // sanitized before
+		"Body":        htmltemplate.HTML(dress(body)),                //nolint:gosec // sanitized before
 	})
 	if err != nil {
 		return "", fmt.Errorf("template: layout: %w", err)
