@@ -21,7 +21,7 @@ func (v *visit) publicInvoice() error {
 		return err
 	}
 	var page bytes.Buffer
-	if err := templates["invoice-public"].ExecuteTemplate(&page, "page", &shown); err != nil {
+	if err := templates["invoice-public"]().ExecuteTemplate(&page, "page", &shown); err != nil {
 		return err
 	}
 	v.setHeaders()

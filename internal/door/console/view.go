@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"frontdesk/internal/door/desk"
@@ -17,10 +18,11 @@ import (
 var files embed.FS
 
 // templates are the pages, each with the parts of the desk and those of the
-// settings.
-var templates = func() map[string]*template.Template {
+// settings. A page's copy of the parts takes half a megabyte, so it is made when
+// the page is first shown.
+var templates = func() map[string]func() *template.Template {
 	base := template.Must(desk.Templates().ParseFS(files, "pages/layout.html", "pages/parts.html"))
-	out := map[string]*template.Template{}
+	out := map[string]func() *template.Template{}
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
 		panic(err)
@@ -28,7 +30,9 @@ var templates = func() map[string]*template.Template {
 	for _, file := range names {
 		name := strings.TrimSuffix(path.Base(file), ".html")
 		if name != "layout" && name != "parts" {
-			out[name] = template.Must(template.Must(base.Clone()).ParseFS(files, file))
+			out[name] = sync.OnceValue(func() *template.Template {
+				return template.Must(template.Must(base.Clone()).ParseFS(files, file))
+			})
 		}
 	}
 	return out
@@ -87,7 +91,7 @@ func (v *visit) show(status int, page string, w view) error {
 	d.Prepare(&out.View)
 	out.now, out.zone = out.Time, out.In
 	var buf bytes.Buffer
-	if err := templates[page].ExecuteTemplate(&buf, "layout", &out); err != nil {
+	if err := templates[page]().ExecuteTemplate(&buf, "layout", &out); err != nil {
 		return err
 	}
 	v.setHeaders()

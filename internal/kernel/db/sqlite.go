@@ -9,7 +9,9 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -21,7 +23,7 @@ type lite struct {
 	path    string
 	lock    *os.File
 	writer  *writer
-	readers chan *conn
+	readers *readers
 	all     []*conn
 }
 
@@ -51,10 +53,9 @@ func (e *lite) open(ctx context.Context) error {
 	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newest); err != nil {
 		return err
 	}
-	pragmas := []string{"busy_timeout(5000)", "foreign_keys(1)", "cache_size(-16384)", "temp_store(2)"}
-	w, err := openConn(e.path,
-		append(pragmas, append([]string{"synchronous(2)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"},
-			e.db.opts.ExtraPragma...)...))
+	pragmas := []string{"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)"}
+	w, err := openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-16384)", "synchronous(2)",
+		"wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}, e.db.opts.ExtraPragma))
 	if err != nil {
 		return err
 	}
@@ -63,14 +64,14 @@ func (e *lite) open(ctx context.Context) error {
 	if n == 0 {
 		n = max(4, 2*runtime.NumCPU())
 	}
-	e.readers = make(chan *conn, n)
+	e.readers = newReaders(n)
 	for range n {
-		c, err := openConn(e.path, append(pragmas, "query_only(1)"))
+		c, err := openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-8192)", "query_only(1)"}))
 		if err != nil {
 			return err
 		}
 		e.all = append(e.all, c)
-		e.readers <- c
+		e.readers.put(c)
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (e *lite) shutDown() error {
 		e.writer.stop()
 	}
 	for range e.all {
-		<-e.readers // wait for the running reads
+		<-e.readers.free // wait for the running reads
 	}
 	var err error
 	for _, c := range e.all {
@@ -102,19 +103,19 @@ func (e *lite) shutDown() error {
 }
 
 func (e *lite) read(ctx context.Context, fn Func) error {
-	var c *conn
 	select {
-	case c = <-e.readers:
+	case <-e.readers.free:
 	default:
 		select {
-		case c = <-e.readers:
+		case <-e.readers.free:
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(e.db.opts.Wait):
 			return busy()
 		}
 	}
-	defer func() { e.readers <- c }()
+	c := e.readers.take()
+	defer e.readers.put(c)
 	if err := c.do("BEGIN"); err != nil {
 		return err
 	}
@@ -127,6 +128,33 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 }
 
 func (e *lite) write(ctx context.Context, fn Func) error { return e.writer.do(ctx, fn) }
+
+// readers are the connections that nobody reads with. The one that was used last
+// is used next: a server with little to do then fills the cache of one, not of all.
+type readers struct {
+	free chan struct{} // one for each connection in idle
+	mu   sync.Mutex
+	idle []*conn
+}
+
+func newReaders(n int) *readers { return &readers{free: make(chan struct{}, n)} }
+
+// take is for those who received from free.
+func (r *readers) take() *conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := len(r.idle) - 1
+	c := r.idle[last]
+	r.idle = r.idle[:last]
+	return c
+}
+
+func (r *readers) put(c *conn) {
+	r.mu.Lock()
+	r.idle = append(r.idle, c)
+	r.mu.Unlock()
+	r.free <- struct{}{}
+}
 
 // conn is one connection with its prepared statements. One goroutine uses it at a
 // time. Statements never see the request's context, because cancelling it could

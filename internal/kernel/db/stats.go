@@ -51,7 +51,7 @@ func (d *DB) Gauges() Gauges {
 }
 
 func (e *lite) gauges() Gauges {
-	g := Gauges{QueueLength: len(e.writer.queue), ReadersIdle: len(e.readers), Readers: cap(e.readers)}
+	g := Gauges{QueueLength: len(e.writer.queue), ReadersIdle: len(e.readers.free), Readers: cap(e.readers.free)}
 	if info, err := os.Stat(e.path + "-wal"); err == nil {
 		g.WALBytes = info.Size()
 	}

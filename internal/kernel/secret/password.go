@@ -6,7 +6,9 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"runtime/debug"
 	"strings"
+	"sync"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -35,8 +37,24 @@ func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-hashing }()
+	defer func() {
+		<-hashing
+		if len(hashing) == 0 && c.Memory == PasswordCost.Memory {
+			go giveBack()
+		}
+	}()
 	return argon2.IDKey([]byte(password), salt, c.Passes, c.Memory, c.Lanes, 32), nil
+}
+
+var givingBack sync.Mutex
+
+// giveBack frees what hashing took. Left alone, the garbage collector would see
+// the 64 MiB as the new size of the program, and let it grow to twice as much.
+func giveBack() {
+	if givingBack.TryLock() {
+		defer givingBack.Unlock()
+		debug.FreeOSMemory()
+	}
 }
 
 // HashPassword makes the text to store for a password.
