@@ -1,3 +1,4 @@
+-- expand
 -- How a business's documents look, and how customers pay them.
 ALTER TABLE businesses ADD COLUMN accent_color TEXT;
 ALTER TABLE businesses ADD COLUMN payment_instructions TEXT;
