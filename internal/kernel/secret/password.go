@@ -39,7 +39,7 @@ func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, 
 	}
 	defer func() {
 		<-hashing
-		if len(hashing) == 0 && c.Memory == PasswordCost.Memory {
+		if len(hashing) == 0 && c.Memory >= 32*1024 { // less is not worth it
 			go giveBack()
 		}
 	}()
