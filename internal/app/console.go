@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/door/desk/files"
 	"frontdesk/internal/door/desk/house"
+	"frontdesk/internal/door/desk/mail"
 	"frontdesk/internal/door/desk/money"
 	"frontdesk/internal/door/desk/overview"
 	"frontdesk/internal/door/desk/people"
@@ -49,6 +50,7 @@ func (a *App) desk() *desk.Desk {
 	files.Join(d)
 	money.Join(d)
 	web.Join(d)
+	mail.Join(d)
 	overview.Join(d)
 	return d
 }

@@ -102,9 +102,16 @@ func Operations() []*op.Op {
 
 const columns = "id, created_at, message_id, sender, recipients, size_bytes"
 
-func listMails(ctx context.Context, c *op.Call, in op.Page) (*op.List[MailboxMail], error) {
-	rows, err := db.ListLog[MailboxMail](ctx, c.Tx, "mailbox_mails", columns, db.In(c.Org), in.DB())
-	return op.ListOf(in, rows), err
+type mailList struct {
+	op.Page
+	MessageID *id.ID `query:"messageId" doc:"the mails that a message became"`
+}
+
+func listMails(ctx context.Context, c *op.Call, in mailList) (*op.List[MailboxMail], error) {
+	w := db.In(c.Org)
+	db.Equal(w, "message_id", in.MessageID)
+	rows, err := db.ListLog[MailboxMail](ctx, c.Tx, "mailbox_mails", columns, w, in.DB())
+	return op.ListOf(in.Page, rows), err
 }
 
 type mailRef struct {

@@ -133,6 +133,7 @@ addEventListener("click", (event) => {
   if (link.target || link.hasAttribute("download") || link.closest(".old")) return; // settings' pages load anew
   const url = new URL(link.href);
   if (!ours(url)) return;
+  if (link.dataset.insert) { event.preventDefault(); insert(url, document.getElementById(link.dataset.insert)); return; }
   if (link.dataset.cancel !== undefined) { event.preventDefault(); go(url, {}, "same"); return; }
   if (url.pathname === location.pathname && url.search === location.search && url.hash) return;
   event.preventDefault();
@@ -146,7 +147,8 @@ addEventListener("submit", (event) => {
   const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
-  const data = new URLSearchParams(new FormData(form, button));
+  const filled = new FormData(form, button);
+  const data = form.enctype === "multipart/form-data" ? filled : new URLSearchParams(filled);
   const sendsNow = form.method === "post" && !form.sending;
   if (sendsNow) for (const field of form.elements) field.unsent = false;
   if (form.method === "post") {
@@ -186,6 +188,9 @@ function ready(how) {
   }
   for (const box of $$("[data-drop]")) box.classList.add("can-drop");
   for (const t of $$("[data-grow]")) grow(t);
+  const reads = $("[data-here]")?.dataset.here || 0;
+  if (here && here !== reads) navigator.sendBeacon(here + "?left=yes");
+  here = reads;
   state(connected);
 }
 
@@ -205,6 +210,7 @@ addEventListener("change", (event) => {
   chosen();
   tally();
   if (box.dataset && box.dataset.submit !== undefined) box.form.requestSubmit();
+  if (box.dataset && box.dataset.files) document.getElementById(box.dataset.files).textContent = [...box.files].map((f) => f.name).join(", ");
 });
 addEventListener("reset", () => setTimeout(chosen));
 
@@ -244,6 +250,37 @@ addEventListener("input", (event) => {
   }
   if (field.id === "palette-input") { clearTimeout(typing); typing = setTimeout(seek, 120); }
 });
+
+// A template goes where the cursor is, and nothing that was typed is lost.
+async function insert(url, box) {
+  for (const d of $$("details.menu[open]")) d.open = false;
+  const res = await fetch(url);
+  const doc = new DOMParser().parseFromString(await res.text(), "text/html"), from = doc.getElementById(box.id);
+  if (!res.ok || !from || !box.isConnected) { go(url); return; }
+  const line = $("[name=subject]", box.form), theirs = $("[name=subject]", from.form);
+  if (line && theirs && !line.value) line.value = theirs.value;
+  const whole = box.dataset.inserted === box.value || !box.unsent; // another template takes the place of the first
+  box.focus();
+  if (whole) box.value = from.value; else box.setRangeText(from.value, box.selectionStart, box.selectionEnd, "end");
+  box.unsent = true;
+  box.dataset.inserted = box.value;
+  grow(box);
+}
+
+// == Who else reads this: asked every few seconds, said when one leaves
+let here = 0;
+async function present() {
+  const box = $("[data-here]");
+  if (!box || document.hidden) return;
+  try {
+    const res = await fetch(box.dataset.here, { method: "POST" });
+    if (!res.ok || !box.isConnected) return;
+    const doc = new DOMParser().parseFromString(await res.text(), "text/html");
+    if (doc.body.innerHTML.trim() !== box.innerHTML.trim()) box.replaceChildren(...doc.body.childNodes);
+  } catch { /* the stream says so */ }
+}
+setInterval(present, 8000);
+addEventListener("pagehide", () => { if (here) navigator.sendBeacon(here + "?left=yes"); });
 
 async function suggest(field) {
   let list = document.getElementById(field.id + "-list");
@@ -385,18 +422,30 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (going && Date.now() - going < 1500 && places[event.key]) { event.preventDefault(); going = 0; go(places[event.key]); return; }
   going = 0;
-  const press = (selector) => { const b = $(selector); if (b) { event.preventDefault(); b.click(); } };
+  const press = (selector) => {
+    const b = $(selector);
+    if (!b) return;
+    event.preventDefault();
+    b.click();
+    if (b.nodeName === "SUMMARY") $(".item, input, select", b.parentNode)?.focus(); // a menu begins with its first entry
+  };
   switch (event.key) {
     case "g": going = Date.now(); break;
     case "/": { const q = $("#q") || $("#find"); if (q) { event.preventDefault(); q.focus(); q.select(); } break; }
     case "j": moveRow(1); break;
     case "k": moveRow(-1); break;
     case "x": { const row = document.activeElement.closest("tr"); const box = row && $('input[name="id"]', row); if (box) box.click(); break; }
-    case "c": press(".head .btn.main"); break;
+    case "c": press('[data-key-press="c"], .head .btn.main'); break;
+    case "r": { const box = $("form.write:not(:has([name=note])) textarea"); if (box) { event.preventDefault(); box.focus(); } else press('[data-key-press="r"]'); break; }
+    case "ArrowDown": case "ArrowUp": {
+      const items = $$("details.menu[open] .item"), now = items.indexOf(document.activeElement);
+      if (now >= 0) { event.preventDefault(); items[Math.max(0, Math.min(now + (event.key === "ArrowDown" ? 1 : -1), items.length - 1))].focus(); }
+      break;
+    }
     case "z": press(".toast button"); break;
     case "?": go("/keys"); break;
     case "Escape": { const reset = $(".sel [type=reset]"); if (reset) reset.click(); for (const d of $$("details.menu[open]")) d.open = false; break; }
-    default: { const b = $('[data-key-press="' + CSS.escape(event.key) + '"]'); if (b) { event.preventDefault(); b.click(); } }
+    default: press('[data-key-press="' + CSS.escape(event.key) + '"]');
   }
 });
 $("#find")?.addEventListener("focus", (event) => { if (matchMedia("(min-width: 720px)").matches) { const text = event.target.value; event.target.blur(); openPalette(text); } });

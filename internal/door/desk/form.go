@@ -200,13 +200,13 @@ func (v *Visit) read(s *jsonschema.Schema, f Field, texts []string) (any, string
 		return n, ""
 	}
 	if s != nil && s.Format == "date-time" {
-		return v.readTime(text)
+		return v.ReadTime(text)
 	}
 	return text, ""
 }
 
-// readTime reads a date and time of the business's own clock.
-func (v *Visit) readTime(text string) (any, string) {
+// ReadTime reads a date and time of the business's own clock.
+func (v *Visit) ReadTime(text string) (any, string) {
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, text, v.Zone()); err == nil {
 			return clock.Of(t).String(), ""

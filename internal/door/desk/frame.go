@@ -81,6 +81,7 @@ type View struct {
 	More    []Button // in the menu behind the dots
 	Watch   string   // the resource types whose events refresh the page, in words; * for all
 	Own     bool     // the page has its own layout and no padding
+	Beheads bool     // the page shows its own title
 
 	Session *account.Session
 	Done    string // what was just done
@@ -215,6 +216,18 @@ func (v *Visit) Show(status int, page string, w View) error {
 	w.Page = page
 	v.Prepare(&w)
 	return v.Write(status, base, &w)
+}
+
+// Fragment answers with a part alone, for the script of an open page.
+func (v *Visit) Fragment(name string, data any) error {
+	text, err := part(name, data)
+	if err != nil {
+		return err
+	}
+	SetHeaders(v.W, "")
+	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.W.Write([]byte(text)) //nolint:errcheck // the visitor is gone
+	return nil
 }
 
 // Write writes a page with the templates given.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -80,7 +81,7 @@ type (
 func (n *Noun[T]) showList(v *Visit) error {
 	q := v.R.URL.Query()
 	d := &listData{Path: n.Path, One: n.One, Many: n.Many, Lead: n.Lead, Seek: n.Seek, Query: q.Get("query"),
-		Away: v.May(n.ops() + ".delete"), Back: v.With(), Before: n.Before}
+		Away: !n.Kept && v.May(n.ops()+".delete"), Back: v.With(), Before: n.Before}
 	in := n.listInput(v, q)
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	offset = max(0, min(offset, 10_000_000))
@@ -108,7 +109,7 @@ func (n *Noun[T]) showList(v *Visit) error {
 		}
 	}
 	n.fillPager(v, d, page, offset, len(rows))
-	view := View{Title: Capital(n.Many), Section: n.rail(), Data: d, Watch: n.Type, Own: true,
+	view := View{Title: cmp.Or(n.Title, Capital(n.Many)), Section: n.rail(), Data: d, Watch: n.Type, Own: true,
 		API: v.Samples(n.ops()+".list", q)}
 	if n.mayCreate(v) {
 		d.New = "/" + n.Path + "/new"
@@ -160,7 +161,7 @@ func typed(v *Visit, s *jsonschema.Schema, texts []string) any {
 		}
 	}
 	if s.Format == "date-time" {
-		if t, issue := v.readTime(texts[0]); issue == "" {
+		if t, issue := v.ReadTime(texts[0]); issue == "" {
 			return t
 		}
 	}
@@ -310,7 +311,7 @@ func (n *Noun[T]) filterWord(v *Visit, f Filter, texts []string) (string, error)
 	case kindOf(s) == "boolean":
 		return "no", nil
 	case s != nil && s.Format == "date-time":
-		if t, issue := v.readTime(texts[0]); issue == "" {
+		if t, issue := v.ReadTime(texts[0]); issue == "" {
 			text, _, _ := strings.Cut(t.(string), "T")
 			return text, nil
 		}
@@ -381,7 +382,7 @@ func (n *Noun[T]) lines(v *Visit, in Fields) ([]Line, Page, error) {
 	for i := range rows {
 		l := n.Line(v, &rows[i])
 		l.ID, l.Href = rows[i].RowID(), "/"+n.Path+"/"+string(rows[i].RowID())
-		if l.Icon == "" && l.Avatar == nil {
+		if l.Icon == "" && l.Avatar == nil && l.Tick == "" {
 			l.Icon = n.Icon
 		}
 		if l.Ref != nil {

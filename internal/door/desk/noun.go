@@ -24,6 +24,7 @@ type Noun[T Row] struct {
 	Rail string // which entry of the rail is current; by default the path
 
 	One, Many string // "contact", "contacts"
+	Title     string // of the list; by default Many
 	Icon      string // of the sprite in parts/icons.html
 	Company   bool   // avatars are square
 
@@ -63,6 +64,8 @@ type Noun[T Row] struct {
 
 	// Front replaces the list page; the noun is then found by search and by reference alone.
 	Front func(*Visit) error
+	// Page replaces the object's page.
+	Page func(*Visit) error
 	// Total says what the rows of a page add up to.
 	Total func(v *Visit, rows []T) string
 	// Frozen objects show their facts and do not let them be edited.
@@ -70,6 +73,7 @@ type Noun[T Row] struct {
 	// Include asks the operations for more: "properties".
 	Include string
 	NoNew   bool // nothing is created by a form of this noun
+	Kept    bool // nothing is changed or deleted here
 	// Coin is the currency of the object's sums, where it has one of its own.
 	Coin func(row *T) string
 	// Layout is the template of the object's page, in place of "object".
@@ -278,13 +282,20 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 			return v.Export(n.ops()+".export", v.R.URL.Query())
 		}})
 	}
-	if len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil {
+	if !n.Kept && (len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil) {
 		routes = append(routes, Route{Pattern: "POST " + at + "/bulk", Show: n.bulk})
 	}
 	if d.Catalog.Named(n.ops()+".get") == nil {
 		return routes
 	}
-	routes = append(routes, Route{Pattern: "GET " + at + "/{id}", Show: n.showObject})
+	object := n.showObject
+	if n.Page != nil {
+		object = n.Page
+	}
+	routes = append(routes, Route{Pattern: "GET " + at + "/{id}", Show: object})
+	if n.Kept {
+		return routes
+	}
 	if d.Catalog.Named(n.ops()+".update") != nil {
 		routes = append(routes, Route{Pattern: "POST " + at + "/{id}/edit", Show: n.edit})
 	}

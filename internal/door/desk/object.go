@@ -106,7 +106,7 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 	}
 	name := n.Name(v, &o.row)
 	view := View{Title: name, Section: n.rail(), Data: d, Own: true, Watch: n.Type + " " + n.watch(),
-		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, ""}}, API: v.objectSamples(n.ops(), ref)}
+		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, ""}}, API: v.ObjectSamples(n.ops(), ref)}
 	if n.State != nil {
 		p := n.State(v, &o.row)
 		view.Badge = Badge{p.Text, p.Tone}

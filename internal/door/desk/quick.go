@@ -76,7 +76,8 @@ func (v *Visit) Paper(status int, html, text *string) error {
 		images += " https:" // the reader asked for them
 	}
 	h.Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; "+images+"; frame-ancestors 'self'; sandbox")
+		"default-src 'none'; style-src 'unsafe-inline'; "+images+"; frame-ancestors 'self'; "+
+			"sandbox allow-popups allow-popups-to-escape-sandbox") // a link opens a tab of its own
 	v.W.WriteHeader(status)
 	body := ""
 	switch {

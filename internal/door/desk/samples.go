@@ -27,8 +27,8 @@ func (v *Visit) Samples(operation string, q url.Values) []Sample {
 	return v.samples("GET", path, operation, v.typedInput(operation, asked))
 }
 
-// objectSamples are the calls that read an object.
-func (v *Visit) objectSamples(ops, ref string) []Sample {
+// ObjectSamples are the calls that read an object.
+func (v *Visit) ObjectSamples(ops, ref string) []Sample {
 	o := v.Catalog.Named(ops + ".get")
 	if o == nil {
 		return nil

@@ -65,7 +65,9 @@ func search(v *Visit) error {
 
 // morePlaces are pages that the rail does not have.
 var morePlaces = []Entry{
-	{Text: "Outbox", Href: "/outbox", Icon: "mail"}, {Text: "Email templates", Href: "/templates", Icon: "note"},
+	{Text: "Write a mail", Href: "/inbox/new", Icon: "pencil"}, {Text: "Outbox", Href: "/outbox", Icon: "send"},
+	{Text: "Imports", Href: "/imports", Icon: "import"}, {Text: "Suggestions", Href: "/suggestions", Icon: "review"},
+	{Text: "Email templates", Href: "/templates", Icon: "note"},
 	{Text: "Email consent", Href: "/opt-ins", Icon: "mail"}, {Text: "Properties", Href: "/properties", Icon: "columns"},
 	{Text: "Webhooks", Href: "/webhooks", Icon: "bolt"}, {Text: "Runs of automations", Href: "/executions",
 		Icon: "bolt"},

@@ -116,7 +116,7 @@ func (v *Visit) Export(operation string, q url.Values) error {
 			asked[name] = texts
 			p := v.property(strings.TrimSuffix(operation, ".export")+".list", name)
 			if p != nil && p.Format == "date-time" { // a day is typed in the business's own time
-				if at, issue := v.readTime(texts[0]); issue == "" {
+				if at, issue := v.ReadTime(texts[0]); issue == "" {
 					asked[name] = []string{at.(string)}
 				}
 			}
@@ -133,21 +133,8 @@ func (v *Visit) serve(operation string, path []string, query url.Values, inline 
 	if content.ReadSeekCloser != nil {
 		defer content.Close()
 	}
+	v.fileHeaders(content.Type, content.Name, inline)
 	h := v.W.Header()
-	h.Set("Content-Type", content.Type)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "private, no-cache")
-	kind := "attachment"
-	if inline && Showable(content.Type) {
-		kind = "inline"
-	}
-	policy := "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
-	if content.Type == "application/pdf" { // the browser's own viewer is a plugin and works in no sandbox
-		policy = "frame-ancestors 'self'"
-	}
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Set("Content-Disposition", disposition(kind, content.Name))
 	if content.ETag != "" {
 		h.Set("ETag", content.ETag)
 	}
@@ -160,6 +147,33 @@ func (v *Visit) serve(operation string, path []string, query url.Values, inline 
 		v.Log.WarnContext(v.R.Context(), "an export was cut off", "trace_id", v.ID, "err", err)
 		panic(http.ErrAbortHandler) // the reader must not mistake the part for the whole
 	}
+	return nil
+}
+
+// fileHeaders say what a file is, and that it runs nothing.
+func (v *Visit) fileHeaders(contentType, name string, inline bool) {
+	h := v.W.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, no-cache")
+	kind := "attachment"
+	if inline && Showable(contentType) {
+		kind = "inline"
+	}
+	policy := "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
+	if contentType == "application/pdf" { // the browser's own viewer is a plugin and works in no sandbox
+		policy = "frame-ancestors 'self'"
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Content-Disposition", disposition(kind, name))
+}
+
+// Content answers with a file that no operation streams, shown where a browser
+// can.
+func (v *Visit) Content(contentType, name string, content io.ReadSeeker) error {
+	v.fileHeaders(contentType, name, true)
+	http.ServeContent(v.W, v.R, "", time.Time{}, content)
 	return nil
 }
 
@@ -182,13 +196,17 @@ func (v *Visit) open(operation string, path []string, query url.Values) (*op.Con
 
 // Upload hands the request's body to an operation that takes a stream.
 func (v *Visit) Upload(operation string, body io.Reader, out any) error {
+	return v.send(operation, v.R.Header.Get("Content-Type"), v.R.ContentLength, body, out)
+}
+
+func (v *Visit) send(operation, contentType string, length int64, body io.Reader, out any) error {
 	o := v.Catalog.Named(operation)
 	if o == nil {
 		return fault.NotFound.New()
 	}
 	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID,
 		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)},
-			ContentType: v.R.Header.Get("Content-Type"), Length: v.R.ContentLength}})
+			ContentType: contentType, Length: length}})
 	if err != nil || out == nil {
 		return err
 	}

@@ -190,7 +190,7 @@ var InvalidID = fault.Define("INVALID_MESSAGE_ID", 400, "The message id is not a
 // Operations lists everything that can be done with messages.
 func (m *Messages) Operations() []*op.Op {
 	return slices.Concat(m.messageOperations(), m.transitionOperations(), m.attachmentOperations(), contactOperations(),
-		threadOperations(), threadNoteOperations())
+		threadOperations(), threadNoteOperations(), threadViewerOperations())
 }
 
 const exampleID = `"id": "5e0b7d1c-6a2f-4b93-9c48-2f7d1e8a3b60"`

@@ -33,6 +33,8 @@ type Thread struct {
 	MessageCount  int          `json:"messageCount" doc:"drafts included"`
 	Unread        bool         `json:"unread" doc:"true from the moment that mail comes in"`
 
+	LastMessage *ThreadMessage `json:"lastMessage,omitzero" db:"-" doc:"with include=lastMessage: the latest"`
+
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 }
@@ -111,15 +113,35 @@ type threadList struct {
 
 	AssigneeID *string `query:"assigneeId" format:"id-or-none" doc:"a member's id, or none"`
 	ContactID  *id.ID  `query:"contactId" doc:"the contact that the thread is with"`
+	CustomerID *id.ID  `query:"customerId"`
+	Unread     *bool   `query:"unread"`
+	Snoozed    *bool   `query:"snoozed" doc:"true: those that nobody needs to look at yet; false: all others"`
 	Query      *string `query:"query" max:"200" doc:"part of subject or address; 1-2 letters match word starts"`
+
+	Include []string `query:"include" enum:"lastMessage" doc:"lastMessage: also show the latest message in short"`
 }
 
 func listThreads(ctx context.Context, c *op.Call, in threadList) (*op.List[Thread], error) {
 	w := db.In(c.Org)
 	db.Equal(w, "contact_id", in.ContactID)
+	db.Equal(w, "customer_id", in.CustomerID)
 	db.EqualOrNone(w, "assignee_id", in.AssigneeID)
 	db.Choice(w, "status", in.Status, open, "closed")
-	return op.Rows(ctx, c, threads, in.Browse, in.SortBy, in.Query, w)
+	if in.Unread != nil && *in.Unread {
+		w.And("unread")
+	} else if in.Unread != nil {
+		w.And("NOT unread")
+	}
+	if in.Snoozed != nil && *in.Snoozed {
+		w.And("snoozed_until > ?", c.Now)
+	} else if in.Snoozed != nil {
+		w.And("(snoozed_until IS NULL OR snoozed_until <= ?)", c.Now)
+	}
+	list, err := op.Rows(ctx, c, threads, in.Browse, in.SortBy, in.Query, w)
+	if err != nil || !slices.Contains(in.Include, lastMessage) {
+		return list, err
+	}
+	return list, fillLast(ctx, c, list.Data)
 }
 
 func getThread(ctx context.Context, c *op.Call, in threadRef) (*Thread, error) {

@@ -22,7 +22,7 @@ var contacts = &desk.Noun[contact.Contact]{
 			}
 			return desk.Opt(c.OrganizationName)
 		}},
-		{Head: "Email", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(email(c)) }},
+		{Head: "Email", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(Email(c)) }},
 		{Head: "Phone", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			return desk.Text(phone(c))
 		}},
@@ -136,7 +136,8 @@ var contacts = &desk.Noun[contact.Contact]{
 	},
 }
 
-func email(c *contact.Contact) string {
+// Email is the address that a contact is written to first, or nothing.
+func Email(c *contact.Contact) string {
 	for _, e := range c.Emails {
 		if e.IsPrimary {
 			return e.Email
@@ -157,7 +158,7 @@ func phone(c *contact.Contact) string {
 
 // detail tells two people of the same name apart.
 func detail(c *contact.Contact) string {
-	if e := email(c); e != "" && e != Name(c) {
+	if e := Email(c); e != "" && e != Name(c) {
 		return e
 	}
 	if isCompany(c) == "" && c.OrganizationName != nil {

@@ -1,0 +1,222 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/message"
+)
+
+// answered sends a mail to somebody and lets their answer come in. It returns the
+// thread.
+func answered(t testing.TB, a *apptest.App, address, subject, body string) id.ID {
+	t.Helper()
+	sent := a.Send(t, a.Key, "POST", "/v1/messages",
+		fmt.Sprintf(`{"to": %q, "subject": "How are you?", "text": "Tell me."}`, address)).OK(t, 201)
+	internetID := ""
+	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		internetID, err = message.InternetID(ctx, tx, a.Org, sent.ID("id"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := a.Messages.Mailbox(t.Context(), "reply+"+internetID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "From: " + address + "\r\nTo: reply+" + internetID + "\r\nSubject: " + subject +
+		"\r\nMIME-Version: 1.0\r\nContent-Type: " + body
+	err = a.Messages.Receive(t.Context(), message.Arrived{Sender: address, Recipients: []message.Mailbox{box},
+		Content: strings.NewReader(text), Size: int64(len(text))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent.ID("threadId")
+}
+
+// work runs the jobs until the test ends.
+func work(t *testing.T, a *apptest.App) {
+	t.Helper()
+	if err := a.Jobs.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := a.Jobs.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+const plainBody = "text/plain\r\n\r\nVery well, thank you.\r\n\r\nOn Monday you wrote:\r\n> Tell me.\r\n"
+
+// A member works through the inbox without a script: reads, assigns, notes,
+// answers with a template and a file, snoozes, closes, and undoes it.
+func TestInboxStory(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := member(t, a)
+		b.get("/inbox").at("/inbox", "Nothing waits for you")
+		a.Send(t, a.Key, "POST", "/v1/contacts",
+			`{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.org"}]}`).OK(t, 201)
+		template := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "Thanks", "subject": "Thank you", `+
+			`"body": "Dear {{ contact.firstName }}, thank you for {{ thing }}."}`).OK(t, 201).ID("id")
+		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
+		thread := "/inbox/" + string(ref)
+		list := b.get("/inbox").at("/inbox", "Ada Lovelace", "How are you?", "Very well, thank you.", "1 unread")
+		list.find(`(<li class="new">)`)
+		p := b.get(thread).at(thread, "Very well, thank you.", "What it quotes", "Not verified", "Open page")
+		p.hasNot("reply+")
+		b.get("/inbox").hasNot(`<li class="new">`)
+		// Assigned to a colleague, who is not there.
+		b.post(thread+"/change", "do", "assign", "to", string(a.OwnerID), "back", thread).at(thread, "Assigned.", "Undo")
+		b.get("/inbox").hasNot("Nothing waits")
+		b.post(thread+"/change", "do", "assign", "to", string(id.New()), "back", thread).refused(400)
+		b.post(thread+"/reply", "do", "note", "text", "She is <b>nice</b>.").at(thread, "Note saved.",
+			"She is <b>nice</b>.", "Only your team")
+		b.post(thread+"/reply", "do", "note", "text", "").refused(400)
+		// A template is a beginning.
+		answer := b.get(thread+"?template="+string(template)).at(thread, "Dear Ada, thank you for [thing].")
+		last := answer.find(`name="inReplyToId" value="([^"]+)"`)
+		b.post(thread+"/reply", "do", "send", "to", "nobody at all", "subject", "Re", "text", "Hello").
+			refused(400, "nobody at all", "Hello")
+		draft := b.post(thread+"/reply", "do", "save", "to", "ada@example.org", "subject", "Re: How are you?", "text",
+			"Dear Ada, thank you.", "inReplyToId", last).at(thread, "Draft saved.", "Discard")
+		draftID := draft.find(`name="draft" value="([^"]+)"`)
+		b.get("/outbox?status=draft").at("/outbox", "ada@example.org", "draft")
+		b.upload(thread+"/reply", map[string]string{"do": "send", "draft": draftID, "to": "ada@example.org",
+			"subject": "Re: How are you?", "text": "Dear Ada, thank you again."}, "plan.txt", "A plan.").
+			at(thread, "Sent.", "Dear Ada, thank you again.", "plan.txt", "Waiting")
+		b.get("/inbox").at("/inbox", "Nothing waits for you")
+		b.get("/inbox?status=waiting").at("/inbox", "Ada Lovelace")
+		// Closed, and open again.
+		closed := b.post(thread+"/change", "do", "close", "list", "/inbox", "back", thread).at("/inbox", "Closed.")
+		b.get("/inbox?status=closed").at("/inbox", "Ada Lovelace")
+		b.post("/undo", "event", closed.find(`name="event" value="([^"]+)"`), "back", thread).at(thread, "Undone.",
+			"Waiting")
+		b.post(thread+"/change", "do", "snooze", "until", "2031-01-01T09:00", "list", "/inbox").refused(400, "within a")
+		b.post(thread+"/change", "do", "explode").refused(404)
+		b.get("/search?query=how+are").at("/search", "How are you?")
+		// Nobody else's.
+		other := visit(t, a.URL)
+		other.signIn(a.NewTenant(t, "free").Owner, "a long password").at("/")
+		other.get(thread).refused(404)
+		other.post(thread+"/change", "do", "close").refused(404)
+		other.post(thread + "/here").refused(404)
+		other.get("/outbox/" + draftID).refused(404)
+	})
+}
+
+// What an agent wrote is marked, and sent as its reader decides.
+func TestDraftOfAnAgent(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
+		agent := a.NewAgent(t, a.Tenant, "all")
+		_, access, _ := a.Connect(t, a.Tenant, agent)
+		session := a.Initialize(t, access)
+		in := b.get("/inbox/" + string(ref)).find(`name="inReplyToId" value="([^"]+)"`)
+		call := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "messages_create", `+
+			`"arguments": {"to": "ada@example.org", "subject": "Re: How are you?", "html": "<p>Dear <b>Ada</b>, `+
+			`thanks.</p>", "inReplyToId": %q, "draft": true}}}`, in)
+		if r := a.RPC(t, access, call, session...); r.Status != http.StatusOK {
+			t.Fatalf("%d %s", r.Status, r.Body)
+		}
+		p := b.get("/inbox/"+string(ref)).at("/inbox/"+string(ref), "Draft by", "Read it, then send it as yours.",
+			"Dear Ada, thanks.")
+		draft := p.find(`name="draft" value="([^"]+)"`)
+		b.post("/inbox/"+string(ref)+"/reply", "do", "send", "draft", draft, "to", "ada@example.org", "subject",
+			"Re: How are you?", "text", "Dear Ada, thanks.").at("/inbox/", "Sent.")
+		// Nothing was changed, so that its design stays.
+		if got := b.get("/outbox/" + draft + "/paper"); !strings.Contains(got.Body, "<b>Ada</b>") {
+			t.Errorf("%s", got.Body)
+		}
+	})
+}
+
+// Two people in one thread see each other, until one leaves.
+func TestReadersSeeEachOther(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		one, two := owner(t, a), member(t, a)
+		at := "/inbox/" + string(answered(t, a, "ada@example.org", "Re: How are you?", plainBody))
+		one.get(at).hasNot("reading this too")
+		two.get(at).has("is reading this too")
+		one.post(at+"/here").has("Grace Hopper", "is reading this too")
+		two.post(at + "/here?left=yes")
+		one.post(at+"/here").hasNot("reading this too")
+	})
+}
+
+// Designed mail is shown in a frame that runs nothing and loads pictures only
+// when somebody asks.
+func TestDesignedMail(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		ref := answered(t, a, "ada@example.org", "News", "text/html\r\n\r\n<table><tr><td>News"+
+			`<img src="https://tracker.example/x.png" onerror="parent.ran=1"></td></tr></table><script>ran=1</script>`)
+		p := b.get("/inbox/" + string(ref))
+		quiet(t, p)
+		paper := p.find(`src="(/inbox/[^"]+/paper/[^"]+)"`)
+		p.find(`(sandbox="allow-popups allow-popups-to-escape-sandbox")`)
+		shown := b.get(paper)
+		policy := shown.Header.Get("Content-Security-Policy")
+		if strings.Contains(policy, "https:") || !strings.Contains(policy, "sandbox") ||
+			strings.Contains(policy, "script-src") || strings.Contains(shown.Body, "<script") ||
+			strings.Contains(shown.Body, "onerror") {
+			t.Errorf("%s %s", policy, shown.Body)
+		}
+		asked := b.get(strings.ReplaceAll(p.find(`href="([^"]+)">Show pictures`), "&amp;", "&"))
+		src := asked.find(`src="(/inbox/[^"]+/paper/[^"]+)"`)
+		if got := b.get(src).Header.Get("Content-Security-Policy"); !strings.Contains(got, "img-src 'self' data: https:") {
+			t.Errorf("%s: %s", src, got)
+		}
+	})
+}
+
+// What was sent is seen as its reader sees it: designed, as text, with its source
+// and the invoice's PDF.
+func TestOutboxStory(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		b := member(t, a)
+		b.get("/outbox").at("/outbox", "No mails yet")
+		customer := a.Send(t, a.Key, "POST", "/v1/customers",
+			`{"name": "Jacquard & Sons", "email": "orders@example.net"}`).OK(t, 201).ID("id")
+		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
+			`[{"description": "Cards", "unitAmountCents": 900}]}`, customer)).OK(t, 201).ID("id")
+		a.Send(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200)
+		b.post("/invoices/"+string(invoice)+"/send", "to", "orders@example.net").at("/invoices/", "Sent.")
+		list := b.get("/outbox?status=sent")
+		for range 600 {
+			if strings.Contains(list.Body, "Invoice INV-") {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+			list = b.get("/outbox?status=sent")
+		}
+		list.at("/outbox", "Invoice INV-", "orders@example.net", "sent")
+		at := list.find(`href="(/outbox/[^"?]+)"`)
+		p := b.get(at).at(at, "orders@example.net", "As designed", "Source", ".pdf")
+		if paper := b.get(at + "/paper"); !strings.Contains(paper.Body, "See the invoice") {
+			t.Errorf("%s", paper.Body)
+		}
+		pdf := b.get(p.find(`href="(/outbox/[^"]+/file/0)"`))
+		if !strings.HasPrefix(pdf.Body, "%PDF") || pdf.Header.Get("Content-Type") != "application/pdf" {
+			t.Errorf("%v", pdf.Header)
+		}
+		b.get(at + "/file/1").refused(404)
+		b.get(at+"?as=text").at(at, "INV-")
+		b.get(at+"?as=source").at(at, "MIME-Version: 1.0", "DKIM")
+		b.post("/inbox/new", "to", "ada@example.org", "subject", "Later", "text", "Soon.", "scheduledAt",
+			"2026-12-24T09:00", "do", "send").at("/inbox/", "It will be sent then.", "Do not send")
+		b.get("/outbox?status=scheduled").at("/outbox", "Later")
+	})
+}

@@ -1,0 +1,285 @@
+package mail
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/message"
+)
+
+// threads are found by search and named on timelines like any other noun; their
+// pages are made by hand.
+var threads = &desk.Noun[message.Thread]{
+	Path: "inbox", Ops: "threads", Type: "thread", One: "conversation", Many: "conversations", Icon: "mail",
+	NoNew: true, Seek: "Subject, person",
+	Front: showInbox, Page: showThread,
+	Name: func(_ *desk.Visit, t *message.Thread) string { return subject(t.Subject) },
+	Line: func(v *desk.Visit, t *message.Thread) desk.Line {
+		l := desk.Line{Icon: "mail", Text: subject(t.Subject), Time: v.When(t.LastMessageAt), Pill: standing(v, t)}
+		if t.ContactID != nil {
+			l.Ref = &desk.Ref{Path: "contacts", ID: *t.ContactID}
+		}
+		return l
+	},
+	Fields: []desk.Field{
+		{Field: "status", Word: "Status"}, {Field: "assigneeId", Word: "Assigned to", Ref: "members"},
+		{Field: "snoozedUntil", Word: "Snoozed until"}, {Field: "subject", Word: "Subject"},
+		{Field: "unread", Word: "Unread"}, {Field: "contactId", Word: "Contact", Ref: "contacts"},
+		{Field: "customerId", Word: "Customer", Ref: "customers"},
+	},
+}
+
+func subject(s string) string {
+	if s == "" {
+		return "(no subject)"
+	}
+	return s
+}
+
+// standing is who has the next word.
+func standing(v *desk.Visit, t *message.Thread) desk.Pill {
+	if t.SnoozedUntil != nil && *t.SnoozedUntil > v.Now() {
+		return desk.Pill{Text: "until " + v.When(*t.SnoozedUntil).Text}
+	}
+	return desk.Pill{Text: string(t.Status)}
+}
+
+// inboxData is what the template "inbox" shows: the threads, one of them, and the
+// person that it is with.
+type inboxData struct {
+	Tabs           []tab
+	Query          string
+	Hidden         url.Values // the filters, which a search keeps
+	Filter         string     // what narrows the list, in words
+	Threads        []line
+	Earlier, Later string
+	Empty, Lead    string
+	Unread         int
+	Thread         *threadData
+	Person         *personData
+	API            []desk.Sample
+	MayWrite       bool
+	Error          string
+}
+
+type tab struct {
+	Word, Href string
+	On         bool
+}
+
+// line is a thread in the list.
+type line struct {
+	Href, Who, Subject, Preview string
+	Avatar                      *desk.Avatar
+	Time                        *desk.Moments
+	Pills                       []desk.Pill
+	Unread, On                  bool
+}
+
+const shownThreads = 40
+
+// listFields are what the address of the list may have, each a filter of the API.
+var listFields = []string{"status", "assigneeId", "contactId", "customerId", "snoozed", "unread", "query", "offset"}
+
+// listQuery is the part of an address that says which threads are listed.
+func listQuery(v *desk.Visit) url.Values {
+	out := url.Values{}
+	asked := v.R.URL.Query()
+	for _, name := range listFields {
+		if len(asked[name]) > 0 && asked.Get(name) != "" {
+			out[name] = asked[name]
+		}
+	}
+	return out
+}
+
+// listInput is a list's address as the operation takes it. Without a filter it is
+// what somebody should look at now.
+func listInput(q url.Values) desk.Fields {
+	in := desk.Fields{"sortBy": "lastMessageAt", "limit": shownThreads, "include": []string{"lastMessage"}}
+	for _, name := range []string{"assigneeId", "contactId", "customerId", "query"} {
+		if q.Get(name) != "" {
+			in[name] = q.Get(name)
+		}
+	}
+	for _, name := range []string{"snoozed", "unread"} {
+		if q.Get(name) != "" {
+			in[name] = q.Get(name) == "true"
+		}
+	}
+	if len(q["status"]) > 0 {
+		in["status"] = q["status"]
+	}
+	switch {
+	case len(q) == 0 || len(q) == 1 && q.Has("offset"):
+		in["status"], in["snoozed"] = []string{"open"}, false
+	case q.Get("assigneeId") != "" && !q.Has("status"):
+		in["status"] = []string{"open", "waiting"}
+	}
+	if n, err := strconv.Atoi(q.Get("offset")); err == nil {
+		in["offset"] = max(0, min(n, 1_000_000))
+	}
+	return in
+}
+
+func at(path string, q url.Values) string {
+	u := url.URL{Path: path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// showInbox shows the list without a thread.
+func showInbox(v *desk.Visit) error {
+	d, err := list(v, "")
+	if err != nil {
+		return err
+	}
+	return v.Show(http.StatusOK, "inbox", desk.View{Title: "Inbox", Section: "inbox", Data: d, Own: true, Beheads: true,
+		Watch: "thread message"})
+}
+
+// list is the list of threads, of which one may be open.
+func list(v *desk.Visit, open id.ID) (*inboxData, error) {
+	q := listQuery(v)
+	d := &inboxData{Query: q.Get("query"), MayWrite: v.May("messages.create"), API: v.Samples("threads.list", q),
+		Empty: "Nothing waits for you", Lead: "Mail to your addresses appears here, as conversations."}
+	rows, page, err := desk.List[message.Thread](v, "threads.list", listInput(q))
+	if err != nil {
+		whole, wrong, _, rest := desk.Refused(err)
+		if rest != nil {
+			return nil, rest
+		}
+		d.Error = whole
+		for field, text := range wrong {
+			d.Error = desk.Capital(field) + ": " + text
+		}
+	}
+	if err := d.fillLines(v, rows, q, open); err != nil {
+		return nil, err
+	}
+	if err := d.fillTabs(v, q); err != nil {
+		return nil, err
+	}
+	offset, _ := strconv.Atoi(q.Get("offset"))
+	turn := func(to int) string {
+		next := url.Values{}
+		for name, texts := range q {
+			next[name] = texts
+		}
+		next.Del("offset")
+		if to > 0 {
+			next.Set("offset", strconv.Itoa(to))
+		}
+		return at("/inbox", next)
+	}
+	if offset > 0 {
+		d.Earlier = turn(max(0, offset-shownThreads))
+	}
+	if page.HasMore {
+		d.Later = turn(offset + shownThreads)
+	}
+	return d, nil
+}
+
+func (d *inboxData) fillLines(v *desk.Visit, rows []message.Thread, q url.Values, open id.ID) error {
+	var ids []id.ID
+	for i := range rows {
+		if rows[i].ContactID != nil {
+			ids = append(ids, *rows[i].ContactID)
+		}
+	}
+	names, err := v.Names("contacts", ids)
+	if err != nil {
+		return err
+	}
+	members, err := v.Names("members", nil)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		t := &rows[i]
+		l := line{Href: at("/inbox/"+string(t.ID), q), Subject: subject(t.Subject), Who: names[desk.Ptr(t.ContactID)],
+			Time: v.When(t.LastMessageAt), Unread: t.Unread, On: t.ID == open}
+		if m := t.LastMessage; m != nil {
+			l.Preview = m.Preview
+			if l.Who == "" {
+				l.Who = other(m)
+			}
+			switch m.Status {
+			case message.Draft:
+				l.Pills = append(l.Pills, desk.Pill{Text: "draft", Tone: "line"})
+			case message.Failed, message.Bounced:
+				l.Pills = append(l.Pills, desk.Pill{Text: "not delivered", Tone: "bad"})
+			case message.Scheduled:
+				l.Pills = append(l.Pills, desk.Pill{Text: "scheduled"})
+			}
+		}
+		if t.SnoozedUntil != nil && *t.SnoozedUntil > v.Now() {
+			l.Pills = append(l.Pills, desk.Pill{Text: "until " + v.When(*t.SnoozedUntil).Text})
+		}
+		if t.AssigneeID != nil && *t.AssigneeID != v.Session.User && members[*t.AssigneeID] != "" {
+			l.Pills = append(l.Pills, desk.Pill{Text: members[*t.AssigneeID], Tone: "line"})
+		}
+		if l.Who == "" {
+			l.Who = "(nobody)"
+		}
+		l.Avatar = desk.Face(l.Who, "")
+		if t.Unread {
+			d.Unread++
+		}
+		d.Threads = append(d.Threads, l)
+	}
+	return nil
+}
+
+// other is whom a message is from or to.
+func other(m *message.ThreadMessage) string {
+	if m.Direction == message.Outbound && len(m.To) > 0 {
+		return m.To[0]
+	}
+	return m.From
+}
+
+func (d *inboxData) fillTabs(v *desk.Visit, q url.Values) error {
+	me := string(v.Session.User)
+	views := []struct {
+		word  string
+		query url.Values
+	}{
+		{"Open", url.Values{}},
+		{"Mine", url.Values{"assigneeId": {me}}},
+		{"Waiting", url.Values{"status": {"waiting"}}},
+		{"Snoozed", url.Values{"snoozed": {"true"}}},
+		{"Closed", url.Values{"status": {"closed"}}},
+	}
+	plain := url.Values{}
+	for name, texts := range q {
+		if name != "offset" {
+			plain[name] = texts
+		}
+	}
+	for _, w := range views {
+		d.Tabs = append(d.Tabs, tab{w.word, at("/inbox", w.query), plain.Encode() == w.query.Encode()})
+	}
+	d.Hidden = url.Values{}
+	for name, texts := range plain {
+		if name != "query" {
+			d.Hidden[name] = texts
+		}
+	}
+	if len(plain) > 0 {
+		d.Empty, d.Lead = "No conversations here", ""
+	}
+	for _, f := range []struct{ field, path string }{{"contactId", "contacts"}, {"customerId", "customers"}} {
+		if ref, ok := id.Parse(q.Get(f.field)); ok {
+			names, err := v.Names(f.path, []id.ID{ref})
+			if err != nil {
+				return err
+			}
+			d.Filter = names[ref]
+		}
+	}
+	return nil
+}

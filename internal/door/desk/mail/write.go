@@ -1,0 +1,516 @@
+package mail
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/people"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/contact"
+	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/template"
+)
+
+// writeData is the form in which a mail is written: an answer, a new mail, or a
+// note that stays in the house.
+type writeData struct {
+	Action, Back string
+	Note         bool   // it is a note
+	Switch       string // the link to the other of answer and note
+	To, CC       string
+	Subject      string
+	Text         string
+	Later        string
+	DraftID      string
+	By           *desk.Who // the machine that wrote the draft
+	Files        []attached
+	FileIDs      []string
+	Templates    []desk.Line
+	Error        string
+	Wrong        map[string]string
+	Focus        bool
+	Name         string // whom it goes to, for those who cannot see
+	MaySend      bool
+	New          bool
+	ContactID    string
+	InReplyToID  string
+	From         string
+}
+
+// typed is a form that was refused.
+type typed struct {
+	whole string
+	wrong map[string]string
+}
+
+// answer is the form at the end of a thread.
+func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.Message, ty *typed) (*writeData, error) {
+	q := v.R.URL.Query()
+	w := &writeData{Action: at("/inbox/"+d.ID+"/reply", listQuery(v)), Back: d.At, MaySend: v.May("messages.create"),
+		Note: q.Get("write") == "note", Switch: v.With("write", "note") + "#reply", Focus: q.Has("write")}
+	if w.Note || !w.MaySend {
+		w.Note, w.Switch = true, v.With("write", "answer")+"#reply"
+		if !d.MayNote {
+			return nil, nil
+		}
+	}
+	ours, err := ourDomains(v)
+	if err != nil {
+		return nil, err
+	}
+	var draft *message.Message
+	var last *message.Message
+	for i := range messages { // newest first
+		m := &messages[i]
+		if m.Status == message.Draft && draft == nil {
+			draft = m
+		}
+		if m.Status != message.Draft && m.Status != message.Canceled && (last == nil ||
+			last.Direction == message.Outbound && m.Direction == message.Inbound) {
+			last = m
+		}
+	}
+	if last != nil {
+		w.InReplyToID = string(last.ID)
+		w.To, w.CC = recipients(last, ours)
+		w.Subject = again(last.Subject)
+		w.From = sender(last, ours)
+	}
+	if draft != nil && !w.Note {
+		if err := w.takeDraft(v, draft); err != nil {
+			return nil, err
+		}
+	}
+	w.Name = w.To
+	if err := w.fillTemplates(v); err != nil {
+		return nil, err
+	}
+	if err := w.useTemplate(v, t.ContactID, desk.Ptr(t.CustomerID)); err != nil {
+		return nil, err
+	}
+	if ty != nil {
+		w.fill(v.R.PostForm, ty)
+	}
+	return w, nil
+}
+
+// takeDraft puts a draft into the form.
+func (w *writeData) takeDraft(v *desk.Visit, draft *message.Message) (err error) {
+	w.DraftID, w.Subject = string(draft.ID), draft.Subject
+	w.To, w.CC = strings.Join(draft.To, ", "), strings.Join(draft.CC, ", ")
+	if draft.Text != nil {
+		w.Text = *draft.Text
+	}
+	if draft.ScheduledAt != nil {
+		w.Later = draft.ScheduledAt.Std().In(v.Zone()).Format("2006-01-02T15:04")
+	}
+	if w.By, err = madeBy(v, draft.ID); err != nil || len(draft.FileIDs) == 0 {
+		return err
+	}
+	for _, f := range draft.FileIDs {
+		w.FileIDs = append(w.FileIDs, string(f))
+	}
+	w.Files, err = attachments(v, draft.ID)
+	return err
+}
+
+// fill puts back what was typed.
+func (w *writeData) fill(posted url.Values, ty *typed) {
+	for name, to := range map[string]*string{"to": &w.To, "cc": &w.CC, "subject": &w.Subject, "text": &w.Text,
+		"scheduledAt": &w.Later} {
+		if posted.Has(name) {
+			*to = posted.Get(name)
+		}
+	}
+	w.Note = posted.Get("note") == "yes"
+	w.Error, w.Wrong, w.Focus = ty.whole, ty.wrong, true
+	for name, text := range ty.wrong {
+		if w.Error == "" {
+			w.Error = desk.Capital(map[string]string{"scheduledAt": "send later", "text": "text", "cc": "cc"}[name])
+			if w.Error == "" {
+				w.Error = desk.Capital(name)
+			}
+			w.Error += ": " + text + "."
+		}
+	}
+}
+
+// again is the subject of an answer.
+func again(subject string) string {
+	if len(subject) >= 3 && strings.EqualFold(subject[:3], "re:") {
+		return subject
+	}
+	return strings.TrimSpace("Re: " + subject)
+}
+
+// ourDomains are the domains that the business receives mail at.
+func ourDomains(v *desk.Visit) (map[string]bool, error) {
+	out := map[string]bool{}
+	if !v.May("domains.list") {
+		return out, nil
+	}
+	rows, _, err := desk.List[domain.Domain](v, "domains.list", desk.Fields{"limit": 100})
+	for i := range rows {
+		out[rows[i].Name] = rows[i].Email.Enabled && rows[i].Status == "active"
+	}
+	return out, err
+}
+
+func isOurs(address string, ours map[string]bool) bool {
+	_, known := ours[strings.ToLower(mailhost.DomainOf(mailhost.ToASCII(address)))]
+	return known || mailhost.NamesMessage(address)
+}
+
+// recipients are those who get an answer to a message: whoever wrote it, and
+// everybody else who got it.
+func recipients(m *message.Message, ours map[string]bool) (to, cc string) {
+	if m.Direction == message.Outbound {
+		return strings.Join(m.To, ", "), strings.Join(m.CC, ", ")
+	}
+	to = m.From
+	if m.ReplyTo != nil {
+		to = *m.ReplyTo
+	}
+	var others []string
+	for _, a := range slices.Concat(m.To, m.CC) {
+		if !isOurs(a, ours) && !strings.EqualFold(a, to) && !strings.EqualFold(a, m.From) {
+			others = append(others, a)
+		}
+	}
+	return to, strings.Join(others, ", ")
+}
+
+// sender is the address that an answer comes from: the one that was written to,
+// where mail can be sent from it.
+func sender(m *message.Message, ours map[string]bool) string {
+	if m.Direction == message.Outbound {
+		return m.From
+	}
+	for _, a := range slices.Concat(m.To, m.CC, m.BCC) {
+		if ours[strings.ToLower(mailhost.DomainOf(mailhost.ToASCII(a)))] && !mailhost.NamesMessage(a) {
+			return a
+		}
+	}
+	return ""
+}
+
+// fillTemplates offers the templates that people use.
+func (w *writeData) fillTemplates(v *desk.Visit) error {
+	if !v.May("email_templates.list") || w.Note {
+		return nil
+	}
+	rows, _, err := desk.List[template.EmailTemplate](v, "email_templates.list",
+		desk.Fields{"status": []string{"active"}, "sortBy": "name", "sortOrder": "asc", "limit": 100})
+	for i := range rows {
+		if rows[i].TemplateKey == nil {
+			w.Templates = append(w.Templates, desk.Line{Text: rows[i].Name,
+				Href: v.With("template", string(rows[i].ID), "write", "answer") + "#reply"})
+		}
+	}
+	return err
+}
+
+// useTemplate puts the template that the address names into the form. A value
+// that nobody knows stays as [its name], for the writer to fill in.
+func (w *writeData) useTemplate(v *desk.Visit, who *id.ID, customer id.ID) error {
+	ref, ok := id.Parse(v.R.URL.Query().Get("template"))
+	if !ok || w.Note {
+		return nil
+	}
+	var t template.EmailTemplate
+	if err := v.Do("email_templates.get", desk.Fields{"id": ref}, &t); err != nil {
+		return err
+	}
+	known, err := values(v, who, customer)
+	if err != nil {
+		return err
+	}
+	variables := desk.Fields{}
+	for _, name := range t.Variables {
+		value := known[name]
+		if value == "" {
+			value = "[" + name + "]"
+		}
+		set(variables, strings.Split(name, "."), value)
+	}
+	var made template.Rendered
+	if err := v.Do("email_templates.preview", desk.Fields{"id": ref, "variables": variables}, &made); err != nil {
+		return err
+	}
+	w.Text, w.Focus = strings.TrimSpace(made.Text), true
+	if w.New || w.Subject == "" {
+		w.Subject = made.Subject
+	}
+	return nil
+}
+
+func set(to desk.Fields, path []string, value string) {
+	for _, name := range path[:len(path)-1] {
+		below, ok := to[name].(desk.Fields)
+		if !ok {
+			below = desk.Fields{}
+			to[name] = below
+		}
+		to = below
+	}
+	to[path[len(path)-1]] = value
+}
+
+// values are what templates commonly name, by their placeholders.
+func values(v *desk.Visit, who *id.ID, customer id.ID) (map[string]string, error) {
+	out := map[string]string{"business.name": v.House().Name, "user.name": v.Session.Name}
+	if who != nil && v.May("contacts.get") {
+		var c contact.Contact
+		if err := v.Do("contacts.get", desk.Fields{"id": *who}, &c); err != nil && !fault.Has(err, fault.NotFound) {
+			return nil, err
+		}
+		name := people.Name(&c)
+		first := name
+		if c.FirstName != nil {
+			first = *c.FirstName
+		}
+		for _, prefix := range []string{"contact.", "customer.", ""} {
+			out[prefix+"name"], out[prefix+"firstName"] = name, first
+			if c.LastName != nil {
+				out[prefix+"lastName"] = *c.LastName
+			}
+		}
+	}
+	if customer != "" {
+		names, err := v.Names("customers", []id.ID{customer})
+		if err != nil {
+			return nil, err
+		}
+		if names[customer] != "" {
+			out["customer.name"] = names[customer]
+		}
+	}
+	return out, nil
+}
+
+// compose shows the form of a new mail.
+func compose(v *desk.Visit) error { return composePage(v, http.StatusOK, nil) }
+
+func composePage(v *desk.Visit, status int, ty *typed) error {
+	q := v.R.URL.Query()
+	w := &writeData{Action: "/inbox/new", Back: "/inbox", New: true, MaySend: true, Focus: true, To: q.Get("to"),
+		Subject: q.Get("subject")}
+	var who *id.ID
+	if ref, ok := id.Parse(q.Get("contactId")); ok {
+		var c contact.Contact
+		if err := v.Do("contacts.get", desk.Fields{"id": ref}, &c); err != nil {
+			return err
+		}
+		who, w.ContactID, w.Name = &ref, string(ref), people.Name(&c)
+		if w.To == "" {
+			w.To = people.Email(&c)
+		}
+	}
+	if err := w.fillTemplates(v); err != nil {
+		return err
+	}
+	if err := w.useTemplate(v, who, ""); err != nil {
+		return err
+	}
+	if ty != nil {
+		w.fill(v.R.PostForm, ty)
+		w.ContactID = v.R.PostForm.Get("contactId")
+	}
+	return v.Show(status, "compose", desk.View{Title: "New mail", Section: "inbox", Data: w,
+		Crumbs: []desk.Crumb{{Text: "Inbox", Href: "/inbox"}, {Text: "New mail"}}})
+}
+
+// send sends a new mail, or keeps it as a draft.
+func send(v *desk.Visit) error {
+	files, err := v.ReadUploads()
+	if err != nil {
+		return v.Explain(err, "inbox", "/inbox/new")
+	}
+	in, wrong := input(v, files)
+	if ref, ok := id.Parse(v.Value("contactId")); ok {
+		in["contactId"] = ref
+	}
+	if len(wrong) > 0 {
+		return composePage(v, http.StatusBadRequest, &typed{"", wrong})
+	}
+	in["draft"] = v.Value("do") == "save"
+	var m message.Message
+	if err := v.Do("messages.create", in, &m); err != nil {
+		return refuse(err, func(status int, ty *typed) error { return composePage(v, status, ty) })
+	}
+	return v.Done("/inbox/"+string(m.ThreadID), said(&m), nil)
+}
+
+func refuse(err error, show func(int, *typed) error) error {
+	whole, wrong, status, rest := desk.Refused(err)
+	if rest != nil {
+		return rest
+	}
+	return show(status, &typed{whole, wrong})
+}
+
+// said is the sentence about a message that was just written.
+func said(m *message.Message) string {
+	switch m.Status {
+	case message.Draft:
+		return "drafted"
+	case message.Scheduled:
+		return "scheduled"
+	}
+	return "sent"
+}
+
+// input reads what both forms have.
+func input(v *desk.Visit, files []id.ID) (desk.Fields, map[string]string) {
+	in, wrong := desk.Fields{}, map[string]string{}
+	var issue string
+	if in["to"], issue = addresses(v, v.Value("to")); issue != "" {
+		wrong["to"] = issue
+	}
+	cc, issue := addresses(v, v.Value("cc"))
+	if issue != "" {
+		wrong["cc"] = issue
+	}
+	in["cc"] = cc
+	text := strings.TrimRight(strings.ReplaceAll(v.R.PostForm.Get("text"), "\r\n", "\n"), "\n ")
+	in["text"], in["subject"] = text, v.Value("subject")
+	if text == "" && v.Value("do") != "save" {
+		wrong["text"] = "Write something first"
+	}
+	if v.Value("subject") == "" {
+		in["subject"] = "(no subject)"
+	}
+	if later := v.Value("scheduledAt"); later != "" {
+		at, issue := v.ReadTime(later)
+		if issue != "" {
+			wrong["scheduledAt"] = issue
+		}
+		in["scheduledAt"] = at
+	}
+	if from := v.Value("from"); from != "" {
+		in["from"] = from
+	}
+	kept := []id.ID{}
+	for _, text := range v.R.PostForm["file-kept"] {
+		if ref, ok := id.Parse(text); ok && !slices.Contains(v.R.PostForm["file-gone"], text) {
+			kept = append(kept, ref)
+		}
+	}
+	in["fileIds"] = append(kept, files...)
+	return in, wrong
+}
+
+// addresses reads addresses between commas. The name of a contact stands for
+// their first address; "Name · address" is what a suggestion fills in.
+func addresses(v *desk.Visit, text string) ([]string, string) {
+	out := []string{}
+	for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+		one = strings.TrimSpace(one)
+		if _, detail, ok := strings.Cut(one, " · "); ok && strings.Contains(detail, "@") {
+			one = detail
+		}
+		if i := strings.LastIndexByte(one, '<'); i >= 0 && strings.HasSuffix(one, ">") {
+			one = one[i+1 : len(one)-1]
+		}
+		if one == "" {
+			continue
+		}
+		if !strings.Contains(one, "@") && v.May("contacts.list") {
+			rows, _, err := desk.List[contact.Contact](v, "contacts.list", desk.Fields{"query": one, "limit": 5})
+			if err != nil || len(rows) != 1 || people.Email(&rows[0]) == "" {
+				return nil, "No address is known for " + one + ". Write the address, or pick one"
+			}
+			one = people.Email(&rows[0])
+		}
+		out = append(out, one)
+	}
+	return out, ""
+}
+
+// reply sends an answer, keeps it as a draft, or writes a note.
+func reply(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	to := at("/inbox/"+string(ref), listQuery(v))
+	files, err := v.ReadUploads()
+	if err != nil {
+		return v.Explain(err, "inbox", to)
+	}
+	again := func(status int, ty *typed) error { return threadPage(v, status, ty) }
+	draft, has := id.Parse(v.Value("draft"))
+	switch v.Value("do") {
+	case "note":
+		err := v.Do("threads.notes.create", desk.Fields{"id": ref, "body": v.Value("text")}, nil)
+		if err != nil {
+			return refuse(err, again)
+		}
+		return v.Done(to, "noted", nil)
+	case "discard":
+		if err := v.Do("messages.delete", desk.Fields{"id": draft}, nil); err != nil {
+			return v.Explain(err, "inbox", to)
+		}
+		return v.Done(to, "discarded", nil)
+	}
+	in, wrong := input(v, files)
+	if len(wrong) > 0 {
+		return again(http.StatusBadRequest, &typed{"", wrong})
+	}
+	var m message.Message
+	if has {
+		err = finish(v, draft, in, &m)
+	} else {
+		in["draft"] = v.Value("do") == "save"
+		if last, ok := id.Parse(v.Value("inReplyToId")); ok {
+			in["inReplyToId"] = last
+		}
+		err = v.Do("messages.create", in, &m)
+	}
+	if err != nil {
+		return refuse(err, again)
+	}
+	if err := passOn(v, ref, &m); err != nil {
+		return err
+	}
+	return v.Done(to, said(&m), nil)
+}
+
+// finish changes a draft and sends it, unless it is only to be kept.
+func finish(v *desk.Visit, draft id.ID, in desk.Fields, m *message.Message) error {
+	if err := v.Do("messages.get", desk.Fields{"id": draft}, m); err != nil {
+		return err
+	}
+	if m.Text != nil && strings.TrimSpace(*m.Text) == strings.TrimSpace(in["text"].(string)) {
+		delete(in, "text") // its HTML stays too
+	} else if m.HTML != nil {
+		in["html"] = nil // it says what the text said before
+	}
+	delete(in, "from")
+	if in["scheduledAt"] == nil {
+		in["scheduledAt"] = nil
+	}
+	in["id"] = draft
+	if err := v.Do("messages.update", in, m); err != nil || v.Value("do") == "save" {
+		return err
+	}
+	return v.Do("messages.send", desk.Fields{"id": draft}, m)
+}
+
+// passOn gives the next word to the other side, once an answer is on its way.
+func passOn(v *desk.Visit, ref id.ID, m *message.Message) error {
+	if m.Status == message.Draft || !v.May("threads.update") {
+		return nil
+	}
+	var t message.Thread
+	if err := v.Do("threads.get", desk.Fields{"id": ref}, &t); err != nil || t.Status != "open" {
+		return err
+	}
+	return v.Do("threads.update", desk.Fields{"id": ref, "status": "waiting"}, nil)
+}
