@@ -151,7 +151,7 @@ func TestReadersSeeEachOther(t *testing.T) {
 		two.get(at).has("is reading this too")
 		one.post(at+"/here").has("Grace Hopper", "is reading this too")
 		two.post(at + "/here?left=yes")
-		one.post(at+"/here").hasNot("reading this too")
+		one.post(at + "/here").hasNot("reading this too")
 	})
 }
 

@@ -426,6 +426,10 @@ addEventListener("keydown", (event) => {
     const b = $(selector);
     if (!b) return;
     event.preventDefault();
+    if (b.dataset.one !== undefined && !$('tbody input[name="id"]:checked', b.form)) { // the row at hand
+      const row = rows().find((r) => r.contains(document.activeElement)) || rows()[0], box = row && $('input[name="id"]', row);
+      if (box) box.checked = true;
+    }
     b.click();
     if (b.nodeName === "SUMMARY") $(".item, input, select", b.parentNode)?.focus(); // a menu begins with its first entry
   };
@@ -442,7 +446,7 @@ addEventListener("keydown", (event) => {
       if (now >= 0) { event.preventDefault(); items[Math.max(0, Math.min(now + (event.key === "ArrowDown" ? 1 : -1), items.length - 1))].focus(); }
       break;
     }
-    case "z": press(".toast button"); break;
+    case "z": press('.toast button, [data-key-press="z"]'); break;
     case "?": go("/keys"); break;
     case "Escape": { const reset = $(".sel [type=reset]"); if (reset) reset.click(); for (const d of $$("details.menu[open]")) d.open = false; break; }
     default: press('[data-key-press="' + CSS.escape(event.key) + '"]');

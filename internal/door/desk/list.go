@@ -40,7 +40,7 @@ type listData struct {
 	Error           string
 	Narrowed        bool // by a filter or a search
 	New             string
-	Export          string
+	Export, Import  string
 	Back            string
 	Before          string
 	BeforeData      any
@@ -114,6 +114,12 @@ func (n *Noun[T]) showList(v *Visit) error {
 	if n.mayCreate(v) {
 		d.New = "/" + n.Path + "/new"
 		view.Main = &Button{Text: "New " + n.One, Href: d.New, Icon: "plus"}
+	}
+	if n.Maker != "" {
+		view.Main = &Button{Text: n.Makes, Href: n.Maker, Icon: "plus"}
+	}
+	if n.Import != "" && v.May("imports.create") {
+		d.Import = n.Import
 	}
 	if page.Total != nil {
 		view.Sub = thousands(*page.Total)

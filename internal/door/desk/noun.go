@@ -73,7 +73,10 @@ type Noun[T Row] struct {
 	// Include asks the operations for more: "properties".
 	Include string
 	NoNew   bool // nothing is created by a form of this noun
-	Kept    bool // nothing is changed or deleted here
+	// Maker is the page that creates one, where that is not a form; Make its button.
+	Maker, Makes string
+	Import       string // the page that takes rows in from a file
+	Kept         bool   // nothing is changed or deleted here
 	// Coin is the currency of the object's sums, where it has one of its own.
 	Coin func(row *T) string
 	// Layout is the template of the object's page, in place of "object".

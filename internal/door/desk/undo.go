@@ -6,6 +6,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/eventlog"
+	"frontdesk/internal/resource/proposal"
 
 	"github.com/go-json-experiment/json"
 )
@@ -64,6 +65,41 @@ func undo(v *Visit) error {
 		return v.Redirect(back)
 	}
 	return v.Done(back, "undone", nil)
+}
+
+// undoSteps is how many steps a plan has when there may be more.
+const undoSteps = 500
+
+// undoRounds is how often TakeBack plans anew: a plan has at most 500 steps.
+const undoRounds = 8
+
+// TakeBack undoes everything that an agent, a request or an import did, as far as
+// nobody changed it since. It returns how many steps that took, and what stays.
+func (v *Visit) TakeBack(in Fields) (done int, stays []proposal.Skipped, err error) {
+	for range undoRounds {
+		var p proposal.Proposal
+		err := v.Do("undo.create", in, &p)
+		if fault.Has(err, proposal.NothingToUndo) {
+			return done, stays, nil
+		}
+		if err != nil {
+			return done, stays, err
+		}
+		if done == 0 {
+			stays = p.Skipped
+		}
+		if len(p.Steps) == 0 {
+			return done, stays, v.Do("proposals.cancel", Fields{"id": p.ID}, nil)
+		}
+		if err := v.Do("proposals.execute", Fields{"id": p.ID}, &p); err != nil {
+			return done, stays, err
+		}
+		done += len(p.Steps)
+		if len(p.Steps) < undoSteps {
+			return done, stays, nil
+		}
+	}
+	return done, stays, nil
 }
 
 func (v *Visit) undoOne(ref id.ID) error {

@@ -177,6 +177,15 @@ func (v *Visit) Content(contentType, name string, content io.ReadSeeker) error {
 	return nil
 }
 
+// Open is what an operation answers with as bytes, to be closed by the caller.
+func (v *Visit) Open(operation string, path ...string) (*op.Content, error) {
+	content, err := v.open(operation, path, nil)
+	if err == nil && content.ReadSeekCloser == nil {
+		return nil, fault.NotFound.New()
+	}
+	return content, err
+}
+
 func (v *Visit) open(operation string, path []string, query url.Values) (*op.Content, error) {
 	o := v.Catalog.Named(operation)
 	if o == nil {

@@ -39,7 +39,7 @@ var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definit
 
 // Operations lists everything that can be done with properties.
 func Operations() []*op.Op {
-	all := definitionOperations()
+	all := append(definitionOperations(), suggestionOperations()...)
 	for _, o := range objects {
 		all = append(all, o.operations()...)
 	}

@@ -153,6 +153,7 @@ func (s *Service) Operations() []*op.Op {
 		op.Bytes(op.Spec{
 			Name:      "imports.create",
 			Route:     "POST /v1/imports",
+			Doors:     op.REST | op.Console,
 			Resource:  "contacts",
 			AnyOf:     names,
 			Status:    202,

@@ -11,7 +11,7 @@ import (
 var contacts = &desk.Noun[contact.Contact]{
 	Path: "contacts", Type: "contact", One: "contact", Many: "contacts", Icon: "people",
 	Lead: "Everyone your business talks to, with everything that happened between you.",
-	Seek: "Name, email, phone",
+	Seek: "Name, email, phone", Import: "/imports/new?objectType=contacts",
 	Table: []desk.Column[contact.Contact]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			return desk.Named(Name(c), isCompany(c))

@@ -8,8 +8,9 @@ import (
 
 var customers = &desk.Noun[customer.Customer]{
 	Path: "customers", Type: "customer", One: "customer", Many: "customers", Icon: "building",
-	Lead: "A customer is a person or company that you bill. Their invoices, payments and balance are here.",
-	Seek: "Name, email, phone",
+	Lead:   "A customer is a person or company that you bill. Their invoices, payments and balance are here.",
+	Seek:   "Name, email, phone",
+	Import: "/imports/new?objectType=customers",
 	Tabs: []desk.Tab{{Word: "All"}, {Word: "Active", Query: "status=active"},
 		{Word: "Prospects", Query: "status=prospect"}, {Word: "Inactive", Query: "status=inactive"}},
 	Table: []desk.Column[customer.Customer]{

@@ -19,7 +19,17 @@ var _ = desk.AddTemplates(pages, "*.html")
 
 // Join adds the room to the desk.
 func Join(d *desk.Desk) {
-	d.AddNouns(contacts, customers)
+	d.AddNouns(contacts, customers, imports)
+	d.Add(
+		desk.Route{Pattern: "GET /suggestions", Show: suggested},
+		desk.Route{Pattern: "POST /suggestions/decide", Show: decideMany},
+		desk.Route{Pattern: "POST /suggestions/undo", Show: undecide},
+		desk.Route{Pattern: "GET /imports/new", Show: newImport},
+		desk.Route{Pattern: "POST /imports/new", Show: takeFile, Streams: true},
+		desk.Route{Pattern: "GET /imports/check", Show: checkImport},
+		desk.Route{Pattern: "POST /imports/check", Show: startImport},
+		desk.Route{Pattern: "POST /imports/{id}/undo", Show: undoImport},
+	)
 	for _, path := range []string{"contacts", "customers", "businesses"} {
 		d.Add(desk.Route{Pattern: "POST /" + path + "/{id}/property", Show: saveProperty(path)},
 			desk.Route{Pattern: "POST /" + path + "/{id}/suggestion", Show: decide(path)})
