@@ -2,13 +2,16 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/proposal"
 )
 
 type agentData struct {
@@ -23,6 +26,7 @@ type agentData struct {
 	Form     *form
 	URL      string
 	Asking   asking
+	Since    string // from when on its doings are offered to be undone
 }
 
 func (v *visit) agent() (*account.Agent, error) {
@@ -48,7 +52,7 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 		return err
 	}
 	d := agentData{Agent: g, Business: names[g.BusinessID], Presets: presets, Form: f, URL: v.AgentURL,
-		Asking: askingOf(g)}
+		Asking: askingOf(g), Since: v.desk().Now().Add(-24 * time.Hour).Std().In(v.desk().Zone()).Format(inputTime)}
 	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {
@@ -68,6 +72,33 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 	return v.show(status, "agent",
 		view{Title: g.Name, Section: "agents", Crumbs: agentCrumbs(crumb{g.Name, ""}), Badge: agentState(g.Status),
 			Data: d})
+}
+
+// inputTime is how a browser sends a date and a time.
+const inputTime = "2006-01-02T15:04"
+
+// undoAgent plans how to take back what an agent did, and shows the plan.
+func (v *visit) undoAgent() error {
+	g, err := v.agent()
+	if err != nil {
+		return err
+	}
+	since, issue := v.desk().ReadTime(v.value("since"))
+	if issue != "" {
+		return v.showAgent(http.StatusBadRequest, g, &form{Values: url.Values{"name": {g.Name}}, Error: issue + "."})
+	}
+	var p proposal.Proposal
+	err = v.do("undo.create", fields{"agentId": g.ID, "since": since}, &p)
+	if err != nil {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		f.Values.Set("name", g.Name)
+		return v.showAgent(status, g, f)
+	}
+	v.redirect("/review/" + string(p.ID))
+	return nil
 }
 
 // saveAgent sets every cell that the form has.

@@ -127,6 +127,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"GET /agents/new", (*visit).newAgentPage, "POST /agents/new", (*visit).createAgent,
 		"GET /agents/{id}", (*visit).agentPage, "POST /agents/{id}", (*visit).saveAgent,
 		"POST /agents/{id}/name", (*visit).renameAgent,
+		"POST /agents/{id}/undo", (*visit).undoAgent,
 		"POST /agents/{id}/activate", (*visit).activateAgent,
 		"GET /agents/{id}/deactivate", (*visit).deactivateAgentPage, "POST /agents/{id}/deactivate",
 		(*visit).deactivateAgent,

@@ -108,3 +108,40 @@ func TestSuggestionsStory(t *testing.T) {
 		other.post("/suggestions/decide", "do", "accept", chosen[2], chosen[3]).refused(404)
 	})
 }
+
+// A reader chooses columns and how dense rows are, in this browser.
+func TestColumnsAndDensity(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := member(t, a)
+		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
+			OK(t, 201)
+		b.get("/contacts").at("/contacts", "ada@example.org").find(`(<html lang="en">)`)
+		p := b.post("/view", "path", "contacts", "back", "/contacts?sortBy=name", "column", "Email", "column", "Tags",
+			"shown", "Tags", "density", "comfortable").at("/contacts", "Ada").hasNot("ada@example.org")
+		p.find(`(<html lang="en" data-density="comfortable">)`)
+		b.post("/view", "path", "contacts", "column", "Email", "shown", "Email", "density", "compact").
+			at("/contacts", "ada@example.org").find(`(<html lang="en">)`)
+		b.post("/view", "path", "nothing").refused(404)
+	})
+}
+
+// Everything that an agent did since a time is planned to be undone, seen, and
+// undone.
+func TestUndoOfAnAgent(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		agent := a.NewAgent(t, a.Tenant, "all")
+		_, access, _ := a.Connect(t, a.Tenant, agent)
+		session := a.Initialize(t, access)
+		a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "contacts_create", `+
+			`"arguments": {"firstName": "Zuse"}}}`, session...)
+		b.get("/contacts").at("/contacts", "Zuse")
+		at := "/agents/" + string(agent)
+		b.get(at).at(at, "Undo what it did")
+		b.post(at+"/undo", "since", "whenever").refused(400, "Write a date")
+		b.post(at+"/undo", "since", "2099-01-01T00:00").refused(404, "Nothing was found")
+		p := b.post(at+"/undo", "since", "2020-01-01T00:00").at("/review/", "Delete the contact", "Zuse")
+		b.post(p.where(), "decision", "execute").at(p.where(), "Done")
+		b.get("/contacts").at("/contacts", "No contacts yet")
+	})
+}

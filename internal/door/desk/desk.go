@@ -64,6 +64,7 @@ func (d *Desk) Routes() []Route {
 		{Pattern: "GET /search", Show: search},
 		{Pattern: "POST /undo", Show: undo},
 		{Pattern: "GET /keys", Show: keysPage},
+		{Pattern: "POST /view", Show: chooseView},
 	}, d.routes...)
 }
 

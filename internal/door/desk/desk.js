@@ -12,8 +12,8 @@ const store = {
   set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* a private window */ } },
 };
 
-// == Light or dark, compact or comfortable: kept in this browser
-for (const key of ["theme", "density"]) if (store.get(key)) root.dataset[key] = store.get(key);
+// == Light or dark: kept in this browser
+if (store.get("theme")) root.dataset.theme = store.get("theme");
 
 // == Morph: make one tree like another, and keep what has focus or was typed
 const keyOf = (node) => node.nodeType === 1 ? node.id || node.dataset.row || node.dataset.key || "" : "";
@@ -75,6 +75,7 @@ function show(text, url, how) {
   const next = new DOMParser().parseFromString(text, "text/html");
   if (!$("#content", next) || sheets(next) !== sheets(document)) { location.assign(url); return false; }
   document.title = next.title;
+  root.dataset.density = next.documentElement.dataset.density || "";
   document.body.dataset.now = next.body.dataset.now;
   made = Date.parse(next.body.dataset.now); began = Date.now();
   morph.mark = how === "live";

@@ -93,6 +93,8 @@ type View struct {
 	Rail    [][]Entry
 	API     []Sample
 
+	Density string // of rows; empty for compact
+
 	Time clock.Time
 	In   *time.Location
 }
@@ -168,7 +170,7 @@ func (v *Visit) Prepare(w *View) {
 		return
 	}
 	w.In = v.Zone()
-	w.House = v.House().Name
+	w.House, w.Density = v.House().Name, v.density()
 	q := v.R.URL.Query()
 	if w.Done == "" {
 		w.Done = v.sentence(q)

@@ -41,6 +41,8 @@ type listData struct {
 	Narrowed        bool // by a filter or a search
 	New             string
 	Export, Import  string
+	Columns         []columnChoice
+	Dense           bool
 	Back            string
 	Before          string
 	BeforeData      any
@@ -177,7 +179,9 @@ func typed(v *Visit, s *jsonschema.Schema, texts []string) any {
 // fillRows makes the table.
 func (n *Noun[T]) fillRows(v *Visit, d *listData, rows []T) error {
 	q := v.R.URL.Query()
-	for _, c := range n.Table {
+	table := n.columns(v)
+	d.Columns, d.Dense = n.heads(v), v.density() == ""
+	for _, c := range table {
 		h := head{Text: c.Head, Class: c.class()}
 		if c.Sort != "" {
 			order := "asc"
@@ -195,7 +199,7 @@ func (n *Noun[T]) fillRows(v *Visit, d *listData, rows []T) error {
 	for i := range rows {
 		ref := string(rows[i].RowID())
 		r := row{ID: ref, Name: n.Name(v, &rows[i]), Href: "/" + n.Path + "/" + ref}
-		for j, c := range n.Table {
+		for j, c := range table {
 			cell := c.Cell(v, &rows[i])
 			all = append(all, &cell)
 			in := cellIn{Cell: &cell, Class: c.class(), First: j == 0}
