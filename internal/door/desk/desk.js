@@ -33,7 +33,7 @@ function morph(from, to) {
   }
   if (["INPUT", "TEXTAREA", "SELECT"].includes(from.nodeName)) {
     // What was typed and not sent yet is the person's, not the server's.
-    const theirs = from.unsent || from === document.activeElement;
+    const theirs = from.unsent || morph.mark && from === document.activeElement;
     if (from.nodeName === "SELECT") { if (theirs) return; children(from, to); }
     if (!theirs && from.type !== "checkbox" && from.type !== "file") from.value = to.value;
     return;
@@ -126,6 +126,8 @@ function cleanAddress() {
   history.replaceState(history.state, "", u);
 }
 
+// A field may be called "method" or "action", and hides the form's own.
+const posts = (form) => form.getAttribute("method") === "post";
 const ours = (url) => url.origin === location.origin && !/^\/(v1|docs|f|assets|healthz|metrics)(\/|$)/.test(url.pathname);
 
 addEventListener("click", (event) => {
@@ -144,15 +146,15 @@ addEventListener("click", (event) => {
 
 addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
-  if (event.defaultPrevented || form.target || form.dataset.upload !== undefined || form.closest(".old")) return;
+  if (event.defaultPrevented || form.hasAttribute("target") || form.dataset.upload !== undefined || form.closest(".old")) return;
   const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
   const filled = new FormData(form, button);
-  const data = form.enctype === "multipart/form-data" ? filled : new URLSearchParams(filled);
-  const sendsNow = form.method === "post" && !form.sending;
+  const data = form.getAttribute("enctype") === "multipart/form-data" ? filled : new URLSearchParams(filled);
+  const sendsNow = posts(form) && !form.sending;
   if (sendsNow) for (const field of form.elements) field.unsent = false;
-  if (form.method === "post") {
+  if (posts(form)) {
     if (form.sending) { form.again = form.dataset.lines !== undefined; return; } // a double click, or typed meanwhile
     form.sending = true;
     go(url, { method: "POST", body: data }, "page").then(() => {
@@ -417,7 +419,7 @@ addEventListener("keydown", (event) => {
   const field = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
   if (field) {
     if (event.key === "Escape") { const cancel = field.form && $("[data-cancel]", field.form); if (cancel) { event.preventDefault(); cancel.click(); } else field.blur(); }
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && field.form) { event.preventDefault(); field.form.requestSubmit(); }
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && field.form) { event.preventDefault(); field.form.requestSubmit($("button.main", field.form)); }
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -432,7 +434,7 @@ addEventListener("keydown", (event) => {
       if (box) box.checked = true;
     }
     b.click();
-    if (b.nodeName === "SUMMARY") $(".item, input, select", b.parentNode)?.focus(); // a menu begins with its first entry
+    if (b.nodeName === "SUMMARY") $(".item, input:not([type=hidden]), select", b.parentNode)?.focus(); // a menu begins with its first entry
   };
   switch (event.key) {
     case "g": going = Date.now(); break;
@@ -473,10 +475,10 @@ function uploadTo(form, files) {
   const next = (x) => {
     const file = queue.shift();
     if (!file) { if (x) { show(x.responseText, x.responseURL, "page"); history.pushState({}, "", x.responseURL); cleanAddress(); } return; }
-    const data = new FormData();
-    for (const input of $$("input[type=hidden]", form)) data.append(input.name, input.value);
-    data.append("file", file, file.name);
-    upload(form.action, data, next);
+    const data = new FormData(form);
+    data.delete("file");
+    data.append("file", file, file.name); // at the end, when the other fields are known
+    upload(form.getAttribute("action"), data, next);
   };
   next();
 }
@@ -531,7 +533,7 @@ async function refresh() {
   } catch { /* the stream says so */ }
 }
 // Somebody who is filling in a form is not disturbed.
-const asking = () => { const f = document.activeElement; return f && f.form && f.form.method === "post" && f.type !== "checkbox" && !f.matches("button"); };
+const asking = () => { const f = document.activeElement; return f && f.form && posts(f.form) && f.type !== "checkbox" && !f.matches("button"); };
 addEventListener("visibilitychange", () => { if (!document.hidden && stale) refresh(); });
 addEventListener("focusout", () => setTimeout(() => { if (stale && !asking()) refresh(); }, 300));
 function listen() {
