@@ -241,6 +241,13 @@ func (d *todayData) lists(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
+	waits, err := suggestionLine(v)
+	if err != nil {
+		return err
+	}
+	if waits != nil {
+		d.Aside = append(d.Aside, waits)
+	}
 	for _, s := range []*desk.Section{threads, due, late} {
 		if s != nil {
 			d.Sections = append(d.Sections, s)
@@ -275,6 +282,23 @@ func threadLines(v *desk.Visit) (*desk.Section, error) {
 		lines = append(lines, l)
 	}
 	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}, nil
+}
+
+// suggestionLine says how many suggested values wait for a decision.
+func suggestionLine(v *desk.Visit) (*desk.Section, error) {
+	if !v.May("suggestions.list") || !v.Has("/suggestions") {
+		return nil, nil
+	}
+	rows, page, err := desk.List[struct{}](v, "suggestions.list", desk.Fields{"limit": 50})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	text := desk.Count(len(rows), "value was suggested", "values were suggested")
+	if page.HasMore {
+		text = "More than " + text
+	}
+	return &desk.Section{Head: "Suggestions", All: "/suggestions", Name: "lines",
+		Data: desk.LinesOf(desk.Line{Icon: "review", Text: text, Href: "/suggestions"})}, nil
 }
 
 // domainLines are the domains that need somebody: that renew soon, failed or have
