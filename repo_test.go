@@ -216,6 +216,8 @@ var (
 		"proposals_age":  "the purge of proposals serves every organization",
 		"agent_use_age":  "the purge of agents' use serves every organization",
 
+		"thread_viewers_age": "the purge of viewers serves every organization",
+
 		"allowances_spent_until": "the purge of allowances serves every organization",
 
 		"memberships_user": "finds the organizations of a user who signs in",

@@ -3,6 +3,7 @@
 CREATE INDEX threads_status_latest ON threads (organization_id, status, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX threads_assignee_latest ON threads (organization_id, assignee_id, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX threads_unread ON threads (organization_id, created_at DESC, seq DESC) WHERE unread AND deleted_at IS NULL;
+CREATE INDEX threads_snoozed ON threads (organization_id, last_message_at DESC, seq DESC) WHERE snoozed_until IS NOT NULL AND deleted_at IS NULL;
 
 CREATE TABLE thread_viewers (
   seq SEQ,
@@ -13,7 +14,7 @@ CREATE TABLE thread_viewers (
   seen_at TIME NOT NULL,
   UNIQUE (thread_id, user_id)
 );
-CREATE INDEX thread_viewers_created_at ON thread_viewers (created_at);
+CREATE INDEX thread_viewers_age ON thread_viewers (created_at);
 
 -- Values that wait for a decision, across all objects.
 CREATE INDEX property_values_suggested ON property_values (organization_id, created_at DESC, seq DESC) WHERE status = 'suggested' AND deleted_at IS NULL;

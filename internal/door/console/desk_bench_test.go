@@ -63,7 +63,10 @@ func spent(b *testing.B) time.Duration {
 func fillDesk(b *testing.B, a *apptest.App) (who, thread, mail id.ID) {
 	b.Helper()
 	call := a.Door("action", a.Tenant)
-	const contacts, batch, threads = 100_000, 500, 12_500
+	contacts, batch, threads := 100_000, 500, 12_500
+	if os.Getenv("FRONTDESK_BENCH_SMALL") != "" { // to try something out
+		contacts, threads = 10_000, 1_250
+	}
 	for i := 0; i < contacts; i += batch {
 		var rows []string
 		for j := i; j < i+batch; j++ {

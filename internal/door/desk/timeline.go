@@ -463,13 +463,14 @@ func shorten(s string, most int) string {
 
 // members are the visitor's colleagues.
 func (v *Visit) members() []account.Colleague {
-	if !v.May("members.list") {
-		return nil
+	if v.team != nil || !v.May("members.list") {
+		return v.team
 	}
 	rows, _, err := List[account.Colleague](v, "members.list", Fields{"limit": 100, "sortOrder": "asc"})
 	if err != nil {
 		return nil
 	}
+	v.team = rows
 	return rows
 }
 

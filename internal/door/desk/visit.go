@@ -34,7 +34,8 @@ type Visit struct {
 	zone   *time.Location
 	now    clock.Time
 	names  map[id.ID]Who // of actors, once they were asked for
-	coin   string        // the currency of the object that the page is about
+	team   []account.Colleague
+	coin   string // the currency of the object that the page is about
 }
 
 // Fields is the input of an operation.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -188,11 +187,15 @@ func keptMail(v *desk.Visit, ref id.ID) (*kept, error) {
 	if !v.May("mailbox.list") {
 		return nil, nil
 	}
-	rows, _, err := desk.List[mailbox.MailboxMail](v, "mailbox.list", desk.Fields{"messageId": ref, "limit": 1})
+	type mailboxMail struct {
+		ID      id.ID  `json:"id"`
+		Content string `json:"content"`
+	}
+	rows, _, err := desk.List[mailboxMail](v, "mailbox.list", desk.Fields{"messageId": ref, "limit": 1})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	var c mailbox.MailboxContent
+	var c mailboxMail
 	if err := v.Do("mailbox.get", desk.Fields{"id": rows[0].ID}, &c); err != nil {
 		return nil, err
 	}

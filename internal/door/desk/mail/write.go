@@ -344,6 +344,9 @@ func send(v *desk.Visit) error {
 	if err := v.Do("messages.create", in, &m); err != nil {
 		return refuse(err, func(status int, ty *typed) error { return composePage(v, status, ty) })
 	}
+	if err := passOn(v, m.ThreadID, &m); err != nil {
+		return err
+	}
 	return v.Done("/inbox/"+string(m.ThreadID), said(&m), nil)
 }
 

@@ -128,7 +128,7 @@ func (d *todayData) waiting(v *desk.Visit) error {
 	if !v.May("threads.list") {
 		return nil
 	}
-	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
+	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"}, "snoozed": false,
 		"limit": figureRows, "sortBy": "lastMessageAt", "sortOrder": "asc"})
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func threadLines(v *desk.Visit) (*desk.Section, error) {
 		return nil, nil
 	}
 	rows, _, err := desk.List[message.Thread](v, "threads.list",
-		desk.Fields{"status": []string{"open"}, "limit": 5, "sortBy": "lastMessageAt", "sortOrder": "asc"})
+		desk.Fields{"status": []string{"open"}, "snoozed": false, "limit": 5, "sortBy": "lastMessageAt", "sortOrder": "asc"})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (d *todayData) happened(v *desk.Visit) error {
 	}
 	kept := rows[:0]
 	for _, e := range rows {
-		if !strings.HasPrefix(e.Type, "session.") && len(kept) < 8 {
+		if !strings.HasPrefix(e.Type, "session.") && !onlyRead(v, &e) && len(kept) < 8 {
 			kept = append(kept, e)
 		}
 	}
@@ -348,6 +348,16 @@ func (d *todayData) happened(v *desk.Visit) error {
 	}
 	d.Aside = append(d.Aside, &desk.Section{Head: "What happened", All: "/activity", Name: "feed", Data: moments})
 	return nil
+}
+
+// onlyRead reports whether somebody just opened a conversation.
+func onlyRead(v *desk.Visit, e *eventlog.Event) bool {
+	var before map[string]any
+	if e.Type != "thread.updated" || !v.Decode(e.Previous, &before) {
+		return false
+	}
+	delete(before, "updatedAt")
+	return len(before) == 1 && before["unread"] != nil
 }
 
 // setupLeft counts the steps that are left to set up the account.
