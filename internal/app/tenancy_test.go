@@ -285,7 +285,8 @@ func TestDeclarations(t *testing.T) {
 		if o.Path != "" && strings.HasPrefix(o.Path, "/v1/") == o.Public {
 			t.Errorf("%s: under /v1 is what needs a key, and nothing else: %s", o.Name, o.Path)
 		}
-		if !o.ReadOnly() && o.Action != op.ActionRead && len(o.Events) == 0 {
+		presence := o.Name == "threads.look" // who looks at something has not changed it
+		if !o.ReadOnly() && o.Action != op.ActionRead && len(o.Events) == 0 && !presence {
 			t.Errorf("%s changes something and emits nothing", o.Name)
 		}
 		if _, err := json.Marshal(o.InputSchema()); err != nil {
