@@ -2,6 +2,8 @@
 -- who looks at a thread at the moment.
 CREATE INDEX threads_status_latest ON threads (organization_id, status, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX threads_assignee_latest ON threads (organization_id, assignee_id, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX threads_contact_latest ON threads (organization_id, contact_id, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
+CREATE INDEX threads_customer_latest ON threads (organization_id, customer_id, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
 CREATE INDEX threads_unread ON threads (organization_id, created_at DESC, seq DESC) WHERE unread AND deleted_at IS NULL;
 CREATE INDEX threads_snoozed ON threads (organization_id, last_message_at DESC, seq DESC) WHERE snoozed_until IS NOT NULL AND deleted_at IS NULL;
 

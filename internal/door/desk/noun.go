@@ -77,6 +77,7 @@ type Noun[T Row] struct {
 	Maker, Makes string
 	Import       string // the page that takes rows in from a file
 	Kept         bool   // nothing is changed or deleted here
+	Alone        bool   // only its own list searches it, not Ctrl-K
 	// Coin is the currency of the object's sums, where it has one of its own.
 	Coin func(row *T) string
 	// Layout is the template of the object's page, in place of "object".
@@ -216,7 +217,7 @@ type noun interface {
 func (n *Noun[T]) path() string                    { return n.Path }
 func (n *Noun[T]) resourceType() string            { return n.Type }
 func (n *Noun[T]) words() (one, many, icon string) { return n.One, n.Many, n.Icon }
-func (n *Noun[T]) searchable() bool                { return n.Seek != "" }
+func (n *Noun[T]) searchable() bool                { return n.Seek != "" && !n.Alone }
 func (n *Noun[T]) mayList(v *Visit) bool           { return v.May(n.ops() + ".list") }
 func (n *Noun[T]) mayCreate(v *Visit) bool         { return !n.NoNew && v.May(n.ops()+".create") }
 func (n *Noun[T]) listed() bool                    { return len(n.Table) > 0 || n.Front != nil }
