@@ -1,3 +1,4 @@
+-- expand
 -- What the inbox of the desk needs: lists of threads by their latest message, and
 -- who looks at a thread at the moment.
 CREATE INDEX threads_status_latest ON threads (organization_id, status, last_message_at DESC, seq DESC) WHERE deleted_at IS NULL;
