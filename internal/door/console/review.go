@@ -298,7 +298,11 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 	if d.Open && p.AgentID != nil {
 		d.Allow = v.included(p)
 	}
-	return v.show(status, "proposal", view{Title: d.Who + " proposes", Section: "review",
+	title := "Proposal by " + d.Who
+	if d.Who == "You" {
+		title = "Your proposal"
+	}
+	return v.show(status, "proposal", view{Title: title, Section: "review",
 		Crumbs: []crumb{{"Review", "/review"}, {d.Says, ""}}, Badge: d.State, Data: d})
 }
 
