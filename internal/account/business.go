@@ -29,7 +29,7 @@ type Business struct {
 // Stationery is how the documents of a business look, and how customers pay
 // them.
 type Stationery struct {
-	AccentColor         *string `json:"accentColor" format:"color" doc:"of documents and of the button in mail, like #1f4e79"`
+	AccentColor         *string `json:"accentColor" format:"color" doc:"of documents and buttons in mail, like #1f4e79"`
 	PaymentInstructions *string `json:"paymentInstructions" max:"2000" doc:"how to pay, in words, on invoices"`
 	BankName            *string `json:"bankName"`
 	IBAN                *string `json:"iban" format:"iban" doc:"printed on invoices that are not paid"`

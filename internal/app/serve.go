@@ -89,8 +89,8 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
-		server := &http.Server{Handler: a.sayGoodbye(a.requests.count(h)), ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
-			WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		server := &http.Server{Handler: a.sayGoodbye(a.requests.count(h)), ReadHeaderTimeout: headerTime,
+			ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
 		go func() { failed <- server.Serve(netutil.LimitListener(l, maxConnections())) }()
 		stops = append(stops, server.Shutdown)

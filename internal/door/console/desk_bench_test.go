@@ -30,8 +30,9 @@ func BenchmarkDesk(b *testing.B) {
 	at := owner(b, a)
 	pages := []string{"/", "/contacts", "/contacts?query=person+77777", "/contacts?query=77", "/contacts?sortBy=name",
 		"/contacts?tag=t7", "/contacts?offset=50000", "/contacts/" + string(who), "/inbox", "/inbox?status=closed",
-		"/inbox?status=waiting", "/inbox?assigneeId=" + string(a.OwnerID), "/inbox?snoozed=true", "/inbox?query=subject+777",
-		"/inbox/" + string(thread), "/inbox/new?contactId=" + string(who), "/outbox", "/outbox?status=failed&status=bounced",
+		"/inbox?status=waiting", "/inbox?assigneeId=" + string(a.OwnerID), "/inbox?snoozed=true",
+		"/inbox?query=subject+777", "/inbox/" + string(thread), "/inbox/new?contactId=" + string(who), "/outbox",
+		"/outbox?status=failed&status=bounced",
 		"/outbox?query=person+77", "/outbox/" + string(mail), "/imports", "/suggestions", "/activity", "/tasks",
 		"/invoices", "/search?query=person+777", "/search?query=77"}
 	for _, page := range pages {
@@ -82,9 +83,9 @@ func fillDesk(b *testing.B, a *apptest.App) (who, thread, mail id.ID) {
 			if last != "" {
 				more = fmt.Sprintf(`, "inReplyToId": %q`, last)
 			}
-			m := call(b, "messages.create", fmt.Sprintf(`{"to": "person%d@example.org", "subject": "Subject %d", "text": `+
-				`"Dear person %d, this is line %d of what we have to say.", "draft": true%s}`, i*7%contacts, i, i, j, more)).
-				OK(b, 201)
+			m := call(b, "messages.create", fmt.Sprintf(`{"to": "person%d@example.org", "subject": "Subject %d",
+				"text": "Dear person %d, this is line %d of what we have to say.", "draft": true%s}`,
+				i*7%contacts, i, i, j, more)).OK(b, 201)
 			last, mail, thread = m.ID("id"), m.ID("id"), m.ID("threadId")
 		}
 		status := []string{"closed", "closed", "closed", "waiting"}[i%4]

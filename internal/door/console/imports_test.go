@@ -65,8 +65,8 @@ func TestSuggestionsStory(t *testing.T) {
 		definition := a.Send(t, a.Key, "POST", "/v1/property-definitions",
 			`{"objectType": "contact", "key": "city", "name": "City", "valueType": "text"}`).OK(t, 201).ID("id")
 		for i := range 10 {
-			c := a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": "Person", "lastName": "No%d"}`, i)).
-				OK(t, 201).ID("id")
+			c := a.Send(t, a.Key, "POST", "/v1/contacts",
+				fmt.Sprintf(`{"firstName": "Person", "lastName": "No%d"}`, i)).OK(t, 201).ID("id")
 			give := func(value, status string) {
 				a.Send(t, a.Key, "POST", "/v1/contacts/"+string(c)+"/properties", fmt.Sprintf(
 					`{"definitionId": %q, "value": %q, "status": %q, "sources": [{"url": "https://example.com/%d"}]}`,

@@ -77,7 +77,8 @@ func TestInboxStory(t *testing.T) {
 		p.hasNot("reply+")
 		b.get("/inbox").hasNot(`<li class="new">`)
 		// Assigned to a colleague, who is not there.
-		b.post(thread+"/change", "do", "assign", "to", string(a.OwnerID), "back", thread).at(thread, "Assigned.", "Undo")
+		b.post(thread+"/change", "do", "assign", "to", string(a.OwnerID), "back", thread).
+			at(thread, "Assigned.", "Undo")
 		b.get("/inbox").hasNot("Nothing waits")
 		b.post(thread+"/change", "do", "assign", "to", string(id.New()), "back", thread).refused(400)
 		b.post(thread+"/reply", "do", "note", "text", "She is <b>nice</b>.").at(thread, "Note saved.",
@@ -124,7 +125,8 @@ func TestDraftOfAnAgent(t *testing.T) {
 		_, access, _ := a.Connect(t, a.Tenant, agent)
 		session := a.Initialize(t, access)
 		in := b.get("/inbox/" + string(ref)).find(`name="inReplyToId" value="([^"]+)"`)
-		call := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "messages_create", `+
+		call := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name":
+			"messages_create", `+
 			`"arguments": {"to": "ada@example.org", "subject": "Re: How are you?", "html": "<p>Dear <b>Ada</b>, `+
 			`thanks.</p>", "inReplyToId": %q, "draft": true}}}`, in)
 		if r := a.RPC(t, access, call, session...); r.Status != http.StatusOK {
@@ -175,7 +177,8 @@ func TestDesignedMail(t *testing.T) {
 		}
 		asked := b.get(strings.ReplaceAll(p.find(`href="([^"]+)">Show pictures`), "&amp;", "&"))
 		src := asked.find(`src="(/inbox/[^"]+/paper/[^"]+)"`)
-		if got := b.get(src).Header.Get("Content-Security-Policy"); !strings.Contains(got, "img-src 'self' data: https:") {
+		got := b.get(src).Header.Get("Content-Security-Policy")
+		if !strings.Contains(got, "img-src 'self' data: https:") {
 			t.Errorf("%s: %s", src, got)
 		}
 	})

@@ -248,7 +248,7 @@ func upTo(ctx context.Context, p *goose.Provider, to int64) error {
 		if err == nil && pending {
 			_, err = p.UpTo(ctx, to)
 		}
-		if !(Locked(err) || madeTwice(err)) || attempt == lockAttempts {
+		if again := Locked(err) || madeTwice(err); !again || attempt == lockAttempts {
 			return err
 		}
 		select {

@@ -12,8 +12,8 @@ import (
 func TestSuggestions(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		define := func(kind string) string {
-			return call(t, "property_definitions.create", fmt.Sprintf(`{"objectType": %q, "key": "city", "name": "City", `+
-				`"valueType": "text"}`, kind)).OK(t, 201).Text("id")
+			return call(t, "property_definitions.create", fmt.Sprintf(`{"objectType": %q, "key": "city",
+				"name": "City", "valueType": "text"}`, kind)).OK(t, 201).Text("id")
 		}
 		ofContacts, ofCustomers := define("contact"), define("customer")
 		ada := call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201).Text("id")

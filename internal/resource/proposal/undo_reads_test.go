@@ -34,7 +34,8 @@ func TestUndoWalksNoLog(t *testing.T) {
 		mine, args := (&undoWork{Of: c.of}).mine()
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT data FROM events "+
-				"WHERE organization_id = $1 AND "+mine+" AND (created_at, seq) < ($5, $6) ORDER BY created_at DESC, seq DESC LIMIT 200",
+				"WHERE organization_id = $1 AND "+mine+" AND (created_at, seq) < ($5, $6) "+
+				"ORDER BY created_at DESC, seq DESC LIMIT 200",
 				append(append([]any{row}, args...), 100, 100)...)
 			if len(steps) != 1 || !strings.Contains(steps[0].Detail, "USING INDEX "+c.index+" ") ||
 				!strings.Contains(steps[0].Detail, "created_at<?") {

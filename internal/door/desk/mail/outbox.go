@@ -29,7 +29,9 @@ var outbox = &desk.Noun[message.Message]{
 		{Word: "Not delivered", Query: "status=failed&status=bounced"}, {Word: "Drafts", Query: "status=draft"},
 	},
 	Table: []desk.Column[message.Message]{
-		{Head: "Subject", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell { return desk.Text(subject(m.Subject)) }},
+		{Head: "Subject", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell {
+			return desk.Text(subject(m.Subject))
+		}},
 		{Head: "To", Width: "w4", Fold: "two", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell {
 			return desk.Text(strings.Join(m.To, ", "))
 		}},

@@ -265,10 +265,10 @@ func trust(m *message.Message) (desk.Pill, string) {
 		return desk.Pill{}, ""
 	}
 	why := "SPF " + string(a.SPF) + ", DKIM " + string(a.DKIM) + ", DMARC " + string(a.DMARC)
-	switch {
-	case a.DMARC == "pass":
+	switch a.DMARC {
+	case "pass":
 		return desk.Pill{Text: "Verified", Tone: "good"}, "It is from whom it says. " + why + "."
-	case a.DMARC == "fail":
+	case "fail":
 		return desk.Pill{Text: "Maybe forged", Tone: "bad"},
 			"The sender's domain says that it did not send this. " + why + "."
 	}

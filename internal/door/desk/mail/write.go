@@ -50,7 +50,8 @@ type typed struct {
 }
 
 // answer is the form at the end of a thread.
-func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.Message, ty *typed) (*writeData, error) {
+func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.Message,
+	ty *typed) (*writeData, error) {
 	q := v.R.URL.Query()
 	w := &writeData{Action: at("/inbox/"+d.ID+"/reply", listQuery(v)), Back: d.At, MaySend: v.May("messages.create"),
 		Note: q.Get("write") == "note", Switch: v.With("write", "note") + "#reply", Focus: q.Has("write")}

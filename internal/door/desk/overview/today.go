@@ -128,8 +128,8 @@ func (d *todayData) waiting(v *desk.Visit) error {
 	if !v.May("threads.list") {
 		return nil
 	}
-	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"}, "snoozed": false,
-		"limit": figureRows, "sortBy": "lastMessageAt", "sortOrder": "asc"})
+	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
+		"snoozed": false, "limit": figureRows, "sortBy": "lastMessageAt", "sortOrder": "asc"})
 	if err != nil {
 		return err
 	}
@@ -264,8 +264,8 @@ func threadLines(v *desk.Visit) (*desk.Section, error) {
 	if !v.May("threads.list") || !v.Has("/inbox") {
 		return nil, nil
 	}
-	rows, _, err := desk.List[message.Thread](v, "threads.list",
-		desk.Fields{"status": []string{"open"}, "snoozed": false, "limit": 5, "sortBy": "lastMessageAt", "sortOrder": "asc"})
+	rows, _, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
+		"snoozed": false, "limit": 5, "sortBy": "lastMessageAt", "sortOrder": "asc"})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

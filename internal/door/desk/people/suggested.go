@@ -80,7 +80,8 @@ func suggested(v *desk.Visit) error {
 	if err := d.fill(v, rows); err != nil {
 		return err
 	}
-	view := desk.View{Title: "Suggestions", Section: "review", Data: d, Own: true, API: v.Samples("suggestions.list", nil),
+	view := desk.View{Title: "Suggestions", Section: "review", Data: d, Own: true,
+		API:     v.Samples("suggestions.list", nil),
 		Watch:   "contact.property customer.property business.property",
 		Buttons: []desk.Button{{Text: "Proposals", Href: "/review", Icon: "review"}}}
 	if len(rows) > 0 {
