@@ -12,7 +12,7 @@ import (
 // is probed, one that waits for an acknowledgement is given up, and a statement
 // whose caller set no deadline gets one.
 const (
-	statementTime  = 9 * time.Second
+	statementTime  = 8 * time.Second
 	unacknowledged = 10 * time.Second
 	tcpUserTimeout = 18 // TCP_USER_TIMEOUT, which package syscall does not name
 )
