@@ -145,9 +145,8 @@ func (l *load) checkMail(ctx context.Context) error {
 func (l *load) checkHooks(ctx context.Context) error {
 	for i, register := range l.registers {
 		var want []string
-		err := l.each(ctx, l.keys[0], "/v1/events?type=contact.updated&resourceId="+register+"&", func(v map[string]any) {
-			want = append(want, fmt.Sprint(v["id"]))
-		})
+		changes := "/v1/events?type=contact.updated&resourceId=" + register + "&"
+		err := l.each(ctx, l.keys[0], changes, func(v map[string]any) { want = append(want, fmt.Sprint(v["id"])) })
 		if err != nil {
 			return err
 		}
@@ -175,8 +174,8 @@ func (l *load) checkHooks(ctx context.Context) error {
 			for at < min(len(got), len(want)) && got[at] == want[at] {
 				at++
 			}
-			l.report.wrong("the webhooks of register %d are out of order from number %d of %d: %v, want %v", i, at, len(want),
-				got[at:min(at+3, len(got))], want[at:min(at+3, len(want))])
+			l.report.wrong("the webhooks of register %d are out of order from number %d of %d: %v, want %v", i, at,
+				len(want), got[at:min(at+3, len(got))], want[at:min(at+3, len(want))])
 		}
 		l.report.add("webhooks in order", len(got))
 	}

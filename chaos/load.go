@@ -209,8 +209,8 @@ func (l *load) useLedger(ctx context.Context) {
 // issue makes an invoice and gives it its number.
 func (l *load) issue(ctx context.Context) {
 	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices", l.name("invoice"),
-		fmt.Sprintf(`{"customerId": "%s", "lineItems": [{"description": "Work", "quantity": "1", "unitAmountCents": 100}]}`,
-			l.customer))
+		fmt.Sprintf(`{"customerId": "%s", "lineItems":
+			[{"description": "Work", "quantity": "1", "unitAmountCents": 100}]}`, l.customer))
 	if !ok {
 		return
 	}

@@ -2,7 +2,6 @@ package console_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -31,25 +30,6 @@ func (s *screen) shows(text string) {
 }
 
 func (s *screen) keys(keys string) { s.t.Helper(); s.do(chromedp.KeyEvent(keys)) }
-
-func write(t *testing.T, method, address, key, body string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode >= 300 {
-		t.Fatalf("%s %s: %d", method, address, res.StatusCode)
-	}
-	return res.Status
-}
 
 // A person works at the desk: with the pointer, with keys alone, and while others
 // change things.
@@ -115,7 +95,7 @@ func TestDesk(t *testing.T) {
 	s.visit(service.URL + "/contacts")
 	s.shows("Live")
 	for range 50 { // the stream may begin a moment after the page
-		write(t, "POST", service.URL+"/v1/contacts", key, `{"firstName": "From", "lastName": "Outside"}`)
+		data(t, "POST", service.URL+"/v1/contacts", key, `{"firstName": "From", "lastName": "Outside"}`)
 		if ok, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`new Promise(done => {
 				let n = 0;
 				const t = setInterval(() => {
@@ -138,7 +118,7 @@ func TestDesk(t *testing.T) {
 	s.shows("Grace Hopper")
 
 	// An invoice: written, issued, seen.
-	write(t, "POST", service.URL+"/v1/customers", key, `{"name": "Compilers United", "email": "grace@example.com"}`)
+	data(t, "POST", service.URL+"/v1/customers", key, `{"name": "Compilers United", "email": "grace@example.com"}`)
 	s.visit(service.URL + "/invoices/new")
 	s.fill("customerId", "Compilers United")
 	s.do(chromedp.Click(chromedp.CSS(`main form button.main`)))
@@ -158,10 +138,10 @@ func TestDesk(t *testing.T) {
 
 	// Names that are too long, and that read from right to left.
 	contacts := service.URL + "/v1/contacts"
-	write(t, "POST", contacts, key, fmt.Sprintf(`{"firstName": %q, "organizationName": %q, "tags": [%q]}`, long, long,
+	data(t, "POST", contacts, key, fmt.Sprintf(`{"firstName": %q, "organizationName": %q, "tags": [%q]}`, long, long,
 		long[:60]))
-	write(t, "POST", contacts, key, fmt.Sprintf(`{"firstName": %q, "organizationName": %q}`, rtl, rtl))
-	write(t, "POST", service.URL+"/v1/tasks", key, fmt.Sprintf(`{"title": %q, "dueAt": "2026-01-01T00:00:00Z"}`, long))
+	data(t, "POST", contacts, key, fmt.Sprintf(`{"firstName": %q, "organizationName": %q}`, rtl, rtl))
+	data(t, "POST", service.URL+"/v1/tasks", key, fmt.Sprintf(`{"title": %q, "dueAt": "2026-01-01T00:00:00Z"}`, long))
 	for _, noun := range append(nouns, "tasks/board", "businesses", "search?query=don", "keys", "contacts/new") {
 		s.visit(service.URL + "/" + noun)
 		s.inspect("desk-full-" + strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(noun))
@@ -175,7 +155,7 @@ func TestDesk(t *testing.T) {
 	s.do(chromedp.Evaluate[chromedp.Void](`window.ran = 0`))
 	for _, evil := range []string{`<img src=x onerror="parent.ran=1;ran=1">`, `"><svg onload="ran=1">`,
 		`<script>ran=1</script>`, `javascript:ran=1`, `' onfocus='ran=1' autofocus='`} {
-		write(t, "POST", contacts, key, fmt.Sprintf(`{"firstName": %q, "jobTitle": %q, "notes": %q}`, evil, evil, evil))
+		data(t, "POST", contacts, key, fmt.Sprintf(`{"firstName": %q, "jobTitle": %q, "notes": %q}`, evil, evil, evil))
 	}
 	for _, path := range []string{"/contacts", "/search?query=ran", "/activity"} {
 		s.visit(service.URL + path)

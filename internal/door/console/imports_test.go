@@ -56,6 +56,36 @@ func TestImportStory(t *testing.T) {
 	})
 }
 
+// An import that is too large for one transaction is undone in the background, and
+// the page of the undo tells how far it has come.
+func TestLargeImportIsUndone(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		b := owner(t, a)
+		rows := "First name,Email\n"
+		for i := range 600 {
+			rows += fmt.Sprintf("Emmy,emmy%d@example.org\n", i)
+		}
+		check := b.upload("/imports/new", map[string]string{"objectType": "contacts"}, "people.csv", rows)
+		file := check.find(`name="file" value="([^"]+)"`)
+		at := b.post("/imports/check", "do", "import", "file", file, "objectType", "contacts").at("/imports/").where()
+		wait := func(path, text string) {
+			t.Helper()
+			for range 3000 {
+				if strings.Contains(b.get(path).text(), text) {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Fatalf("%s never shows %q", path, text)
+		}
+		wait(at, "Added 600")
+		undo := b.post(at+"/undo").at("/review/", "600 changes").where()
+		wait(undo, "600 are done, 0 stay as they are")
+		b.get("/contacts").hasNot("Emmy")
+	})
+}
+
 // Ten suggestions are accepted at once and undone, and what they took the place
 // of is back.
 func TestSuggestionsStory(t *testing.T) {

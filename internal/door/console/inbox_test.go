@@ -149,8 +149,9 @@ func TestReadersSeeEachOther(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		one, two := owner(t, a), member(t, a)
 		at := "/inbox/" + string(answered(t, a, "ada@example.org", "Re: How are you?", plainBody))
-		one.get(at).hasNot("reading this too")
-		two.get(at).has("is reading this too")
+		one.get(at)
+		one.post(at + "/here").hasNot("reading this too")
+		two.post(at + "/here").has("is reading this too")
 		one.post(at+"/here").has("Grace Hopper", "is reading this too")
 		two.post(at + "/here?left=yes")
 		one.post(at + "/here").hasNot("reading this too")

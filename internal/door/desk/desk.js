@@ -38,7 +38,7 @@ function morph(from, to) {
     if (!theirs && from.type !== "checkbox" && from.type !== "file") from.value = to.value;
     return;
   }
-  if (from.nodeName === "IFRAME") return;
+  if (from.nodeName === "IFRAME" || from.dataset.here) return; // what they hold comes by another way
   children(from, to);
 }
 
@@ -192,8 +192,10 @@ function ready(how) {
   for (const box of $$("[data-drop]")) box.classList.add("can-drop");
   for (const t of $$("[data-grow]")) grow(t);
   const reads = $("[data-here]")?.dataset.here || 0;
-  if (here && here !== reads) navigator.sendBeacon(here + "?left=yes");
+  const arrives = here !== reads;
+  if (here && arrives) navigator.sendBeacon(here + "?left=yes");
   here = reads;
+  if (here && arrives) present();
   state(connected);
 }
 

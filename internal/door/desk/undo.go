@@ -67,39 +67,18 @@ func undo(v *Visit) error {
 	return v.Done(back, "undone", nil)
 }
 
-// undoSteps is how many steps a plan has when there may be more.
-const undoSteps = 500
-
-// undoRounds is how often TakeBack plans anew: a plan has at most 500 steps.
-const undoRounds = 8
-
 // TakeBack undoes everything that an agent, a request or an import did, as far as
-// nobody changed it since. It returns how many steps that took, and what stays.
-func (v *Visit) TakeBack(in Fields) (done int, stays []proposal.Skipped, err error) {
-	for range undoRounds {
-		var p proposal.Proposal
-		err := v.Do("undo.create", in, &p)
-		if fault.Has(err, proposal.NothingToUndo) {
-			return done, stays, nil
-		}
-		if err != nil {
-			return done, stays, err
-		}
-		if done == 0 {
-			stays = p.Skipped
-		}
-		if len(p.Steps) == 0 {
-			return done, stays, v.Do("proposals.cancel", Fields{"id": p.ID}, nil)
-		}
-		if err := v.Do("proposals.execute", Fields{"id": p.ID}, &p); err != nil {
-			return done, stays, err
-		}
-		done += len(p.Steps)
-		if len(p.Steps) < undoSteps {
-			return done, stays, nil
-		}
+// nobody changed it since. What is too much for one transaction goes on in the
+// background, and the page of the proposal tells how far it has come.
+func (v *Visit) TakeBack(in Fields) (*proposal.Proposal, error) {
+	var p proposal.Proposal
+	if err := v.Do("undo.create", in, &p); err != nil {
+		return nil, err
 	}
-	return done, stays, nil
+	if len(p.Steps) == 0 { // all of it stays
+		return &p, v.Do("proposals.cancel", Fields{"id": p.ID}, nil)
+	}
+	return &p, v.Do("proposals.execute", Fields{"id": p.ID}, &p)
 }
 
 func (v *Visit) undoOne(ref id.ID) error {

@@ -11,12 +11,14 @@ import (
 
 // ThreadMessage is the latest message of a thread, in short.
 type ThreadMessage struct {
-	ID        id.ID    `json:"id"`
-	Direction string   `json:"direction" enum:"inbound,outbound"`
-	Status    Status   `json:"status" enum:"draft,scheduled,queued,sending,sent,delivered,bounced,failed,canceled,received"`
-	From      string   `json:"from" db:"from_address"`
-	To        []string `json:"to" db:"to_addresses" max:"1000"`
-	Preview   string   `json:"preview" db:"-" max:"200" doc:"the beginning of its text, without what it quotes"`
+	ID        id.ID  `json:"id"`
+	Direction string `json:"direction" enum:"inbound,outbound"`
+
+	Status Status `json:"status" enum:"draft,scheduled,queued,sending,sent,delivered,bounced,failed,canceled,received"`
+
+	From    string   `json:"from" db:"from_address"`
+	To      []string `json:"to" db:"to_addresses" max:"1000"`
+	Preview string   `json:"preview" db:"-" max:"200" doc:"the beginning of its text, without what it quotes"`
 }
 
 const (

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -164,10 +165,7 @@ func list(v *desk.Visit, open id.ID) (*inboxData, error) {
 	}
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	turn := func(to int) string {
-		next := url.Values{}
-		for name, texts := range q {
-			next[name] = texts
-		}
+		next := maps.Clone(q)
 		next.Del("offset")
 		if to > 0 {
 			next.Set("offset", strconv.Itoa(to))
@@ -254,21 +252,13 @@ func (d *inboxData) fillTabs(v *desk.Visit, q url.Values) error {
 		{"Snoozed", url.Values{"snoozed": {"true"}}},
 		{"Closed", url.Values{"status": {"closed"}}},
 	}
-	plain := url.Values{}
-	for name, texts := range q {
-		if name != "offset" {
-			plain[name] = texts
-		}
-	}
+	plain := maps.Clone(q)
+	plain.Del("offset")
 	for _, w := range views {
 		d.Tabs = append(d.Tabs, tab{w.word, at("/inbox", w.query), plain.Encode() == w.query.Encode()})
 	}
-	d.Hidden = url.Values{}
-	for name, texts := range plain {
-		if name != "query" {
-			d.Hidden[name] = texts
-		}
-	}
+	d.Hidden = maps.Clone(plain)
+	d.Hidden.Del("query")
 	if len(plain) > 0 {
 		d.Empty, d.Lead = "No conversations here", ""
 	}

@@ -208,11 +208,20 @@ func keptMail(v *desk.Visit, ref id.ID) (*kept, error) {
 	k := &kept{source: c.Content, html: mail.HTML, text: mail.Text, files: mail.Attachments}
 	for _, p := range mail.Inlines { // a picture that travels with the mail
 		if p.ContentID != "" && strings.HasPrefix(p.ContentType, "image/") {
-			k.html = strings.ReplaceAll(k.html, "cid:"+p.ContentID,
+			k.html = inline(k.html, "cid:"+p.ContentID,
 				"data:"+p.ContentType+";base64,"+base64.StdEncoding.EncodeToString(p.Content))
 		}
 	}
 	return k, nil
+}
+
+// maxEmbedded is how many bytes one picture may add to a page.
+const maxEmbedded = 8 << 20
+
+// inline puts a picture where a mail names it: once, and again as long as that does
+// not fill the memory.
+func inline(html, name, picture string) string {
+	return strings.Replace(html, name, picture, max(1, maxEmbedded/len(picture)))
 }
 
 // sentPaper is the designed mail, for a frame.

@@ -30,7 +30,6 @@ type threadData struct {
 	Snoozes      []desk.Option
 	Items        []item
 	More         string // the address that shows earlier messages too
-	Here         []string
 	Write        *writeData
 	MayChange    bool
 	MayNote      bool
@@ -129,9 +128,6 @@ func thread(v *desk.Visit, t *message.Thread, typed *typed) (*threadData, error)
 	}
 	messages, err := d.fillItems(v, t)
 	if err != nil {
-		return nil, err
-	}
-	if d.Here, err = look(v, t.ID, false); err != nil {
 		return nil, err
 	}
 	d.Write, err = answer(v, t, d, messages, typed)

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -131,13 +132,9 @@ func (w *writeData) fill(posted url.Values, ty *typed) {
 	}
 	w.Note = posted.Get("note") == "yes"
 	w.Error, w.Wrong, w.Focus = ty.whole, ty.wrong, true
-	for name, text := range ty.wrong {
+	for _, name := range slices.Sorted(maps.Keys(ty.wrong)) {
 		if w.Error == "" {
-			w.Error = desk.Capital(map[string]string{"scheduledAt": "send later", "text": "text", "cc": "cc"}[name])
-			if w.Error == "" {
-				w.Error = desk.Capital(name)
-			}
-			w.Error += ": " + text + "."
+			w.Error = desk.Capital(strings.ReplaceAll(name, "scheduledAt", "send later")) + ": " + ty.wrong[name] + "."
 		}
 	}
 }
@@ -497,8 +494,8 @@ func finish(v *desk.Visit, draft id.ID, in desk.Fields, m *message.Message) erro
 		in["html"] = nil // it says what the text said before
 	}
 	delete(in, "from")
-	if in["scheduledAt"] == nil {
-		in["scheduledAt"] = nil
+	if _, later := in["scheduledAt"]; !later {
+		in["scheduledAt"] = nil // also when the draft had a time
 	}
 	in["id"] = draft
 	if err := v.Do("messages.update", in, m); err != nil || v.Value("do") == "save" {

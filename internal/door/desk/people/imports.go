@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/proposal"
 	"frontdesk/internal/resource/transfer"
 )
 
@@ -278,12 +279,15 @@ func undoImport(v *desk.Visit) error {
 		return err
 	}
 	at := "/imports/" + string(ref)
-	done, stays, err := v.TakeBack(desk.Fields{"importId": ref})
+	p, err := v.TakeBack(desk.Fields{"importId": ref})
 	if err != nil {
 		return v.Explain(err, "contacts", at)
 	}
-	if done == 0 && len(stays) > 0 {
-		return v.Explain(fault.BadInput.Say("%s %s", stays[0].Why, stays[0].Instead), "contacts", at)
+	if len(p.Steps) == 0 && len(p.Skipped) > 0 {
+		return v.Explain(fault.BadInput.Say("%s %s", p.Skipped[0].Why, p.Skipped[0].Instead), "contacts", at)
+	}
+	if p.Status == proposal.Executing { // it is large, and goes on in the background
+		return v.Redirect("/review/" + string(p.ID))
 	}
 	return v.Done(at, "undone-import", nil)
 }
