@@ -41,7 +41,7 @@ func (s *server) sendLarge(ctx context.Context, v apptest.Tenant, n int64, sent 
 			var m int64
 			m, err = io.CopyN(part, zeros{}, min(1<<20, n-done))
 			done += m
-			if sent != nil {
+			if err == nil && sent != nil {
 				sent(done)
 			}
 		}
@@ -179,13 +179,13 @@ func TestKilledUpload(t *testing.T) {
 		s, v := prepare(t, e)
 		s.settings.Files.MaxBytes = 100 << 20
 		s.start()
-		half := make(chan struct{})
+		half, killed := make(chan struct{}), make(chan struct{})
 		ended := make(chan error, 1)
 		go func() {
 			res, err := s.sendLarge(context.Background(), v, 50<<20, func(n int64) {
 				if n == 20<<20 {
 					close(half)
-					time.Sleep(time.Second) // until it is killed
+					<-killed
 				}
 			})
 			if err == nil {
@@ -195,6 +195,7 @@ func TestKilledUpload(t *testing.T) {
 		}()
 		<-half
 		s.kill()
+		close(killed)
 		if err := <-ended; err == nil {
 			t.Fatal("the upload was answered")
 		}
