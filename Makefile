@@ -24,7 +24,7 @@ unit: ## Tests that need no server; the last line says what was skipped
 check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-checkzone, then lint
 	scripts/need strace
 	scripts/need pdftotext poppler-utils
-	scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
+	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
 judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers
@@ -37,20 +37,20 @@ judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth c
 	scripts/judge-domains
 
 attacks: ## Replay the attacks that an earlier version gave way to; all are refused
-	scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }
+	scripts/in-memory scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }
 
 conflicts: ## All tests on PostgreSQL while one write in twenty fails with a serialization conflict
-	FRONTDESK_TEST_CONFLICTS=20 scripts/with-postgres $(GOTEST) ./internal/...
+	FRONTDESK_TEST_CONFLICTS=20 scripts/in-memory scripts/with-postgres $(GOTEST) ./internal/...
 
 pooler: ## All tests on PostgreSQL through PgBouncer in transaction mode
-	scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
+	scripts/in-memory scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
 
 chaos: ## Three processes over PostgreSQL that are killed, frozen and cut off under load; CHAOS=-short for two minutes
 	scripts/with-postgres true # which installs it
 	cd chaos && go run . $(CHAOS)
 
 race: ## The kernel's tests under the race detector, shortened
-	scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...
+	scripts/in-memory scripts/with-postgres $(GOTEST) -race -short ./internal/kernel/...
 
 lint: ## go vet, gofmt and golangci-lint
 	go vet ./...

@@ -128,7 +128,7 @@ func fresh(t testing.TB, server string, migrations []fs.FS) string {
 		t.Fatal(err)
 	}
 	name := "t_" + strings.ReplaceAll(string(id.New()), "-", "")
-	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY file_copy"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
