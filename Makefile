@@ -69,4 +69,5 @@ verify: generate ## Fail when a generated file was not up to date
 bench: ## Load the service and print what it does; then the figures of the agent door, and of automations and webhooks together
 	cd bench && go run .
 	go test -run TestTools -bench Agent -v ./internal/door/mcp
+	cd bench && go run ./tokens
 	go test -run '^$$' -bench EventFlow -benchtime 1x ./internal/app

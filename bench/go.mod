@@ -2,9 +2,13 @@ module frontdesk/bench
 
 go 1.26.0
 
-require zombiezen.com/go/sqlite v1.4.2
+require (
+	github.com/tiktoken-go/tokenizer v0.10.0
+	zombiezen.com/go/sqlite v1.4.2
+)
 
 require (
+	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect

@@ -12,37 +12,58 @@ import (
 	"syscall"
 )
 
-// database is a PostgreSQL of our own, which can be restarted.
-type database struct {
-	bin, data string
-	port      int
-	who       *syscall.Credential // root may not run it
+// server is PostgreSQL's programs, and the user that may run them.
+type server struct {
+	bin string
+	who *syscall.Credential // root may not
 }
 
-func startDatabase(ctx context.Context, dir string) (*database, error) {
+// database is one PostgreSQL of our own, which can be restarted.
+type database struct {
+	*server
+	data string
+	port int
+}
+
+func newServer(dir string) (*server, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil || len(found) == 0 {
 		return nil, fmt.Errorf("PostgreSQL is not installed (Debian: sudo apt-get install postgresql)")
 	}
 	slices.Sort(found)
-	d := &database{bin: found[len(found)-1], data: filepath.Join(dir, "postgres")}
-	if err := os.Mkdir(d.data, 0o700); err != nil {
+	s := &server{bin: found[len(found)-1]}
+	if os.Getuid() != 0 {
+		return s, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
 		return nil, err
 	}
-	if os.Getuid() == 0 {
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			return nil, err
-		}
-		uid, _ := strconv.ParseUint(u.Uid, 10, 32)
-		gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-		d.who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(d.data, int(uid), int(gid)); err != nil {
-			return nil, err
-		}
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // its user must get through
-			return nil, err
-		}
+	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
+	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+	s.who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return s, os.Chmod(dir, 0o755) //nolint:gosec // its user must get through
+}
+
+// own makes a folder of the server's user.
+func (s *server) own(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if s.who == nil {
+		return nil
+	}
+	return os.Chown(dir, int(s.who.Uid), int(s.who.Gid))
+}
+
+func startDatabase(ctx context.Context, dir string) (*database, error) {
+	s, err := newServer(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{server: s, data: filepath.Join(dir, "postgres")}
+	if err := d.own(d.data); err != nil {
+		return nil, err
 	}
 	err = d.run(ctx, "initdb", "-D", d.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
 		"--locale-provider=icu", "--icu-locale=en-US-u-ka-shifted")
@@ -55,15 +76,17 @@ func startDatabase(ctx context.Context, dir string) (*database, error) {
 	return d, d.start(ctx)
 }
 
-func (d *database) run(ctx context.Context, command string, args ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, command), args...)
+func (s *server) run(ctx context.Context, command string, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, command), args...)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: d.who}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", command, err, out)
 	}
 	return nil
 }
+
+func (d *database) entrance() int { return d.port }
 
 // start runs the server with full syncs, as a business would.
 func (d *database) start(ctx context.Context) error {

@@ -21,6 +21,7 @@ type options struct {
 	short                                 bool
 	processes                             int
 	kills, freezes, restarts, cuts, holes int
+	failovers                             int
 	pause, longest, slowest               time.Duration
 	seed                                  uint64
 	binary                                string
@@ -36,6 +37,7 @@ func main() {
 	flag.IntVar(&o.restarts, "restarts", 20, "restarts of the database")
 	flag.IntVar(&o.cuts, "cuts", 100, "cuts of the network to the database")
 	flag.IntVar(&o.holes, "holes", 10, "times that the network to the database swallows everything for 20 seconds")
+	flag.IntVar(&o.failovers, "failovers", 3, "times that another server takes over; with 0 there is one, without Patroni")
 	flag.DurationVar(&o.pause, "pause", 2*time.Second, "between faults")
 	flag.DurationVar(&o.longest, "longest", 90*time.Second, "the longest freeze")
 	flag.DurationVar(&o.slowest, "slowest", 15*time.Second, "how long a request may take while its process runs")
@@ -45,6 +47,7 @@ func main() {
 	flag.Parse()
 	if o.short {
 		o.kills, o.freezes, o.restarts, o.cuts, o.holes, o.longest = 6, 2, 2, 8, 1, 20*time.Second
+		o.failovers = 0
 		o.slowest = 40 * time.Second // other tests may run at the same time
 		o.clients = 500
 	}

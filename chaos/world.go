@@ -28,7 +28,8 @@ type world struct {
 	options
 	dir      string
 	random   *rand.Rand
-	database *database
+	database store
+	cluster  *cluster // nil for one server
 	proxies  *toxiproxy.ApiServer
 	fleet    []*process
 }
@@ -68,14 +69,14 @@ func freePort() (int, error) {
 }
 
 func (w *world) start(ctx context.Context) (err error) {
-	if w.database, err = startDatabase(ctx, w.dir); err != nil {
+	if err := w.open(ctx); err != nil {
 		return err
 	}
 	w.proxies = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for i := range w.processes {
 		p := &process{world: w}
 		p.network = toxiproxy.NewProxy(w.proxies, fmt.Sprint(i), "127.0.0.1:0",
-			fmt.Sprint("127.0.0.1:", w.database.port))
+			fmt.Sprint("127.0.0.1:", w.database.entrance()))
 		if err := p.network.Start(); err != nil {
 			return err
 		}
@@ -89,8 +90,24 @@ func (w *world) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	say("%d processes over one PostgreSQL", len(w.fleet))
+	say("%d processes over %s", len(w.fleet), map[bool]string{false: "one PostgreSQL", true: "Patroni"}[w.failovers > 0])
 	return nil
+}
+
+// open starts the database: a cluster if somebody is to take over.
+func (w *world) open(ctx context.Context) error {
+	if w.failovers == 0 {
+		d, err := startDatabase(ctx, w.dir)
+		if d != nil {
+			w.database = d
+		}
+		return err
+	}
+	c, err := startCluster(ctx, w.dir)
+	if c != nil {
+		w.database, w.cluster = c, c
+	}
+	return err
 }
 
 func (w *world) stop() {
@@ -223,6 +240,7 @@ func (w *world) faults() (all []fault) {
 		how := []string{"fast", "immediate"}[w.random.IntN(2)]
 		return w.database.restart(ctx, how)
 	})
+	add(w.failovers, "failover", func(ctx context.Context, _ *process) error { return w.cluster.failover(ctx) })
 	add(w.cuts, "cut", func(_ context.Context, p *process) error {
 		p.network.Stop()
 		return p.network.Start()

@@ -28,6 +28,7 @@ type commands struct {
 	Doctor  doctorCommand  `cmd:"" help:"Check everything that the service needs to run."`
 	OpenAPI openapiCommand `cmd:"" name:"openapi" help:"Print the OpenAPI description of the REST API."`
 	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
+	Tools   toolsCommand   `cmd:"" help:"Print the tools that an agent is told of."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys and more, even while a server runs."`
 }
 

@@ -350,6 +350,8 @@ func (a *App) openAgents() {
 		Propose:     a.propose,
 		ReadOutside: a.Accounts.ReadOutside,
 		Seal:        a.seal,
+		Toolsets:    toolsets,
+		Daily:       daily,
 	}
 	a.MCP.Mount(a.agents, a.Catalog)
 }

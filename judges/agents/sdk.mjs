@@ -1,7 +1,9 @@
 // @modelcontextprotocol/sdk: registration, consent in a browser, list, call, refresh, call.
 import assert from 'node:assert/strict'
 import { personWithBrowser } from './browser.mjs'
-import { connect } from './connect.mjs'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { connect, endpoint } from './connect.mjs'
 
 const person = await personWithBrowser()
 const { client, provider, asked } = await connect('Official SDK', person).finally(() => person.close())
@@ -37,6 +39,17 @@ assert.equal(asked.length, 1, 'nobody was asked again')
 const refused = await client.callTool({ name: 'contacts_get', arguments: { id: '00000000-0000-4000-8000-000000000000' } })
 assert.ok(refused.isError, 'a contact that is not there is a refusal')
 await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), { code: -32602 })
+// The same client at an address that asks for less: a few tools lead to all others.
+const compact = new Client({ name: 'Official SDK', version: '1' })
+await compact.connect(new StreamableHTTPClientTransport(new URL(endpoint + '?tools=compact'), { authProvider: provider }))
+const few = (await compact.listTools()).tools.map((t) => t.name)
+assert.ok(few.length < 20 && few.includes('tools_search'), `compact: ${few}`)
+const found = await compact.callTool({ name: 'tools_search', arguments: { query: 'delete a contact' } })
+assert.ok(found.structuredContent.tools.some((t) => t.name === 'contacts_delete'), found.content[0].text)
+await compact.callTool({ name: 'tools_call', arguments: { name: 'contacts_delete', arguments: { id: ada.id } } })
+assert.ok(!(await find(ada.id)), 'it is gone')
+await compact.close()
+assert.equal(asked.length, 1, 'nobody was asked again')
 await client.transport.terminateSession()
 await client.close()
-console.log(`registered, approved in a browser, ${tools.length} tools, created and found a contact, refreshed, found it again`)
+console.log(`registered, approved in a browser, ${tools.length} tools, created and found a contact, refreshed, found it again, deleted it through a compact list`)

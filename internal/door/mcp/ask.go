@@ -67,7 +67,7 @@ const approvalRequest = "approval"
 func (d *Door) pending(t *tool, r *sdk.CallToolRequest, a *Asked) (*sdk.CallToolResult, error) {
 	plain := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(a.Body)}},
 		StructuredContent: json.RawMessage(a.Body)}
-	l := loginOf(r)
+	l := askerOf(r).login
 	if state := r.Params.RequestState; state != "" {
 		return plain, d.checkState(l.Caller.ID, t, state, a)
 	}

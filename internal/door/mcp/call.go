@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
-	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -23,17 +22,15 @@ import (
 
 // instructions apply to all tools, so that no tool repeats them.
 const instructions = `Frontdesk keeps the contacts, customers, messages, invoices, tasks and domains of a business. ` +
-	`Ids are UUIDs from earlier results. Lists answer newest first and take limit (1 to 100, default 10), offset ` +
-	`(default 0), sortBy and sortOrder; meta.pagination.hasMore says whether there are more. To read a long list ` +
-	`whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A query ` +
-	`finds what has all its words, in any order: of one or two letters word starts, of more any part. ` +
-	`Times are RFC 3339 in UTC, money is in cents. In an update, what you leave out stays and null clears. ` +
-	`When a call that takes an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done ` +
-	`twice. ` +
-	`A tool that creates, changes or lists records answers with them in the shape of the tool that gets one. ` +
-	`A refused call answers {error: {code, message, details}}. ` +
-	`A call that answers {status: "pending_approval"} waits for a person: give them approvalUrl, then call ` +
-	`proposals_get. Repeating the call makes no second proposal.`
+	`Ids are UUIDs from earlier results, times RFC 3339 in UTC, money is in cents. ` +
+	`Every list also takes limit (1 to 100, default 10), offset and sortOrder (newest first by default). Lists of a ` +
+	`noun, such as contacts_list, take sortBy, ids, createdAfter, createdBefore, updatedAfter and updatedBefore too; ` +
+	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A query finds what has all its words, ` +
+	`in any order. An update takes the fields of the tool that creates: what you leave out stays, null clears. A ` +
+	`batch takes rows of the same fields. ` +
+	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
+	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} waits ` +
+	`for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
 
 // server is the SDK's server with all tools. What a caller sees of them is
 // decided at each request.
@@ -50,19 +47,20 @@ func (d *Door) server() *sdk.Server {
 			return d.call(ctx, t, r)
 		})
 	}
+	d.addSearch(s)
 	s.AddReceivingMiddleware(d.guard)
 	return s
 }
 
-// loginOf is who sent a message. The context would name whoever began the
+// askerOf is who sent a message. The context would name whoever began the
 // session.
-func loginOf(r sdk.Request) *grant.Login {
+func askerOf(r sdk.Request) *asker {
 	extra := r.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
 		return nil
 	}
-	l, _ := extra.TokenInfo.Extra[loginExtra].(*grant.Login)
-	return l
+	a, _ := extra.TokenInfo.Extra[askerExtra].(*asker)
+	return a
 }
 
 // allowed reports whether a caller sees the tool: it may use it, or propose to.
@@ -72,20 +70,22 @@ func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions 
 // use.
 func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		l := loginOf(r)
-		if l == nil {
+		from := askerOf(r)
+		if from == nil {
 			return nil, fmt.Errorf("mcp: a message without a caller")
 		}
+		c := from.login.Caller
 		switch method {
 		case "tools/list":
 			out, err := next(ctx, method, r)
 			if all, ok := out.(*sdk.ListToolsResult); ok && err == nil {
-				return d.visible(all, l.Caller), nil
+				out := *all
+				out.Tools = []*sdk.Tool{}
+				return listing{&out, d.visible(from.view, c)}, nil
 			}
 			return out, err
 		case "tools/call":
-			v := d.allowance.SpendMany(ctx, l.Caller.Organization, 1, d.Allowances[l.Caller.Plan], time.Minute,
-				time.Now())
+			v := d.allowance.SpendMany(ctx, c.Organization, 1, d.Allowances[c.Plan], time.Minute, time.Now())
 			if !v.OK {
 				d.metrics.refused.WithLabelValues("allowance").Inc()
 				return nil,
@@ -98,7 +98,14 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			if !ok {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Invalid params"}
 			}
-			if t := d.byName[p.Name]; t == nil || !t.allowed(l.Caller) {
+			if from.view.compact && p.Name == callName {
+				if err := unwrap(p); err != nil {
+					return nil, err
+				}
+			}
+			if t := d.byName[p.Name]; t == nil && from.view.compact && (p.Name == searchName || p.Name == describeName) {
+				return next(ctx, method, r)
+			} else if t == nil || !from.view.reaches(t, c) {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + p.Name}
 			}
 		}
@@ -133,22 +140,6 @@ func (l listing) MarshalJSON() ([]byte, error) {
 	return slices.Concat(before, []byte(empty), l.tools, []byte(`]`), after), nil
 }
 
-// visible is the part of the list that the caller may use, in catalog order.
-func (d *Door) visible(all *sdk.ListToolsResult, c *op.Caller) sdk.Result {
-	out := *all
-	out.Tools = []*sdk.Tool{}
-	text := make([]byte, 0, d.listBytes)
-	for _, t := range d.tools {
-		if t.allowed(c) {
-			if len(text) > 0 {
-				text = append(text, ',')
-			}
-			text = append(text, t.text...)
-		}
-	}
-	return listing{&out, text}
-}
-
 // call runs a tool. A refused operation is a result, which the model can read
 // and act upon.
 func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -173,7 +164,7 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	}
 	if s := t.op.Strangers; s != "" && bytes.Contains(body, []byte(s)) {
 		// What strangers wrote is marked, and noted before the model reads it.
-		if err := d.ReadOutside(ctx, loginOf(r).Caller); err != nil {
+		if err := d.ReadOutside(ctx, askerOf(r).login.Caller); err != nil {
 			return d.refusal(ctx, t, request, err), nil
 		}
 		if out.Meta == nil {
@@ -191,7 +182,7 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	l := loginOf(r)
+	l := askerOf(r).login
 	if l.Paused {
 		return a, nil, account.AgentsPaused.New()
 	}

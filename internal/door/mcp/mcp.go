@@ -62,9 +62,15 @@ type Door struct {
 	Seal op.Sealer
 	// Backstop is HTTP requests per minute, for each user and client.
 	Backstop int
+	// Toolsets are names for several resources together, beside the resources' own.
+	Toolsets map[string][]string
+	// Daily are the tools that a compact list names directly.
+	Daily []string
 
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
+	sets      map[string][]string // the resources of every toolset
+	index     index
 	listBytes int // of all tools
 	allowance limit.Leased[id.ID]
 	backstop  limit.Limiter[pair]
@@ -106,6 +112,8 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	d.metrics = newMetrics()
 	d.allowance.Name, d.allowance.Ledger = "tool calls", limit.Share(d.Runner.DB)
 	d.collect(c)
+	d.collectSets()
+	d.buildIndex()
 	server := d.server()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
 		&sdk.StreamableHTTPOptions{
@@ -116,9 +124,9 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	// Ours has already found it, and words its refusals differently.
 	d.transport = auth.RequireBearerToken(func(ctx context.Context, _ string,
 		_ *http.Request) (*auth.TokenInfo, error) {
-		l := ctx.Value(loginKey{}).(*grant.Login)
-		return &auth.TokenInfo{UserID: string(l.Grant), Scopes: []string{grant.Transport},
-			Expiration: time.Now().Add(time.Hour), Extra: map[string]any{loginExtra: l}}, nil
+		a := ctx.Value(askerKey{}).(*asker)
+		return &auth.TokenInfo{UserID: string(a.login.Grant), Scopes: []string{grant.Transport},
+			Expiration: time.Now().Add(time.Hour), Extra: map[string]any{askerExtra: a}}, nil
 	}, nil)(handler)
 	path := "/mcp"
 	if u, err := url.Parse(d.URL); err == nil {
@@ -127,9 +135,15 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	mux.Handle(path, d)
 }
 
-type loginKey struct{}
+// asker is who sent a message, and what of the tools they want to see.
+type asker struct {
+	login *grant.Login
+	view  view
+}
 
-const loginExtra = "login"
+type askerKey struct{}
+
+const askerExtra = "asker"
 
 // ServeHTTP answers one request: host, token, backstop, session, account,
 // agreement, and then the protocol.
@@ -144,7 +158,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Access-Control-Allow-Methods", "POST, DELETE")
 		h.Set("Access-Control-Allow-Headers",
 			"Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, "+
-				"Last-Event-ID")
+				"Last-Event-ID, "+toolsetsHeader+", "+readOnlyHeader)
 		h.Set("Access-Control-Max-Age", "86400")
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -289,6 +303,11 @@ func (g *gate) refusal(ref jsontext.Value) response {
 }
 
 func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
+	v, err := d.viewOf(r)
+	if err != nil {
+		answer(w, http.StatusBadRequest, failure(nil, codeInvalid, "In the address or headers: "+err.Error()+".", nil))
+		return
+	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		var large *http.MaxBytesError
@@ -332,7 +351,7 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		}
 		w.Header().Set(sessionHeader, s)
 	}
-	r = r.WithContext(context.WithValue(r.Context(), loginKey{}, login))
+	r = r.WithContext(context.WithValue(r.Context(), askerKey{}, &asker{login, v}))
 	r.Body = io.NopCloser(bytes.NewReader(text))
 	e := &enveloped{ResponseWriter: w}
 	d.transport.ServeHTTP(e, r)

@@ -22,6 +22,9 @@ type tool struct {
 	op    *op.Op
 	sdk   *sdk.Tool
 	text  []byte // as it appears in the list
+	short []byte // as it appears in a compact list
+	whole []byte // with everything that is known of it
+	reads bool   // it changes nothing
 	calls *outcomes
 }
 
@@ -29,12 +32,20 @@ type tool struct {
 // downloads are left out.
 func (d *Door) collect(c *op.Catalog) {
 	d.byName = map[string]*tool{}
+	byOp := map[string]*op.Op{}
+	for _, o := range c.All() {
+		byOp[o.Name] = o
+	}
 	for _, o := range c.All() {
 		if o.Doors&op.Agent == 0 || o.Streams() {
 			continue
 		}
-		t := &tool{op: o, sdk: describe(o), calls: d.metrics.outcomes(o.Name)}
-		t.text = t.encode()
+		var creates *op.Op
+		if o.Changes() {
+			creates = byOp[o.Name[:strings.LastIndex(o.Name, ".")]+".create"]
+		}
+		t := describe(o, creates)
+		t.calls = d.metrics.outcomes(o.Name)
 		d.tools = append(d.tools, t)
 		d.byName[t.sdk.Name] = t
 		d.listBytes += len(t.text) + 1
@@ -44,7 +55,7 @@ func (d *Door) collect(c *op.Catalog) {
 // describe builds a tool. A client pays for every byte of the list, so it says
 // what a model needs to choose and call it, and no more. What applies to all
 // tools is in the server's instructions.
-func describe(o *op.Op) *sdk.Tool {
+func describe(o, creates *op.Op) *tool {
 	schema := slim(o.InputSchema(), o.Changes())
 	for _, name := range append([]string{"limit", "offset", "sortOrder"}, o.PathFields()...) {
 		if p := schema.Properties[name]; p != nil { // the instructions and the tool's name say it
@@ -67,18 +78,19 @@ func describe(o *op.Op) *sdk.Tool {
 		if o.KeyRequired {
 			schema.Required = append(schema.Required, keyArgument)
 		}
-		text += " Retry with the same idempotencyKey."
 	}
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		panic(fmt.Sprintf("operation %s: %v", o.Name, err))
+	listed := lean(schema, o, creates)
+	t := &tool{op: o, reads: o.ReadOnly() || o.Method == http.MethodGet,
+		sdk: &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text}}
+	answers := answerSchema(o)
+	t.whole = t.encode(text, schema, answers)
+	if !slices.Contains(withAnswers, o.Name) {
+		answers = nil
 	}
-	var output any
-	if answer := answerSchema(o); answer != nil {
-		output = answer
-	}
-	return &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text, InputSchema: json.RawMessage(raw),
-		OutputSchema: output}
+	t.text = t.encode(text, listed, answers)
+	t.short = t.encode(firstSentence(text), brief(listed), nil)
+	t.sdk.InputSchema = json.RawMessage(`{"type":"object"}`) // the SDK wants one; the operation reads the arguments
+	return t
 }
 
 // hints say what a call does. What equals the protocol's default is left out,
@@ -108,18 +120,18 @@ func annotate(o *op.Op) *hints {
 }
 
 // encode writes the tool as clients receive it.
-func (t *tool) encode() []byte {
-	text, err := json.Marshal(struct {
-		Name         string `json:"name"`
-		Description  string `json:"description"`
-		InputSchema  any    `json:"inputSchema"`
-		OutputSchema any    `json:"outputSchema,omitempty"`
-		Annotations  *hints `json:"annotations,omitempty"`
-	}{t.sdk.Name, t.sdk.Description, t.sdk.InputSchema, t.sdk.OutputSchema, annotate(t.op)})
+func (t *tool) encode(text string, input, output *jsonschema.Schema) []byte {
+	raw, err := json.Marshal(struct {
+		Name         string             `json:"name"`
+		Description  string             `json:"description"`
+		InputSchema  *jsonschema.Schema `json:"inputSchema"`
+		OutputSchema *jsonschema.Schema `json:"outputSchema,omitempty"`
+		Annotations  *hints             `json:"annotations,omitempty"`
+	}{t.sdk.Name, text, input, output, annotate(t.op)})
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", t.op.Name, err))
 	}
-	return text
+	return raw
 }
 
 // Bounds that a model hardly reaches; a refusal states them.

@@ -49,6 +49,10 @@ func Batched(noun []*Op) []*Op {
 	return append(noun, Batch(find(".create"), find(".update")))
 }
 
+// Batches reports whether the operation works on many rows, each as the operation
+// that creates or changes one takes it.
+func (o *Op) Batches() bool { return o.batch != nil }
+
 // Changes reports whether an input may clear what there is, by null.
 func (o *Op) Changes() bool {
 	return o.batch != nil || o.Method == http.MethodPatch || o.Method == http.MethodPut

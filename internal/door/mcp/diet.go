@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/op"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// everyList are the arguments that lists share. The instructions tell them once.
+var everyList = []string{"limit", "offset", "cursor", "sortBy", "sortOrder", "ids", "createdAfter", "createdBefore",
+	"updatedAfter", "updatedBefore"}
+
+// lean is a tool's input as the full list tells it: without what the instructions
+// say of all lists, and without what the tool that creates the same says already.
+func lean(whole *jsonschema.Schema, o, creates *op.Op) *jsonschema.Schema {
+	c := *whole
+	c.Properties = make(map[string]*jsonschema.Schema, len(whole.Properties))
+	var known map[string]*jsonschema.Schema
+	if creates != nil && o != creates {
+		known = slim(creates.InputSchema(), true).Properties
+	}
+	for name, p := range whole.Properties {
+		switch {
+		case o.Lists() && slices.Contains(everyList, name):
+			continue
+		case o.Batches() && name == "rows":
+			p = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "object"}}
+		case known[name] != nil && same(known[name], p):
+			p = shape(p)
+		}
+		c.Properties[name] = p
+	}
+	c.PropertyOrder = orderOf(&c)
+	return &c
+}
+
+// same reports whether two inputs take the same, but for null.
+func same(a, b *jsonschema.Schema) bool {
+	x, errX := json.Marshal(slim(a, false))
+	y, errY := json.Marshal(slim(b, false))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// shape keeps the type of a field.
+func shape(s *jsonschema.Schema) *jsonschema.Schema {
+	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, AnyOf: s.AnyOf}
+	if s.Items != nil {
+		c.Items = &jsonschema.Schema{Type: s.Items.Type, Types: s.Items.Types, Enum: s.Items.Enum}
+	}
+	return c
+}
+
+// brief is a tool's input as a compact list tells it: names and types, and what a
+// field may be where that is not said by them. tools_describe has the rest.
+func brief(s *jsonschema.Schema) *jsonschema.Schema {
+	c := *s
+	c.Properties = make(map[string]*jsonschema.Schema, len(s.Properties))
+	for name, p := range s.Properties {
+		if name == "include" || name == keyArgument {
+			continue
+		}
+		b := shape(p)
+		if b.Enum = p.Enum; b.AnyOf != nil { // one of the forms is enough
+			b = shape(b.AnyOf[len(b.AnyOf)-1])
+		}
+		c.Properties[name] = b
+	}
+	c.PropertyOrder = orderOf(&c)
+	return &c
+}
+
+// orderOf is the order of what is left of a schema's properties.
+func orderOf(s *jsonschema.Schema) []string {
+	return slices.DeleteFunc(slices.Clone(s.PropertyOrder), func(name string) bool { return s.Properties[name] == nil })
+}
+
+// firstSentence is enough of a description for those who can ask for the rest.
+func firstSentence(text string) string {
+	first, _, _ := strings.Cut(text, ". ")
+	return strings.TrimSuffix(first, ".") + "."
+}

@@ -1,0 +1,264 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"frontdesk/internal/kernel/op"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The three tools of a compact list that lead to all others.
+const (
+	searchName   = "tools_search"
+	describeName = "tools_describe"
+	callName     = "tools_call"
+)
+
+const (
+	maxFound     = 5
+	maxDescribed = 20
+	maxQuery     = 400
+)
+
+var describeText = []byte(`{"name":"` + describeName + `","description":"Show the input and result of tools.",` +
+	`"inputSchema":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}}},` +
+	`"required":["names"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
+
+var callText = []byte(`{"name":"` + callName + `","description":"Call a tool that tools_search found. Same rights, ` +
+	`same result.","inputSchema":{"type":"object","properties":{"name":{"type":"string"},` +
+	`"arguments":{"type":"object"}},"required":["name"]}}`)
+
+// describeSearch is tools_search as clients receive it, with what there is to be
+// found for this caller.
+func (d *Door) describeSearch(v view, c *op.Caller) []byte {
+	counts := map[string]int{}
+	for _, t := range d.tools {
+		if v.reaches(t, c) && t.op.Resource != op.Free {
+			counts[t.op.Resource]++
+		}
+	}
+	var parts []string
+	for _, resource := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", resource, counts[resource]))
+	}
+	text := "Find more tools by words of the job. Answers the best five with their input. Tools: " +
+		strings.Join(parts, ", ")
+	return fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"query":`+
+		`{"type":"string"}},"required":["query"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`,
+		searchName, text)
+}
+
+// addSearch adds the three tools to the server. tools_call never gets here: the
+// guard has put the tool that it names in its place.
+func (d *Door) addSearch(s *sdk.Server) {
+	object := json.RawMessage(`{"type":"object"}`)
+	for name, answer := range map[string]func(view, *op.Caller, json.RawMessage) ([]*tool, error){
+		searchName: d.search, describeName: d.named,
+	} {
+		s.AddTool(&sdk.Tool{Name: name, InputSchema: object},
+			func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				from := askerOf(r)
+				found, err := answer(from.view, from.login.Caller, r.Params.Arguments)
+				if err != nil {
+					return nil, err
+				}
+				return described(found)
+			})
+	}
+}
+
+func invalid(format string, args ...any) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// described shows tools whole, with the shape of their results.
+func described(found []*tool) (*sdk.CallToolResult, error) {
+	text := []byte(`{"tools":[`)
+	for i, t := range found {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, t.whole...)
+	}
+	text = append(text, `]}`...)
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}},
+		StructuredContent: json.RawMessage(text)}, nil
+}
+
+// named finds tools by their names.
+func (d *Door) named(v view, c *op.Caller, arguments json.RawMessage) (found []*tool, err error) {
+	var in struct{ Names []string }
+	if json.Unmarshal(arguments, &in) != nil || len(in.Names) == 0 || len(in.Names) > maxDescribed {
+		return nil, invalid("names is a list of 1 to %d names of tools", maxDescribed)
+	}
+	for _, name := range in.Names {
+		t := d.byName[name]
+		if t == nil || !v.reaches(t, c) {
+			return nil, invalid("Unknown tool: %s. Find it with %s.", name, searchName)
+		}
+		found = append(found, t)
+	}
+	return found, nil
+}
+
+// unwrap puts the tool that a tools_call names in its place, so that everything
+// after it is as if the tool had been called directly.
+func unwrap(p *sdk.CallToolParamsRaw) error {
+	var in struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(p.Arguments))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil || in.Name == "" {
+		return invalid("%s takes {name, arguments}: the name of a tool, and what it takes", callName)
+	}
+	p.Name, p.Arguments = in.Name, in.Arguments
+	return nil
+}
+
+// Where a word of a query is found says how much it counts.
+const (
+	inName    = 4
+	inSummary = 3
+	inField   = 1.5
+	inText    = 1
+)
+
+// index is the words of every tool.
+type index struct {
+	words []map[string]float64 // by tool: how much a word counts
+	found map[string]int       // in how many tools a word is
+}
+
+func (d *Door) buildIndex() {
+	d.index.found = map[string]int{}
+	for _, t := range d.tools {
+		words := map[string]float64{}
+		add := func(text string, weight float64) {
+			for _, w := range wordsOf(text) {
+				words[w] = max(words[w], weight)
+			}
+		}
+		add(t.sdk.Name, inName)
+		add(t.op.Resource, inName)
+		add(t.op.Summary, inSummary)
+		add(t.op.Description, inText)
+		for name, p := range t.op.InputSchema().Properties {
+			add(name, inField)
+			add(p.Description, inText)
+		}
+		d.index.words = append(d.index.words, words)
+		for w := range words {
+			d.index.found[w]++
+		}
+	}
+}
+
+// search finds the best tools for words, the best first.
+func (d *Door) search(v view, c *op.Caller, arguments json.RawMessage) ([]*tool, error) {
+	var in struct{ Query string }
+	if json.Unmarshal(arguments, &in) != nil || strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
+		return nil, invalid("query is words of the job, at most %d letters", maxQuery)
+	}
+	type hit struct {
+		t     *tool
+		score float64
+	}
+	var hits []hit
+	words := wordsOf(in.Query)
+	for i, t := range d.tools {
+		if !v.reaches(t, c) {
+			continue
+		}
+		score := 0.0
+		for _, w := range words {
+			if weight := d.index.words[i][w]; weight > 0 {
+				score += weight * math.Log(float64(len(d.tools))/float64(d.index.found[w]))
+			}
+		}
+		if score > 0 { // of two alike, the one with fewer words fits better
+			hits = append(hits, hit{t, score / (1 + 0.02*float64(len(t.sdk.Name)))})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	found := []*tool{}
+	for _, h := range hits[:min(len(hits), maxFound)] {
+		found = append(found, h.t)
+	}
+	return found, nil
+}
+
+// alike are words that people use for the words of tools.
+var alike = stems(map[string]string{
+	"add": "create", "new": "create", "make": "create", "open": "create", "write": "create", "issue": "create",
+	"change": "update", "edit": "update", "modify": "update", "rename": "update", "set": "update",
+	"remove": "delete", "erase": "delete", "cancel": "delete",
+	"show": "get", "read": "get", "look": "get", "see": "get", "fetch": "get", "view": "get",
+	"find": "list", "search": "list", "which": "list", "all": "list", "what": "list", "who": "list", "has": "list",
+	"mail": "message", "email": "message", "letter": "message", "reply": "message", "answer": "message",
+	"bill": "invoice", "unpaid": "invoice", "overdue": "invoice", "client": "customer", "person": "contact",
+	"people": "contact", "todo": "task", "colleague": "member", "user": "member", "document": "file",
+	"buy": "register", "purchase": "register", "pay": "payment", "paid": "payment", "revert": "undo",
+	"telephone": "phone", "mobile": "phone", "share": "link", "download": "link", "combine": "merge",
+	"happened": "event", "history": "event", "yesterday": "event", "agree": "opt",
+	"double": "duplicate", "workflow": "automation", "rule": "automation", "hook": "webhook", "site": "domain",
+})
+
+func stems(words map[string]string) map[string]string {
+	out := make(map[string]string, len(words))
+	for w, same := range words {
+		out[stem(w)] = same
+	}
+	return out
+}
+
+// wordsOf are the words of a text: lower case, without endings, and with what
+// people also call them.
+func wordsOf(text string) (words []string) {
+	var spaced strings.Builder
+	lower := false
+	for _, r := range text { // phoneNumbers is two words
+		if unicode.IsUpper(r) && lower {
+			spaced.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		spaced.WriteRune(unicode.ToLower(r))
+	}
+	for _, w := range strings.FieldsFunc(spaced.String(), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		w = stem(w)
+		words = append(words, w)
+		if other := alike[w]; other != "" {
+			words = append(words, other)
+		}
+	}
+	return words
+}
+
+// stem cuts the commonest endings of English words.
+func stem(w string) string {
+	switch {
+	case len(w) > 4 && strings.HasSuffix(w, "ies"):
+		return w[:len(w)-3] + "y"
+	case len(w) > 5 && strings.HasSuffix(w, "sses"):
+		return w[:len(w)-2]
+	case len(w) > 5 && strings.HasSuffix(w, "ed"):
+		return w[:len(w)-1] // changed, like change
+	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us"):
+		return w[:len(w)-1]
+	}
+	return w
+}

@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/kernel/op"
+)
+
+// view is the part of its tools that a client asks for, by the address it uses or
+// by headers: a client pays for every tool it is told of. Each request says it
+// anew, so a list never changes inside a connection by itself.
+type view struct {
+	compact  bool            // a few tools, and three that lead to all others
+	readOnly bool            // none that changes anything
+	sets     map[string]bool // the resources it is for; nil for all
+}
+
+const (
+	toolsetsHeader = "X-MCP-Toolsets"
+	readOnlyHeader = "X-MCP-Readonly"
+)
+
+// viewOf reads what a request asks for. The error is a sentence for the client.
+func (d *Door) viewOf(r *http.Request) (v view, err error) {
+	q := r.URL.Query()
+	switch mode := q.Get("tools"); mode {
+	case "", "all":
+	case "compact":
+		v.compact = true
+	default:
+		return v, fmt.Errorf("tools is all or compact, not %q", mode)
+	}
+	if text := either(q.Get("readonly"), r.Header.Get(readOnlyHeader)); text != "" {
+		if v.readOnly, err = strconv.ParseBool(text); err != nil {
+			return v, fmt.Errorf("readonly is 1 or 0, not %q", text)
+		}
+	}
+	if text := either(q.Get("toolsets"), r.Header.Get(toolsetsHeader)); text != "" {
+		v.sets = map[string]bool{}
+		for name := range strings.SplitSeq(text, ",") {
+			resources, ok := d.sets[strings.TrimSpace(name)]
+			if !ok {
+				return v, fmt.Errorf("there is no toolset %q; there are %s", strings.TrimSpace(name),
+					strings.Join(slices.Sorted(maps.Keys(d.sets)), ", "))
+			}
+			for _, resource := range resources {
+				v.sets[resource] = true
+			}
+		}
+	}
+	return v, nil
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// collectSets names the toolsets: every resource, and what Door.Toolsets puts together.
+func (d *Door) collectSets() {
+	d.sets = map[string][]string{}
+	for _, t := range d.tools {
+		if t.op.Resource != op.Free { // those belong to every set
+			d.sets[t.op.Resource] = []string{t.op.Resource}
+		}
+	}
+	for name, resources := range d.Toolsets {
+		for _, resource := range resources {
+			if d.sets[resource] == nil {
+				panic(fmt.Sprintf("mcp: toolset %s: no tool is for %s", name, resource))
+			}
+		}
+		d.sets[name] = resources
+	}
+	for _, name := range d.Daily {
+		if d.byName[name] == nil {
+			panic("mcp: no tool is named " + name)
+		}
+	}
+}
+
+// reaches reports whether a caller may use a tool in this view, directly or
+// through tools_call.
+func (v view) reaches(t *tool, c *op.Caller) bool {
+	fits := v.sets == nil || v.sets[t.op.Resource] || t.op.Resource == op.Free
+	return fits && t.allowed(c) && (!v.readOnly || t.reads)
+}
+
+// visible is the list as the caller may use it and asked for it, in catalog order.
+func (d *Door) visible(v view, c *op.Caller) []byte {
+	text := make([]byte, 0, d.listBytes)
+	add := func(tool []byte) {
+		if len(text) > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, tool...)
+	}
+	for _, t := range d.tools {
+		switch {
+		case !v.reaches(t, c):
+		case !v.compact:
+			add(t.text)
+		case slices.Contains(d.Daily, t.sdk.Name):
+			add(t.short)
+		}
+	}
+	if v.compact {
+		add(d.describeSearch(v, c))
+		add(describeText)
+		add(callText)
+	}
+	return text
+}
+
+// List is what a client with every right is told of the tools at an address with
+// this query, such as tools=compact: the list of tools/list, as JSON.
+func (d *Door) List(c *op.Catalog, query string) ([]byte, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not the query of an address: %w", query, err)
+	}
+	d.metrics = newMetrics()
+	d.collect(c)
+	d.collectSets()
+	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}})
+	if err != nil {
+		return nil, err
+	}
+	list := d.visible(v, &op.Caller{Permissions: op.Everything()})
+	return slices.Concat([]byte{'['}, list, []byte{']'}), nil
+}
