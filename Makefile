@@ -45,8 +45,9 @@ conflicts: ## All tests on PostgreSQL while one write in twenty fails with a ser
 pooler: ## All tests on PostgreSQL through PgBouncer in transaction mode
 	scripts/in-memory scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
 
-chaos: ## Three processes over PostgreSQL that are killed, frozen and cut off under load; CHAOS=-short for two minutes
+chaos: ## Three processes over Patroni that are killed, frozen and cut off under load; CHAOS=-short for two minutes over one PostgreSQL
 	scripts/with-postgres true # which installs it
+	[[ "$(CHAOS)" == *-short* ]] || { scripts/need patroni; scripts/need etcd etcd-server; scripts/need haproxy; }
 	cd chaos && go run . $(CHAOS)
 
 race: ## The kernel's tests under the race detector, shortened
