@@ -23,6 +23,7 @@ type Agent struct {
 	AskMode     string            `json:"askMode" enum:"unavailable,propose" doc:"what asking means for this agent"`
 	Guard       *string           `json:"guard" enum:"on,off" doc:"against strangers' words; null is on"`
 	Limits      Limits            `json:"limits" doc:"per day"`
+	ToolList    string            `json:"toolList" enum:"all,compact" doc:"which tools its clients are told of"`
 
 	OutsideReadAt *clock.Time `json:"-" db:"outside_read_at"` // when it last read what strangers wrote
 }
@@ -134,7 +135,7 @@ func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) 
 		return nil, db.Missing(err, "business")
 	}
 	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active,
-		AskMode: AskUnavailable, Permissions: Preset(in.Preset)}
+		AskMode: AskUnavailable, ToolList: ToolsAll, Permissions: Preset(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,12 @@ const (
 	AskPropose     = "propose"
 )
 
+// Which tools an agent's clients are told of unless they ask for others.
+const (
+	ToolsAll     = "all"
+	ToolsCompact = "compact"
+)
+
 // Proposals is the resource of what agents propose. An agent that may propose
 // has all of it, for its own proposals.
 const Proposals = "proposals"
@@ -83,7 +89,7 @@ func (a *Accounts) askingOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:     "agents.configure",
-			Summary:  "Set how an agent asks, its limits per day and its guard against strangers' words.",
+			Summary:  "Set how an agent asks, its limits per day, its guard against strangers' words and its list of tools.",
 			Resource: op.Account,
 			Doors:    doors,
 			Events:   []string{"agent.updated"},
@@ -129,6 +135,8 @@ type agentConfigure struct {
 	AskMode op.Maybe[string] `json:"askMode" enum:"unavailable,propose"`
 	Guard   op.Opt[string]   `json:"guard" enum:"on,off"`
 	Limits  *limitsChange    `json:"limits"`
+	// ToolList is what its clients are told of unless they ask for others.
+	ToolList op.Maybe[string] `json:"toolList" enum:"all,compact"`
 	// Permissions are cells to set, as set_permissions takes them.
 	Permissions map[string]string `json:"permissions" optional:"yes"`
 }
@@ -150,9 +158,10 @@ type limitsChange struct {
 func (a *Accounts) configureAgent(ctx context.Context, c *op.Call, in agentConfigure) (*Agent, error) {
 	return a.changeAgent(ctx, c, in.ID, "agent.updated", func(g *Agent) (bool, error) {
 		changed := op.Apply(g, &struct {
-			AskMode op.Maybe[string] `json:"askMode"`
-			Guard   op.Opt[string]   `json:"guard"`
-		}{in.AskMode, in.Guard})
+			AskMode  op.Maybe[string] `json:"askMode"`
+			Guard    op.Opt[string]   `json:"guard"`
+			ToolList op.Maybe[string] `json:"toolList"`
+		}{in.AskMode, in.Guard, in.ToolList})
 		if in.Limits != nil {
 			changed = op.Apply(&g.Limits, in.Limits) || changed
 		}

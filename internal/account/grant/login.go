@@ -23,6 +23,7 @@ type Login struct {
 	Paused   bool // all agents of the organization are
 	Proposes bool // what it may not do alone, it proposes
 	ShowsURL bool // the client of the session can show a person an address
+	Compact  bool // the agent's clients are told of a few tools unless they ask for more
 }
 
 type loginRow struct {
@@ -50,6 +51,7 @@ type loginRow struct {
 	ShowsURL    bool              `db:"shows_url"`
 	Guard       *string           `db:"guard"`
 	Limits      account.Limits    `db:"limits"`
+	ToolList    string            `db:"tool_list"`
 	OutsideRead *clock.Time       `db:"outside_read_at"`
 }
 
@@ -85,7 +87,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id), a.ask_mode,
 				o.agents_paused_at IS NOT NULL,
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url),
-				a.guard, a.limits, a.outside_read_at
+				a.guard, a.limits, a.tool_list, a.outside_read_at
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
 				JOIN businesses b ON b.id = a.business_id JOIN organizations o ON o.id = g.organization_id
 			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:],
@@ -122,6 +124,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 		Grant: v.Grant, User: v.User, Client: v.Client,
 		Disabled: v.OrgStatus != account.Active || !v.Member, Agreed: v.Agreed, Session: v.Session, Paused: v.Paused,
 		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
+		Compact: v.ToolList == account.ToolsCompact,
 	}
 	agent.Meter(l.Caller, now)
 	return l, nil

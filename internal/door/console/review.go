@@ -476,6 +476,7 @@ func (v *visit) changeProposal(p *proposal.Proposal) error {
 type asking struct {
 	Propose bool
 	Guard   bool
+	Compact bool
 	Limits  []limitField
 }
 
@@ -489,7 +490,8 @@ func askingOf(g *account.Agent) asking {
 		return fmt.Sprint(*n)
 	}
 	l := &g.Limits
-	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(), Limits: []limitField{
+	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(),
+		Compact: g.ToolList == account.ToolsCompact, Limits: []limitField{
 		{"spendCents", "Cents spent", text(l.SpendCents)},
 		{"messages", "Mails sent", text(l.Messages)},
 		{"newRecipients", "New addresses written to", text(l.NewRecipients)},
@@ -522,7 +524,11 @@ func (v *visit) saveAsking() error {
 	if v.value("guard") == "on" {
 		guard = "on"
 	}
-	input := fields{"id": g.ID, "askMode": mode, "guard": guard, "limits": limits}
+	tools := account.ToolsAll
+	if v.value("toolList") == account.ToolsCompact {
+		tools = account.ToolsCompact
+	}
+	input := fields{"id": g.ID, "askMode": mode, "guard": guard, "limits": limits, "toolList": tools}
 	if err := v.do("agents.configure", input, nil); err != nil {
 		var f *fault.Fault
 		if errors.As(err, &f) && f.Status < 500 {

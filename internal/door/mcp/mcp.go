@@ -303,7 +303,7 @@ func (g *gate) refusal(ref jsontext.Value) response {
 }
 
 func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
-	v, err := d.viewOf(r)
+	v, err := d.viewOf(r, view{compact: login.Compact})
 	if err != nil {
 		answer(w, http.StatusBadRequest, failure(nil, codeInvalid, "In the address or headers: "+err.Error()+".", nil))
 		return

@@ -26,11 +26,13 @@ const (
 	readOnlyHeader = "X-MCP-Readonly"
 )
 
-// viewOf reads what a request asks for. The error is a sentence for the client.
-func (d *Door) viewOf(r *http.Request) (v view, err error) {
+// viewOf reads what a request asks for, or else what its agent has. The error is a sentence for the client.
+func (d *Door) viewOf(r *http.Request, byDefault view) (v view, err error) {
 	q := r.URL.Query()
 	switch mode := q.Get("tools"); mode {
-	case "", "all":
+	case "":
+		v = byDefault
+	case "all":
 	case "compact":
 		v.compact = true
 	default:
@@ -130,7 +132,7 @@ func (d *Door) List(c *op.Catalog, query string) ([]byte, error) {
 	d.metrics = newMetrics()
 	d.collect(c)
 	d.collectSets()
-	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}})
+	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{})
 	if err != nil {
 		return nil, err
 	}

@@ -87,6 +87,15 @@ func TestViews(t *testing.T) {
 	if n := a.Send(t, a.Key, http.MethodGet, "/v1/contacts?query=ada", "").OK(t, 200).Len(); n != 0 {
 		t.Errorf("%d contacts", n)
 	}
+	agent := a.NewAgent(t, a.Tenant, "all")
+	_, access, _ = a.Connect(t, a.Tenant, agent)
+	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "toolList": "compact"}`, agent))
+	if got := listed(""); !strings.Contains(got, " tools_search ") || strings.Contains(got, " contacts_update ") {
+		t.Errorf("compact by default: %s", got)
+	}
+	if got := listed("?tools=all"); strings.Contains(got, " tools_search ") || !strings.Contains(got, " contacts_update ") {
+		t.Errorf("all of them: %s", got)
+	}
 	_, reader, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	failed(t, "without the right", at(t, a, reader, "?tools=compact", call("tools_call", wrapped)), invalid)
 	found := fine(t, "search", at(t, a, reader, "?tools=compact", call("tools_search", `{"query": "create a contact"}`)))
