@@ -30,6 +30,7 @@ type commands struct {
 	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
 	Tools   toolsCommand   `cmd:"" help:"Print the tools that an agent is told of."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys and more, even while a server runs."`
+	Clients clientsCommand `cmd:"" hidden:"" help:"Write the generated part of the client libraries."`
 }
 
 // configFile is a flag whose file resolves the other flags.

@@ -1,0 +1,4 @@
+package clients
+
+func python() language { return language{} }
+func golang() language { return language{} }
