@@ -83,8 +83,8 @@ func WithMaxRetries(n int) Option { return func(s *settings) { s.maxRetries = n 
 // default. Each one after it waits twice as long.
 func WithRetryDelay(d time.Duration) Option { return func(s *settings) { s.retryDelay = d } }
 
-// WithTimeout bounds one try; a minute by default. Uploads and downloads have no
-// bound unless a call is given one. The context bounds all tries together.
+// WithTimeout bounds one try; a minute by default. Downloads have no bound, and
+// uploads only if the call is given one. The context bounds all tries together.
 func WithTimeout(d time.Duration) Option {
 	return func(s *settings) { s.timeout, s.timeoutSet = d, true }
 }
@@ -116,7 +116,7 @@ type Request struct {
 	Method string
 	Path   string // /v1/contacts
 	Query  url.Values
-	Body   any   // sent as JSON, unless it is nil
+	Body   any    // sent as JSON, unless it is nil
 	Form   []Part // sent as multipart/form-data
 }
 
@@ -130,15 +130,16 @@ type caller struct {
 // Call makes any call, and decodes the data of its answer into out.
 func (c *caller) Call(ctx context.Context, r Request, out any, options ...Option) error {
 	return c.send(ctx, r, options, func(answer *http.Response) error {
-		return decode(answer.Body, &struct {
+		return decode(answer, &struct {
 			Data any `json:"data"`
 		}{out})
 	})
 }
 
 // decode reads an answer to its end. One without content leaves out as it is.
-func decode(r io.Reader, out any) error {
-	text, err := io.ReadAll(r)
+func decode(answer *http.Response, out any) error {
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
 	if err != nil || len(text) == 0 {
 		return err
 	}
@@ -157,6 +158,11 @@ func call[T any](ctx context.Context, c *caller, r Request, options []Option) (*
 func (c *caller) send(ctx context.Context, r Request, options []Option, read func(*http.Response) error) error {
 	if c.err != nil {
 		return c.err
+	}
+	for _, segment := range strings.Split(r.Path, "/")[1:] {
+		if segment == "" || segment == "." || segment == ".." {
+			return fmt.Errorf("frontdesk: the path %s has an id that is none", r.Path)
+		}
 	}
 	s := c.settings
 	s.header, s.timeoutSet = maps.Clone(s.header), false

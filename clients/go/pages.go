@@ -36,7 +36,7 @@ func page[T any](ctx context.Context, c *caller, path string, query url.Values, 
 				} `json:"meta"`
 			}{Data: &out.Data}
 			body.Meta.Pagination = out
-			return decode(answer.Body, &body)
+			return decode(answer, &body)
 		})
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type Download struct {
 // Download makes a call whose answer is a file.
 func (c *caller) Download(ctx context.Context, r Request, options ...Option) (*Download, error) {
 	var out *Download
-	err := c.send(ctx, r, append([]Option{func(s *settings) { s.timeout = 0 }}, options...),
+	err := c.send(ctx, r, append(options, func(s *settings) { s.timeout = 0 }),
 		func(answer *http.Response) error {
 			_, params, _ := mime.ParseMediaType(answer.Header.Get("Content-Disposition"))
 			out = &Download{answer.Body, params["filename"], answer.Header.Get("Content-Type"), answer.ContentLength}

@@ -245,6 +245,10 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 	}
 	if out.Input != nil {
 		out.Input.Doc = "what " + o.Name + " takes"
+		// automations.executions.list is not automation_executions.list.
+		if slices.ContainsFunc(d.api.Inputs, func(t *Type) bool { return t.Name == out.Input.Name }) {
+			out.Input.Name = pascal(o.Name) + "Params"
+		}
 		d.api.Inputs = append(d.api.Inputs, out.Input)
 	}
 	if s, _ := o.OutputSchema(d.shared); s != nil {

@@ -186,7 +186,7 @@ export class Resource {
 export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return parts.reduce((out, part, i) => {
     const value = values[i - 1]
-    if (!value) throw new FrontdeskError('An id in the path is empty.')
+    if (!value || value === '.' || value === '..') throw new FrontdeskError('An id in the path is none.')
     return out + encodeURIComponent(value) + part
   })
 }

@@ -20,7 +20,7 @@ export type ErrorCode =
   | 'CONTACT_ORGANIZATION_REQUIRED' // 422: This ending needs the contact's organizationName and jobTitle.
   | 'CREDIT_EXCEEDS_BALANCE' // 422: There is nothing left to credit.
   | 'CREDIT_NOTE_LIMIT_REACHED' // 409: An invoice has at most 100 credit notes.
-  | 'DNS_ERROR' // 429: The DNS provider refused the change.
+  | 'DNS_ERROR' // 502: The DNS provider refused the change.
   | 'DNS_RECORD_CONFLICT' // 409: A CNAME record cannot stand beside other records of its name.
   | 'DNS_RECORD_EXISTS' // 409: The zone already has this record.
   | 'DNS_RECORD_MANAGED' // 409: This record is managed and cannot be changed here.
@@ -2013,16 +2013,6 @@ export interface AutomationCreateInput {
   steps: StepInput[]
 }
 
-/** What automations.executions.list takes. */
-export interface AutomationExecutionListParams {
-  /** How many at most. */
-  limit?: number
-  /** How many to skip. */
-  offset?: number
-  sortOrder?: 'asc' | 'desc'
-  status?: ('queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'skipped')[]
-}
-
 /** What automation_executions.list takes. */
 export interface AutomationExecutionListParams {
   /** How many at most. */
@@ -2090,6 +2080,16 @@ export interface AutomationUpdateInput {
   trigger?: TriggerInput
   condition?: string | null
   steps?: StepInput[]
+}
+
+/** What automations.executions.list takes. */
+export interface AutomationsExecutionsListParams {
+  /** How many at most. */
+  limit?: number
+  /** How many to skip. */
+  offset?: number
+  sortOrder?: 'asc' | 'desc'
+  status?: ('queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'skipped')[]
 }
 
 /** What businesses.create takes. */
@@ -3884,7 +3884,7 @@ export class AutomationExecutionsResource extends Resource {
 export class AutomationsExecutionsResource extends Resource {
 
   /** List an automation's executions, newest first. */
-  list(automationId: string, params?: AutomationExecutionListParams, options?: CallOptions): Pages<Execution> {
+  list(automationId: string, params?: AutomationsExecutionsListParams, options?: CallOptions): Pages<Execution> {
     return this.client.list(path`/v1/automations/${automationId}/executions`, params, false, options)
   }
 }

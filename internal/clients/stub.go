@@ -1,4 +1,0 @@
-package clients
-
-func python() language { return language{} }
-func golang() language { return language{} }
