@@ -1,0 +1,222 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"frontdesk/internal/clients"
+	"frontdesk/internal/kernel/op"
+)
+
+const (
+	tableColumns = 6
+	cellWidth    = 48
+)
+
+// unseen are fields that a table leaves out unless they are asked for.
+var unseen = []string{"organizationId", "deletedAt", "updatedAt"}
+
+// print writes one answer: an object, or a list that is no page.
+func (c *command) print(shape *clients.Shape, data json.RawMessage) error {
+	switch output := c.one("output"); {
+	case output == "json":
+		return c.printJSON(data)
+	case shape.Kind == clients.Array:
+		var list []json.RawMessage
+		if err := json.Unmarshal(data, &list); err != nil {
+			return err
+		}
+		rows := c.rows(shape.Elem)
+		for _, row := range list {
+			if err := rows.write(row); err != nil {
+				return err
+			}
+		}
+		return rows.end()
+	case output == "csv":
+		rows := c.rows(shape)
+		if err := rows.write(data); err != nil {
+			return err
+		}
+		return rows.end()
+	}
+	fields, err := object(data)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
+	for _, name := range c.names(shape, fields, len(fields)) {
+		if text := cell(fields[name]); text != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, plain(text))
+		}
+	}
+	return w.Flush()
+}
+
+func (c *command) printJSON(data json.RawMessage) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err := c.Out.Write(b.Bytes())
+	return err
+}
+
+func object(data json.RawMessage) (map[string]json.RawMessage, error) {
+	var out map[string]json.RawMessage
+	err := json.Unmarshal(data, &out)
+	return out, err
+}
+
+// names are the fields to print: those that --columns names, or the type's own
+// order, without what a reader does not look for.
+func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage, limit int) (out []string) {
+	if text := c.one("columns"); text != "" {
+		return strings.Split(text, ",")
+	}
+	for _, t := range c.API.Types {
+		if t.Name != shape.Name {
+			continue
+		}
+		for _, f := range t.Fields {
+			simple := f.Kind != clients.Array && f.Kind != clients.Object && f.Kind != clients.Map && f.Kind != clients.Any
+			if len(out) < limit && !slices.Contains(unseen, f.Name) && (simple || limit > tableColumns) {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	if out == nil {
+		out = sortedKeys(of)
+	}
+	return out
+}
+
+// rows prints rows as they come.
+type rows struct {
+	c       *command
+	shape   *clients.Shape
+	output  string
+	columns []string
+	table   *tabwriter.Writer
+	csv     *csv.Writer
+	n       int
+}
+
+func (c *command) rows(shape *clients.Shape) *rows {
+	r := &rows{c: c, shape: shape, output: c.one("output")}
+	if r.output == "" {
+		r.output = "table"
+	}
+	r.table = tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
+	r.csv = csv.NewWriter(c.Out)
+	return r
+}
+
+func (r *rows) write(row json.RawMessage) error {
+	r.n++
+	if r.output == "json" {
+		separator := ",\n"
+		if r.n == 1 {
+			separator = "[\n"
+		}
+		_, err := fmt.Fprint(r.c.Out, separator, string(row))
+		return err
+	}
+	fields, err := object(row)
+	if err != nil {
+		return err
+	}
+	limit := tableColumns
+	if r.output == "csv" {
+		limit = 1 << 10
+	}
+	if r.n == 1 {
+		r.columns = r.c.names(r.shape, fields, limit)
+		r.line(r.columns, strings.ToUpper)
+	}
+	cells := make([]string, len(r.columns))
+	for i, name := range r.columns {
+		cells[i] = cell(fields[name])
+	}
+	r.line(cells, nil)
+	return nil
+}
+
+// line prints cells. A heading of a table is in capitals.
+func (r *rows) line(cells []string, heading func(string) string) {
+	out := slices.Clone(cells)
+	for i, text := range out {
+		switch {
+		case r.output == "csv":
+			out[i] = op.NoFormula(text)
+		case heading != nil:
+			out[i] = heading(text)
+		default:
+			out[i] = shorten(plain(text))
+		}
+	}
+	if r.output == "csv" {
+		_ = r.csv.Write(out) // end reports it
+		return
+	}
+	fmt.Fprintln(r.table, strings.Join(out, "\t"))
+}
+
+func (r *rows) end() error {
+	switch r.output {
+	case "json":
+		text := "\n]\n"
+		if r.n == 0 {
+			text = "[]\n"
+		}
+		_, err := fmt.Fprint(r.c.Out, text)
+		return err
+	case "csv":
+		r.csv.Flush()
+		return r.csv.Error()
+	}
+	if r.n == 0 {
+		fmt.Fprintln(r.c.Err, "There are none.")
+	}
+	return r.table.Flush()
+}
+
+// cell is a value as text: a string without its quotes, nothing for null.
+func cell(v json.RawMessage) string {
+	var s string
+	switch {
+	case len(v) == 0 || string(v) == "null":
+		return ""
+	case json.Unmarshal(v, &s) == nil:
+		return s
+	}
+	return string(v)
+}
+
+// plain takes out what could steer a terminal: names and subjects are
+// strangers' words.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > cellWidth {
+		return string(r[:cellWidth-1]) + "…"
+	}
+	return s
+}
