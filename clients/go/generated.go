@@ -28,7 +28,7 @@ const (
 	CodeContactOrganizationRequired      Code = "CONTACT_ORGANIZATION_REQUIRED"        // 422: This ending needs the contact's organizationName and jobTitle.
 	CodeCreditExceedsBalance             Code = "CREDIT_EXCEEDS_BALANCE"               // 422: There is nothing left to credit.
 	CodeCreditNoteLimitReached           Code = "CREDIT_NOTE_LIMIT_REACHED"            // 409: An invoice has at most 100 credit notes.
-	CodeDNSError                         Code = "DNS_ERROR"                            // 502: The DNS provider refused the change.
+	CodeDNSError                         Code = "DNS_ERROR"                            // 400: The DNS provider refused the change.
 	CodeDNSRecordConflict                Code = "DNS_RECORD_CONFLICT"                  // 409: A CNAME record cannot stand beside other records of its name.
 	CodeDNSRecordExists                  Code = "DNS_RECORD_EXISTS"                    // 409: The zone already has this record.
 	CodeDNSRecordManaged                 Code = "DNS_RECORD_MANAGED"                   // 409: This record is managed and cannot be changed here.
@@ -3213,8 +3213,8 @@ func (r *AutomationsResource) Options(ctx context.Context, params AutomationOpti
 	return call[AutomationOptions](ctx, r.c, Request{Method: "GET", Path: "/v1/automations/options", Query: queryOf(params)}, options)
 }
 
-// Restore: Restore an deleted automation. Works until deleted rows are purged. References to it that the
-// deletion cleared come back too.
+// Restore: Restore a deleted automation. Works until deleted rows are purged. References to it that the deletion
+// cleared come back too.
 func (r *AutomationsResource) Restore(ctx context.Context, id string, options ...Option) (*Automation, error) {
 	return call[Automation](ctx, r.c, Request{Method: "POST", Path: "/v1/automations/" + url.PathEscape(id) + "/restore"}, options)
 }
@@ -4287,7 +4287,7 @@ func (r *EmailOptInsResource) ListAll(ctx context.Context, params EmailOptInList
 	return all[EmailOptIn](ctx, r.c, "/v1/email-opt-ins", queryOf(params), true, options)
 }
 
-// Restore: Restore an deleted email opt-in. Works until deleted rows are purged. References to it that the
+// Restore: Restore a deleted email opt-in. Works until deleted rows are purged. References to it that the
 // deletion cleared come back too.
 func (r *EmailOptInsResource) Restore(ctx context.Context, id string, options ...Option) (*EmailOptIn, error) {
 	return call[EmailOptIn](ctx, r.c, Request{Method: "POST", Path: "/v1/email-opt-ins/" + url.PathEscape(id) + "/restore"}, options)
@@ -4340,7 +4340,7 @@ func (r *EmailTemplatesResource) Preview(ctx context.Context, id string, input E
 	return call[Rendered](ctx, r.c, Request{Method: "POST", Path: "/v1/email-templates/" + url.PathEscape(id) + "/preview", Body: input}, options)
 }
 
-// Restore: Restore an deleted email template. Works until deleted rows are purged. References to it that the
+// Restore: Restore a deleted email template. Works until deleted rows are purged. References to it that the
 // deletion cleared come back too.
 func (r *EmailTemplatesResource) Restore(ctx context.Context, id string, options ...Option) (*EmailTemplate, error) {
 	return call[EmailTemplate](ctx, r.c, Request{Method: "POST", Path: "/v1/email-templates/" + url.PathEscape(id) + "/restore"}, options)
@@ -4705,7 +4705,7 @@ func (r *InvoicesResource) RecordPayment(ctx context.Context, id string, input I
 	return call[Payment](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(id) + "/payments", Body: input}, options)
 }
 
-// Restore: Restore an deleted invoice. Works until deleted rows are purged. References to it that the deletion
+// Restore: Restore a deleted invoice. Works until deleted rows are purged. References to it that the deletion
 // cleared come back too.
 func (r *InvoicesResource) Restore(ctx context.Context, id string, options ...Option) (*Invoice, error) {
 	return call[Invoice](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(id) + "/restore"}, options)

@@ -255,8 +255,10 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 		out.Output = shapeOf(s)
 	}
 	for status, kinds := range o.Faults() {
-		for _, k := range kinds {
-			d.codes[k.Code] = Code{k.Code, status, k.Message}
+		for _, k := range kinds { // a code may come with several statuses; the first is named
+			if old, ok := d.codes[k.Code]; !ok || status < old.Status {
+				d.codes[k.Code] = Code{k.Code, status, k.Message}
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ ErrorCode = Literal[
     "CONTACT_ORGANIZATION_REQUIRED",  # 422: This ending needs the contact's organizationName and jobTitle.
     "CREDIT_EXCEEDS_BALANCE",  # 422: There is nothing left to credit.
     "CREDIT_NOTE_LIMIT_REACHED",  # 409: An invoice has at most 100 credit notes.
-    "DNS_ERROR",  # 502: The DNS provider refused the change.
+    "DNS_ERROR",  # 400: The DNS provider refused the change.
     "DNS_RECORD_CONFLICT",  # 409: A CNAME record cannot stand beside other records of its name.
     "DNS_RECORD_EXISTS",  # 409: The zone already has this record.
     "DNS_RECORD_MANAGED",  # 409: This record is managed and cannot be changed here.
@@ -1850,7 +1850,7 @@ class AutomationsResource(Resource):
         return self._client.call(AutomationOptions, "GET", "/v1/automations/options", query={"query": query})
 
     def restore(self, id: str) -> Automation:
-        """Restore an deleted automation. Works until deleted rows are purged. References to it that the deletion
+        """Restore a deleted automation. Works until deleted rows are purged. References to it that the deletion
         cleared come back too.
         """
         return self._client.call(Automation, "POST", path_of("/v1/automations/{}/restore", id))
@@ -2661,7 +2661,7 @@ class EmailOptInsResource(Resource):
         return self._client.pages(EmailOptIn, "/v1/email-opt-ins", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "email": email, "contactId": contact_id, "query": query}, True)
 
     def restore(self, id: str) -> EmailOptIn:
-        """Restore an deleted email opt-in. Works until deleted rows are purged. References to it that the deletion
+        """Restore a deleted email opt-in. Works until deleted rows are purged. References to it that the deletion
         cleared come back too.
         """
         return self._client.call(EmailOptIn, "POST", path_of("/v1/email-opt-ins/{}/restore", id))
@@ -2700,7 +2700,7 @@ class EmailTemplatesResource(Resource):
         return self._client.call(Rendered, "POST", path_of("/v1/email-templates/{}/preview", id), body={"variables": variables})
 
     def restore(self, id: str) -> EmailTemplate:
-        """Restore an deleted email template. Works until deleted rows are purged. References to it that the deletion
+        """Restore a deleted email template. Works until deleted rows are purged. References to it that the deletion
         cleared come back too.
         """
         return self._client.call(EmailTemplate, "POST", path_of("/v1/email-templates/{}/restore", id))
@@ -2954,7 +2954,7 @@ class InvoicesResource(Resource):
         return self._client.call(Payment, "POST", path_of("/v1/invoices/{}/payments", id), body={"amountCents": amount_cents, "paidAt": wire(paid_at), "method": method, "note": note})
 
     def restore(self, id: str) -> Invoice:
-        """Restore an deleted invoice. Works until deleted rows are purged. References to it that the deletion cleared
+        """Restore a deleted invoice. Works until deleted rows are purged. References to it that the deletion cleared
         come back too.
         """
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/restore", id))

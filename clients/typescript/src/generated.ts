@@ -20,7 +20,7 @@ export type ErrorCode =
   | 'CONTACT_ORGANIZATION_REQUIRED' // 422: This ending needs the contact's organizationName and jobTitle.
   | 'CREDIT_EXCEEDS_BALANCE' // 422: There is nothing left to credit.
   | 'CREDIT_NOTE_LIMIT_REACHED' // 409: An invoice has at most 100 credit notes.
-  | 'DNS_ERROR' // 502: The DNS provider refused the change.
+  | 'DNS_ERROR' // 400: The DNS provider refused the change.
   | 'DNS_RECORD_CONFLICT' // 409: A CNAME record cannot stand beside other records of its name.
   | 'DNS_RECORD_EXISTS' // 409: The zone already has this record.
   | 'DNS_RECORD_MANAGED' // 409: This record is managed and cannot be changed here.
@@ -3918,7 +3918,7 @@ export class AutomationsResource extends Resource {
     return this.client.call({ method: 'GET', path: '/v1/automations/options', query: params }, options)
   }
 
-  /** Restore an deleted automation. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
+  /** Restore a deleted automation. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
   restore(id: string, options?: CallOptions): Promise<Automation> {
     return this.client.call({ method: 'POST', path: path`/v1/automations/${id}/restore` }, options)
   }
@@ -4692,7 +4692,7 @@ export class EmailOptInsResource extends Resource {
     return this.client.list('/v1/email-opt-ins', params, true, options)
   }
 
-  /** Restore an deleted email opt-in. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
+  /** Restore a deleted email opt-in. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
   restore(id: string, options?: CallOptions): Promise<EmailOptIn> {
     return this.client.call({ method: 'POST', path: path`/v1/email-opt-ins/${id}/restore` }, options)
   }
@@ -4731,7 +4731,7 @@ export class EmailTemplatesResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/email-templates/${id}/preview`, body: input ?? {} }, options)
   }
 
-  /** Restore an deleted email template. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
+  /** Restore a deleted email template. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
   restore(id: string, options?: CallOptions): Promise<EmailTemplate> {
     return this.client.call({ method: 'POST', path: path`/v1/email-templates/${id}/restore` }, options)
   }
@@ -4976,7 +4976,7 @@ export class InvoicesResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${id}/payments`, body: input }, options)
   }
 
-  /** Restore an deleted invoice. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
+  /** Restore a deleted invoice. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
   restore(id: string, options?: CallOptions): Promise<Invoice> {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${id}/restore` }, options)
   }

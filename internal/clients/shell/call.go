@@ -227,15 +227,19 @@ func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input 
 	if _, err := client.Proposals.Cancel(ctx, proposal.ID); err != nil {
 		return err
 	}
-	effects, err := json.Marshal(proposal.Effects)
-	if err != nil {
-		return err
+	if output := c.one("output"); output == "json" || output == "csv" {
+		effects, err := json.Marshal(proposal.Effects)
+		if err != nil {
+			return err
+		}
+		return c.print(&clients.Shape{Kind: clients.Array,
+			Elem: &clients.Shape{Kind: clients.Object, Name: "Effect"}}, effects)
 	}
-	if c.one("output") != "json" {
-		fmt.Fprintln(c.Err, "Nothing was done. This is what would happen:")
+	fmt.Fprintln(c.Err, "Nothing was done. This is what would happen:")
+	for _, e := range proposal.Effects {
+		fmt.Fprintln(c.Out, plain(e.Summary))
 	}
-	return c.print(&clients.Shape{Kind: clients.Array, Elem: &clients.Shape{Kind: clients.Object, Name: "Effect"}},
-		effects)
+	return nil
 }
 
 // wait prints what became of a proposal.

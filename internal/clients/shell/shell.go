@@ -103,16 +103,19 @@ func (c *command) one(flag string) string {
 func (s *Shell) printError(err error, output string) {
 	var e *frontdesk.Error
 	if !errors.As(err, &e) {
-		fmt.Fprintln(s.Err, "frontdesk api:", strings.TrimPrefix(err.Error(), "frontdesk: "))
-		return
+		e = &frontdesk.Error{Code: codeOf(err), Message: strings.TrimPrefix(err.Error(), "frontdesk: ")}
 	}
 	if output == "json" {
 		text, _ := json.Marshal(map[string]any{"error": map[string]any{"status": e.Status, "code": e.Code,
-			"message": e.Message, "details": e.Details, "requestId": e.RequestID}})
+			"message": e.Message, "details": e.Details, "requestId": e.RequestID, "retryAfter": e.RetryAfter.Seconds()}})
 		fmt.Fprintln(s.Err, string(text))
 		return
 	}
-	fmt.Fprintf(s.Err, "frontdesk api: %s (%s, request %s)\n", plain(e.Message), e.Code, e.RequestID)
+	about := ""
+	if e.RequestID != "" {
+		about = fmt.Sprintf(" (%s, request %s)", e.Code, e.RequestID)
+	}
+	fmt.Fprintf(s.Err, "frontdesk api: %s%s\n", plain(e.Message), about)
 	fields := e.Fields()
 	for _, name := range sortedKeys(fields) {
 		for _, issue := range fields[name] {
@@ -122,6 +125,20 @@ func (s *Shell) printError(err error, output string) {
 	if e.RetryAfter > 0 {
 		fmt.Fprintf(s.Err, "  Try again in %s.\n", e.RetryAfter)
 	}
+}
+
+// codeOf names what went wrong here, and not at the server.
+func codeOf(err error) frontdesk.Code {
+	var lost *frontdesk.ConnectionError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "TIMED_OUT"
+	case errors.As(err, &lost):
+		return "CONNECTION_FAILED"
+	case errors.Is(err, frontdesk.ErrWebhook):
+		return "WEBHOOK_NOT_GENUINE"
+	}
+	return "FAILED"
 }
 
 func sortedKeys[V any](m map[string]V) []string {
