@@ -31,7 +31,6 @@ type commands struct {
 	Tools   toolsCommand   `cmd:"" help:"Print the tools that an agent is told of."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys and more, even while a server runs."`
 	API     apiCommand     `cmd:"" name:"api" passthrough:"" help:"Call any operation of a server, with a key."`
-	Clients clientsCommand `cmd:"" hidden:"" help:"Write the generated part of the client libraries."`
 }
 
 // configFile is a flag whose file resolves the other flags.

@@ -68,7 +68,7 @@ func judge(binary, folder, postgres string) error {
 		fmt.Printf("judge-clients: %s: %d steps, the same for all %d clients; %d connections cut, nothing twice (%.0f s)\n",
 			engine.name, len(steps), len(clients), cuts, time.Since(began).Seconds())
 	}
-	return nil
+	return os.WriteFile(filepath.Join(folder, "transcript.json"), []byte(first), 0o644)
 }
 
 // onEngine plays the scenario with all clients at once.
@@ -133,10 +133,6 @@ func one(s *server, h *hooks, folder, name string, cuts int64, steps []object) (
 		}
 		*org.into = &raw{s.url, key}
 	}
-	if w.proxy, err = newProxy(s.url); err != nil {
-		return "", 0, err
-	}
-	defer w.proxy.listener.Close()
 	d, end, err := driverOf(name, own, w.raw)
 	if err != nil {
 		return "", 0, err
@@ -175,12 +171,11 @@ func driverOf(name, folder string, r *raw) (driver, func(), error) {
 // hammer creates contacts while connections are cut at random bytes, until
 // enough were, and looks for what is there twice or not at all.
 func (w *world) hammer(cuts int64) (int64, error) {
-	p, err := newProxy(w.raw.url) // a new one, to which nobody has a connection yet
+	p, err := newProxy(w.raw.url, "random")
 	if err != nil {
 		return 0, err
 	}
 	defer p.listener.Close()
-	p.set("random")
 	via := object{"baseUrl": p.url, "apiKey": w.raw.key, "maxRetries": 60, "retryDelay": 2}
 	made := 0
 	for p.cuts.Load() < cuts {

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
-	"sync"
 	"sync/atomic"
 )
 
@@ -13,12 +12,11 @@ type proxy struct {
 	url, target string
 	listener    net.Listener
 	cuts        atomic.Int64
-
-	mu   sync.Mutex
-	mode string // "", cut (the next answer), stall (everything), random
+	mode        string      // cut (the first answer), stall (everything), random
+	cut         atomic.Bool // the first answer was
 }
 
-func newProxy(target string) (*proxy, error) {
+func newProxy(target, mode string) (*proxy, error) {
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil, err
@@ -27,7 +25,7 @@ func newProxy(target string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{url: "http://" + l.Addr().String(), target: u.Host, listener: l}
+	p := &proxy{url: "http://" + l.Addr().String(), target: u.Host, listener: l, mode: mode}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -40,32 +38,12 @@ func newProxy(target string) (*proxy, error) {
 	return p, nil
 }
 
-func (p *proxy) set(mode string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mode = mode
-}
-
-// takeCut reports whether the answer that begins now is to be cut: one is.
-func (p *proxy) takeCut() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.mode != "cut" {
-		return false
-	}
-	p.mode = ""
-	return true
-}
-
 // exchange is about how many bytes a create and its answer have.
 const exchange = 1500
 
 func (p *proxy) serve(client *net.TCPConn) {
 	defer client.Close()
-	p.mu.Lock()
-	mode := p.mode
-	p.mu.Unlock()
-	if mode == "stall" {
+	if p.mode == "stall" {
 		client.Read(make([]byte, 1<<16)) //nolint:errcheck // whatever comes
 		client.Read(make([]byte, 1))     //nolint:errcheck // until the client gives up
 		return
@@ -78,7 +56,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	defer server.Close()
 	budget := &atomic.Int64{}
 	budget.Store(1 << 60)
-	if mode == "random" {
+	if p.mode == "random" {
 		budget.Store(rand.Int64N(2 * exchange))
 	}
 	done := make(chan bool, 2)
@@ -98,7 +76,7 @@ func (p *proxy) pass(from, to *net.TCPConn, budget *atomic.Int64, answer bool, d
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			if answer && p.takeCut() {
+			if answer && p.mode == "cut" && !p.cut.Swap(true) {
 				done <- true
 				return
 			}
