@@ -55,6 +55,10 @@ func New(baseURL, apiKey string, options ...Option) *Client {
 	for _, o := range options {
 		o(&c.settings)
 	}
+	own := *c.settings.http
+	// A redirect would make a GET of a POST.
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.settings.http = &own
 	return newClient(c)
 }
 

@@ -100,6 +100,9 @@ func errorOf(answer *http.Response) error {
 	}
 	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
 		body.Error.Code, body.Error.Message = "UNKNOWN", fmt.Sprintf("The server answered %s.", answer.Status)
+		if answer.StatusCode < 400 {
+			body.Error.Message = "The server redirects. Is the base URL right?"
+		}
 	}
 	return &Error{Status: answer.StatusCode, Code: body.Error.Code, Message: body.Error.Message,
 		Details: body.Error.Details, RequestID: answer.Header.Get("X-Request-Id"),

@@ -94,8 +94,8 @@ func (c *command) do(step object) (object, error) {
 	case "upload":
 		return c.run("", "files", "upload", "--file", step["file"].(string))
 	case "stream":
-		return c.run(strings.ReplaceAll(step["text"].(string), " ", ""), "files", "upload", "--file", "-", "--name",
-			step["name"].(string))
+		return c.run(strings.ReplaceAll(step["text"].(string), " ", ""), append([]string{"files", "upload", "--file", "-",
+			"--name", step["name"].(string)}, settings(step["via"])...)...)
 	case "hammer":
 		for i := range step["n"].(int) {
 			answer, err := c.run("", append([]string{"contacts", "create", "--first-name",

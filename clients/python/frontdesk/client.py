@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import json
 import os
@@ -199,7 +200,7 @@ class Client:
         except (OSError, HTTPException, ValueError) as error:
             if connection:
                 connection.close()
-            if isinstance(error, OSError) and "timed out" in str(error):
+            if isinstance(error, builtins.TimeoutError):
                 failure: ConnectionError = TimeoutError(f"There was no answer within {self.timeout} seconds.")
             else:
                 failure = ConnectionError(f"The connection failed: {error or type(error).__name__}")

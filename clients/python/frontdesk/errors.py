@@ -109,7 +109,8 @@ def error_of(status: int, headers: HTTPMessage, body: bytes) -> ApiError:
     except (ValueError, AttributeError):
         pass
     kind = _by_status.get(status, ServerError if status >= 500 else ApiError)
-    message = error.get("message") or f"The server answered {status}."
+    redirect = "The server redirects. Is the base URL right?"
+    message = error.get("message") or (redirect if status < 400 else f"The server answered {status}.")
     return kind(status, error.get("code") or "UNKNOWN", message, error.get("details"), headers)
 
 

@@ -116,7 +116,7 @@ export class Client {
       headers['content-type'] = 'application/json'
     }
     const url = this.baseUrl + call.path + queryOf(call.query)
-    const request: RequestInit = { method: call.method, headers, body }
+    const request: RequestInit = { method: call.method, headers, body, redirect: 'manual' } // a POST would become a GET
     if (body instanceof ReadableStream) Object.assign(request, { duplex: 'half' })
     const timeout = options.timeout ?? (form ? 0 : this.timeout)
 
@@ -172,7 +172,7 @@ export class Client {
       throw failure
     } finally {
       if (timer) clearTimeout(timer)
-      options.signal?.removeEventListener('abort', cancel)
+      if (timeout > 0) options.signal?.removeEventListener('abort', cancel) // else a stream goes on
     }
   }
 }

@@ -98,7 +98,8 @@ export function errorOf(status: number, headers: Headers, text: string): ApiErro
     // not JSON
   }
   const type = byStatus[status] ?? (status >= 500 ? ServerError : ApiError)
-  const message = error.message ?? `The server answered ${status}.`
+  const redirect = status === 0 || (status >= 300 && status < 400)
+  const message = error.message ?? (redirect ? 'The server redirects. Is the base URL right?' : `The server answered ${status}.`)
   return new type(status, error.code ?? 'UNKNOWN', message, error.details, headers)
 }
 
