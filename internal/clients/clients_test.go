@@ -52,8 +52,8 @@ func TestEveryOperation(t *testing.T) {
 			"client.domains.registration.transfer(", "client.domains.registration.cancelTransfer("},
 		"clients/python/reference.md": {"client.contacts.phone_numbers.create(", "client.domains.dns_records.update(",
 			"client.domains.registration.cancel_transfer("},
-		"clients/go/reference.md": {"client.Contacts.PhoneNumbers.Create(ctx, ", "client.Domains.DNSRecords.Update(ctx, ",
-			"client.Domains.Registration.CancelTransfer(ctx, "},
+		"clients/go/reference.md": {"client.Contacts.PhoneNumbers.Create(ctx, ",
+			"client.Domains.DNSRecords.Update(ctx, ", "client.Domains.Registration.CancelTransfer(ctx, "},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {

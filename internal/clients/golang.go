@@ -63,7 +63,7 @@ func goType(s *Shape, input bool) string {
 func goField(t *Type, f *Field) string {
 	kind := goType(&f.Shape, t.Input)
 	tag := f.Name
-	plain := f.Kind == Any || f.Kind == Union || (f.Kind == Array || f.Kind == Map) && !(f.Null && t.Input)
+	plain := f.Kind == Any || f.Kind == Union || (f.Kind == Array || f.Kind == Map) && (!f.Null || !t.Input)
 	switch {
 	case t.Batch && f.Name == "data":
 		kind, tag = "*T", tag+",omitempty"

@@ -70,8 +70,7 @@ func (c *command) server() (baseURL, key string, err error) {
 	case baseURL == "":
 		return "", "", usage("which server? Say frontdesk api login, give --base-url, or set FRONTDESK_URL")
 	case key == "":
-		return "", "", usage("there is no key for %s: say frontdesk api login --base-url %[1]s, or set FRONTDESK_API_KEY",
-			baseURL)
+		return "", "", usage("there is no key for %s: say frontdesk api login, or set FRONTDESK_API_KEY", baseURL)
 	}
 	return baseURL, key, nil
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -51,7 +52,7 @@ func (c *command) print(shape *clients.Shape, data json.RawMessage) error {
 		return err
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
-	for _, name := range c.names(shape, fields, len(fields)) {
+	for _, name := range c.names(shape, fields) {
 		if text := cell(fields[name]); text != "" {
 			fmt.Fprintf(w, "%s\t%s\n", name, plain(text))
 		}
@@ -76,8 +77,8 @@ func object(data json.RawMessage) (map[string]json.RawMessage, error) {
 }
 
 // names are the fields to print: those that --columns names, or the type's own
-// order, without what a reader does not look for.
-func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage, limit int) (out []string) {
+// in their order, but for what a reader does not look for.
+func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage) (out []string) {
 	if text := c.one("columns"); text != "" {
 		return strings.Split(text, ",")
 	}
@@ -86,8 +87,7 @@ func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage, lim
 			continue
 		}
 		for _, f := range t.Fields {
-			simple := f.Kind != clients.Array && f.Kind != clients.Object && f.Kind != clients.Map && f.Kind != clients.Any
-			if len(out) < limit && !slices.Contains(unseen, f.Name) && (simple || limit > tableColumns) {
+			if !slices.Contains(unseen, f.Name) {
 				out = append(out, f.Name)
 			}
 		}
@@ -98,25 +98,40 @@ func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage, lim
 	return out
 }
 
-// rows prints rows as they come.
+// columns are the first fields that have a value in a row which fits into a
+// cell. The time of creation comes last.
+func (c *command) columns(shape *clients.Shape, rows []map[string]json.RawMessage) (out []string) {
+	names := c.names(shape, rows[0])
+	if c.has("columns") {
+		return names
+	}
+	if i := slices.Index(names, "createdAt"); i >= 0 {
+		names = append(slices.Delete(names, i, i+1), "createdAt")
+	}
+	for _, name := range names {
+		if len(out) < tableColumns && slices.ContainsFunc(rows, func(row map[string]json.RawMessage) bool {
+			text := cell(row[name])
+			return text != "" && text[0] != '[' && text[0] != '{'
+		}) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// rows prints rows as they come. A table waits for all of them.
 type rows struct {
 	c       *command
 	shape   *clients.Shape
 	output  string
 	columns []string
-	table   *tabwriter.Writer
 	csv     *csv.Writer
+	table   []map[string]json.RawMessage
 	n       int
 }
 
 func (c *command) rows(shape *clients.Shape) *rows {
-	r := &rows{c: c, shape: shape, output: c.one("output")}
-	if r.output == "" {
-		r.output = "table"
-	}
-	r.table = tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
-	r.csv = csv.NewWriter(c.Out)
-	return r
+	return &rows{c: c, shape: shape, output: cmp.Or(c.one("output"), "table"), csv: csv.NewWriter(c.Out)}
 }
 
 func (r *rows) write(row json.RawMessage) error {
@@ -133,40 +148,21 @@ func (r *rows) write(row json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	limit := tableColumns
-	if r.output == "csv" {
-		limit = 1 << 10
+	if r.output == "table" {
+		r.table = append(r.table, fields)
+		return nil
 	}
 	if r.n == 1 {
-		r.columns = r.c.names(r.shape, fields, limit)
-		r.line(r.columns, strings.ToUpper)
+		r.columns = r.c.names(r.shape, fields)
+		if err := r.csv.Write(r.columns); err != nil {
+			return err
+		}
 	}
 	cells := make([]string, len(r.columns))
 	for i, name := range r.columns {
-		cells[i] = cell(fields[name])
+		cells[i] = op.NoFormula(cell(fields[name]))
 	}
-	r.line(cells, nil)
-	return nil
-}
-
-// line prints cells. A heading of a table is in capitals.
-func (r *rows) line(cells []string, heading func(string) string) {
-	out := slices.Clone(cells)
-	for i, text := range out {
-		switch {
-		case r.output == "csv":
-			out[i] = op.NoFormula(text)
-		case heading != nil:
-			out[i] = heading(text)
-		default:
-			out[i] = shorten(plain(text))
-		}
-	}
-	if r.output == "csv" {
-		_ = r.csv.Write(out) // end reports it
-		return
-	}
-	fmt.Fprintln(r.table, strings.Join(out, "\t"))
+	return r.csv.Write(cells)
 }
 
 func (r *rows) end() error {
@@ -184,8 +180,19 @@ func (r *rows) end() error {
 	}
 	if r.n == 0 {
 		fmt.Fprintln(r.c.Err, "There are none.")
+		return nil
 	}
-	return r.table.Flush()
+	columns := r.c.columns(r.shape, r.table)
+	w := tabwriter.NewWriter(r.c.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, strings.ToUpper(strings.Join(columns, "\t")))
+	for _, row := range r.table {
+		cells := make([]string, len(columns))
+		for i, name := range columns {
+			cells[i] = shorten(plain(cell(row[name])))
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	return w.Flush()
 }
 
 // cell is a value as text: a string without its quotes, nothing for null.

@@ -107,7 +107,8 @@ func (s *Shell) printError(err error, output string) {
 	}
 	if output == "json" {
 		text, _ := json.Marshal(map[string]any{"error": map[string]any{"status": e.Status, "code": e.Code,
-			"message": e.Message, "details": e.Details, "requestId": e.RequestID, "retryAfter": e.RetryAfter.Seconds()}})
+			"message": e.Message, "details": e.Details, "requestId": e.RequestID,
+			"retryAfter": e.RetryAfter.Seconds()}})
 		fmt.Fprintln(s.Err, string(text))
 		return
 	}

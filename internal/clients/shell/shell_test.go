@@ -55,6 +55,9 @@ func shows(t *testing.T, text string, parts ...string) {
 	}
 }
 
+// second is the line below the headings.
+func second(table string) string { return strings.TrimSpace(strings.Split(table, "\n")[1]) }
+
 func TestShell(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		v := newTerminal(t, map[string]string{"FRONTDESK_URL": a.URL, "FRONTDESK_API_KEY": a.Key})
@@ -63,7 +66,7 @@ func TestShell(t *testing.T) {
 		v.in = `{"firstName": "Grace", "lastName": "=1+1", "notes": "\u001b[2Jgone"}`
 		v.run(0, "contacts", "create", "--file", "-", "--first-name", "Hedy")
 		v.in = ""
-		id := strings.TrimSpace(strings.Split(v.run(0, "contacts", "list", "--query", "hedy", "--columns", "id"), "\n")[1])
+		id := second(v.run(0, "contacts", "list", "--query", "hedy", "--columns", "id"))
 
 		shows(t, v.run(0, "contacts", "list", "--tag", "vip"), "ID", "FIRSTNAME", "Ada")
 		shows(t, v.run(0, "contacts", "list", "--all", "--limit", "1", "--output", "csv", "--columns",
@@ -90,7 +93,7 @@ func TestShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.run(0, "files", "upload", "--file", letter, "--output", "json")
-		file := strings.TrimSpace(strings.Split(v.run(0, "files", "list", "--columns", "id"), "\n")[1])
+		file := second(v.run(0, "files", "list", "--columns", "id"))
 		if text := v.run(0, "files", "download", file); text != "Dear Ada" {
 			t.Errorf("the file is %q", text)
 		}
@@ -166,7 +169,7 @@ func TestHelp(t *testing.T) {
 		}
 		_, example, _ := strings.Cut(text, "Example:\n  frontdesk api ")
 		example, _, _ = strings.Cut(example, "\n\nREST:")
-		typed, err := exec.Command("sh", "-c", "printf '%s\\0' "+example).Output()
+		typed, err := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\0' "+example).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", example, err)
 		}
@@ -203,7 +206,7 @@ func TestCompletion(t *testing.T) {
 		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), path, "-n", file).CombinedOutput(); err != nil {
 			t.Errorf("%s does not read its script: %s", name, out)
 		}
 	}
@@ -218,7 +221,7 @@ func TestBash(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "frontdesk"), []byte(fake), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("bash", "-c", script+`
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script+`
 COMP_WORDS=(`+folder+`/frontdesk api contacts list "")
 COMP_CWORD=4
 _frontdesk_api
