@@ -13,7 +13,7 @@ export interface ClientOptions {
   maxRetries?: number
   /** Milliseconds before the first further try; doubled for each one after it. Default 500. */
   retryDelay?: number
-  /** Milliseconds for one try. Default 60,000; uploads and downloads have none unless you give one. */
+  /** Milliseconds for one try; of a file, until it begins to arrive. By default as long as the platform waits: five minutes in Node.js. */
   timeout?: number
   /** Instead of the global `fetch`. */
   fetch?: typeof fetch
@@ -61,7 +61,7 @@ export class Client {
   readonly baseUrl: string
   readonly maxRetries: number
   readonly retryDelay: number
-  readonly timeout: number
+  readonly timeout: number | undefined
   private readonly fetch: typeof fetch
   private readonly headers: Record<string, string>
 
@@ -74,12 +74,9 @@ export class Client {
     this.baseUrl = baseUrl.replace(/\/+$/, '')
     this.maxRetries = options.maxRetries ?? 2
     this.retryDelay = options.retryDelay ?? 500
-    this.timeout = options.timeout ?? 60_000
+    this.timeout = options.timeout
     this.fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
     this.headers = { authorization: `Bearer ${apiKey}` }
-    if (env.FRONTDESK_URL !== undefined || 'process' in globalThis) {
-      this.headers['user-agent'] = `frontdesk-typescript/${VERSION}` // a browser has its own
-    }
   }
 
   /** Makes any call, also one that this version does not know, and returns `data` of the answer. */
@@ -98,7 +95,7 @@ export class Client {
 
   /** @internal */
   download(call: Call, options: CallOptions = {}): Promise<Download> {
-    return this.send(call, { timeout: 0, ...options }, async (response) => downloadOf(response))
+    return this.send(call, options, async (response) => downloadOf(response))
   }
 
   /** Sends a call until it has an answer, or further tries make no sense. */
@@ -118,13 +115,12 @@ export class Client {
     const url = this.baseUrl + call.path + queryOf(call.query)
     const request: RequestInit = { method: call.method, headers, body, redirect: 'manual' } // a POST would become a GET
     if (body instanceof ReadableStream) Object.assign(request, { duplex: 'half' })
-    const timeout = options.timeout ?? (form ? 0 : this.timeout)
 
     let unknown = false // whether an earlier try may have done its work
     for (let attempt = 0; ; attempt++) {
       let failure: ApiError | ConnectionError
       try {
-        return await this.attempt(url, request, timeout, options, read)
+        return await this.attempt(url, request, options, read)
       } catch (error) {
         if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error
         if (unknown && call.method === 'DELETE' && error instanceof ApiError && error.status === 404) {
@@ -145,19 +141,16 @@ export class Client {
   private async attempt<T>(
     url: string,
     request: RequestInit,
-    timeout: number,
     options: CallOptions,
     read: (r: Response) => Promise<T>,
   ): Promise<T> {
     options.signal?.throwIfAborted()
-    const controller = new AbortController()
-    const cancel = () => controller.abort(options.signal?.reason)
-    options.signal?.addEventListener('abort', cancel)
-    let late = false
-    const timer = timeout > 0 && setTimeout(() => { late = true; controller.abort() }, timeout)
+    const limit = timeLimit(options.timeout ?? this.timeout, options.signal)
+    const signal = limit?.signal ?? options.signal
     let requestId: string | undefined
     try {
-      const response = await this.fetch(url, { ...request, signal: controller.signal })
+      // A signal costs a tenth of a call, so there is one only where it is asked for.
+      const response = await this.fetch(url, signal ? { ...request, signal } : request)
       requestId = response.headers.get('x-request-id') ?? undefined
       options.onResponse?.({ status: response.status, headers: response.headers, requestId: requestId ?? '' })
       if (!response.ok) throw errorOf(response.status, response.headers, await response.text())
@@ -165,14 +158,13 @@ export class Client {
     } catch (error) {
       if (error instanceof FrontdeskError) throw error
       if (options.signal?.aborted) throw options.signal.reason
-      const failure = late
-        ? new TimeoutError(`There was no answer within ${timeout} ms.`, { cause: error })
+      const failure = limit?.signal.aborted
+        ? new TimeoutError('There was no answer in time.', { cause: error })
         : new ConnectionError(`The connection failed: ${reason(error)}`, { cause: error })
       failure.requestId = requestId
       throw failure
     } finally {
-      if (timer) clearTimeout(timer)
-      if (timeout > 0) options.signal?.removeEventListener('abort', cancel) // else a stream goes on
+      limit?.end()
     }
   }
 }
@@ -202,6 +194,22 @@ export async function settled<T extends { status: string }>(
     const row = await get(seconds)
     if (!['pending', 'approved', 'executing'].includes(row.status)) return row
     if (Date.now() >= end) throw new TimeoutError(`It is still ${row.status}.`)
+  }
+}
+
+/** A signal that also ends after a time. */
+function timeLimit(ms: number | undefined, outer?: AbortSignal): { signal: AbortSignal; end(): void } | undefined {
+  if (!ms) return undefined
+  const controller = new AbortController()
+  const cancel = () => controller.abort(outer?.reason)
+  outer?.addEventListener('abort', cancel)
+  const timer = setTimeout(() => controller.abort(), ms)
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearTimeout(timer)
+      outer?.removeEventListener('abort', cancel)
+    },
   }
 }
 

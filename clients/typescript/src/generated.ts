@@ -5172,7 +5172,7 @@ export class ProposalsResource extends Resource {
 
   /** Waits until it is decided and carried out, or for at most `timeout` milliseconds. */
   wait(id: string, params?: ProposalGetParams, options?: CallOptions & { timeout?: number }): Promise<Proposal> {
-    const get = (waitSeconds: number) => this.get(id, { ...params, waitSeconds }, { ...options, timeout: 60_000 })
+    const get = (waitSeconds: number) => this.get(id, { ...params, waitSeconds }, { ...options, timeout: 0 })
     return settled(get, options)
   }
 
