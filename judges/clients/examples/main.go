@@ -23,8 +23,7 @@ var languages = []language{
 	{"python", "examples.py", "# %s\nfrom datetime import date, datetime\n\nfrom frontdesk import Frontdesk, Upload\n\n" +
 		"_ = (date, datetime, Upload)\n", "",
 		func(s string) string {
-			return "\n\ndef example(client: Frontdesk) -> None:  # type: ignore[no-redef]\n    " +
-				strings.ReplaceAll(s, "\n", "\n    ") + "\n"
+			return "\n\ndef example_N(client: Frontdesk) -> None:\n    " + strings.ReplaceAll(s, "\n", "\n    ") + "\n"
 		}},
 	{"go", "examples.go", "// Package examples is from %s.\npackage examples\n\nimport (\n\t\"context\"\n\t\"fmt\"\n" +
 		"\t\"strings\"\n\t\"time\"\n\n\tfrontdesk \"frontdesk.example/go\"\n)\n\n" +
@@ -65,8 +64,8 @@ func write(clients, out string) error {
 		n := 0
 		for _, block := range fence.FindAllStringSubmatch(string(text), -1) {
 			for _, example := range strings.Split(strings.TrimSpace(block[1]), "\n\n") {
-				program += l.example(example)
 				n++
+				program += strings.Replace(l.example(example), "example_N", fmt.Sprintf("example_%d", n), 1)
 			}
 		}
 		if n < 200 {
