@@ -109,6 +109,7 @@ const (
 type Shape struct {
 	Kind Kind
 	Name string   // of an Object
+	Type *Type    // of an Object
 	Elem *Shape   // of an Array or a Map
 	Of   []*Shape // of a Union
 	Enum []string
@@ -272,12 +273,34 @@ func (d *describer) types() {
 			Input: strings.HasSuffix(name, "Input") || strings.HasSuffix(name, "Fields"),
 		})
 	}
+	for _, t := range slices.Concat(d.api.Types, d.api.Inputs) {
+		for _, f := range t.Fields {
+			d.resolve(&f.Shape)
+		}
+	}
 	for _, n := range d.nouns {
 		for _, o := range n.Operations {
+			d.resolve(o.Output)
 			if o.Output != nil && o.Output.Kind == Array && o.Output.Elem.Name == batchResult {
 				i := slices.IndexFunc(n.Operations, func(c *Operation) bool { return c.Verb == "create" })
 				o.Output.Elem.Row = n.Operations[i].Output
 			}
+		}
+	}
+}
+
+// resolve finds the type that an object's name stands for.
+func (d *describer) resolve(s *Shape) {
+	if s == nil {
+		return
+	}
+	d.resolve(s.Elem)
+	for _, u := range s.Of {
+		d.resolve(u)
+	}
+	for _, t := range d.api.Types {
+		if s.Kind == Object && t.Name == s.Name {
+			s.Type = t
 		}
 	}
 }

@@ -27,10 +27,6 @@ type language struct {
 // repository.
 func Generate(api *API) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	named = map[string]*Type{}
-	for _, t := range api.Types {
-		named[t.Name] = t
-	}
 	for _, l := range []language{typescript(), python(), golang()} {
 		t := template.New("").Funcs(l.funcs).Funcs(shared)
 		if _, err := t.ParseFS(templates, "templates/"+l.template); err != nil {

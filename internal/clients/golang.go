@@ -2,6 +2,7 @@ package clients
 
 import (
 	"fmt"
+	"go/token"
 	"strconv"
 	"strings"
 	"text/template"
@@ -196,5 +197,8 @@ func answerWord(o *Operation) string {
 	case o.Output.Kind == Array:
 		return "results"
 	}
-	return goLocal(o.Output.Name)
+	if word := goLocal(o.Output.Name); !token.IsKeyword(word) {
+		return word
+	}
+	return "result"
 }

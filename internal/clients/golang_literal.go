@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// named are the types of the API while examples are written, because a literal of Go
-// says what it is.
-var named map[string]*Type
-
 // goValue is a field's value in a composite literal.
 func goValue(t *Type, f *Field, v any) string {
 	if f.Kind == Bytes {
@@ -63,11 +59,10 @@ func goLiteral(s *Shape, v any, typed bool) string {
 func goObject(s *Shape, v *object, typed bool) string {
 	var out []string
 	if s.Kind == Object {
-		t := named[s.Name]
 		for _, name := range v.names {
-			for _, f := range t.Fields {
+			for _, f := range s.Type.Fields {
 				if f.Name == name {
-					out = append(out, goName(name)+": "+goValue(t, f, v.values[name]))
+					out = append(out, goName(name)+": "+goValue(s.Type, f, v.values[name]))
 				}
 			}
 		}

@@ -274,8 +274,8 @@ func pyLiteral(s *Shape, v any, free bool) string {
 
 // pyMember is the shape of a member of an object that has a name.
 func pyMember(s *Shape, name string) *Shape {
-	if t := named[s.Name]; t != nil {
-		for _, f := range t.Fields {
+	if s.Type != nil {
+		for _, f := range s.Type.Fields {
 			if f.Name == name {
 				return &f.Shape
 			}

@@ -138,7 +138,6 @@ func tsCall(o *Operation) string {
 		}
 		return fmt.Sprintf("list(%s, %s, %t, options)", path, params, o.Cursor)
 	}
-	// The path is written out where it is nothing but its name.
 	call := fmt.Sprintf("{ method: '%s', path: %s", o.Method, path)
 	switch {
 	case o.Form:

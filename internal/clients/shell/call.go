@@ -232,8 +232,7 @@ func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input 
 		if err != nil {
 			return err
 		}
-		return c.print(&clients.Shape{Kind: clients.Array,
-			Elem: &clients.Shape{Kind: clients.Object, Name: "Effect"}}, effects)
+		return c.print(&clients.Shape{Kind: clients.Array, Elem: &clients.Shape{Kind: clients.Object}}, effects)
 	}
 	fmt.Fprintln(c.Err, "Nothing was done. This is what would happen:")
 	for _, e := range proposal.Effects {
@@ -259,7 +258,7 @@ func (c *command) wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.print(&clients.Shape{Kind: clients.Object, Name: "Proposal"}, text)
+	return c.print(&clients.Shape{Kind: clients.Object}, text)
 }
 
 var verifyFlags = []flag{

@@ -132,13 +132,9 @@ func (c *command) logout() error {
 
 func ask(c *command, in *bufio.Reader, question string) (string, error) {
 	fmt.Fprint(c.Err, question)
-	line, err := in.ReadString('\n')
-	line = strings.TrimSpace(line)
-	if line == "" {
+	line, _ := in.ReadString('\n') // the last line may have no end
+	if line = strings.TrimSpace(line); line == "" {
 		return "", usage("nothing was typed")
-	}
-	if err != nil && line == "" {
-		return "", err
 	}
 	return line, nil
 }

@@ -82,18 +82,13 @@ func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage) (ou
 	if text := c.one("columns"); text != "" {
 		return strings.Split(text, ",")
 	}
-	for _, t := range c.API.Types {
-		if t.Name != shape.Name {
-			continue
-		}
-		for _, f := range t.Fields {
-			if !slices.Contains(unseen, f.Name) {
-				out = append(out, f.Name)
-			}
-		}
+	if shape.Type == nil {
+		return sortedKeys(of)
 	}
-	if out == nil {
-		out = sortedKeys(of)
+	for _, f := range shape.Type.Fields {
+		if !slices.Contains(unseen, f.Name) {
+			out = append(out, f.Name)
+		}
 	}
 	return out
 }
