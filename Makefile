@@ -27,8 +27,9 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-
 	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers
+judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers
 	scripts/judge-openapi
+	scripts/judge-clients
 	scripts/judge-agents
 	scripts/judge-console
 	scripts/judge-stripe
@@ -58,17 +59,19 @@ lint: ## go vet, gofmt and golangci-lint
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted with gofmt:"; echo "$$files"; exit 1; } >&2
 	scripts/lint
 
-generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md
+generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md, the clients
 	go run ./cmd/frontdesk openapi --base-url https://frontdesk.example >api/openapi.json.new
 	mv api/openapi.json.new api/openapi.json
 	go run ./cmd/frontdesk events >docs/guide/events.md.new
 	mv docs/guide/events.md.new docs/guide/events.md
+	go run ./cmd/generate-clients
 
 verify: generate ## Fail when a generated file was not up to date
-	git diff --exit-code --stat api docs/guide/events.md
+	git diff --exit-code --stat api docs/guide/events.md clients
 
-bench: ## Load the service and print what it does; then the figures of the agent door, and of automations and webhooks together
+bench: ## Load the service and print what it does; then the figures of the agent door, of automations and webhooks together, and of the clients
 	cd bench && go run .
 	go test -run TestTools -bench Agent -v ./internal/door/mcp
 	cd bench && go run ./tokens
 	go test -run '^$$' -bench EventFlow -benchtime 1x ./internal/app
+	scripts/judge-clients -bench

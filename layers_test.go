@@ -24,6 +24,7 @@ const module = "frontdesk"
 // package may import what an earlier line names, and what shares its folder;
 // never what is named on its own line or on a later one.
 var layers = [][]string{
+	{"clients/*", "judges/*"}, // modules of their own
 	{"internal/kernel/cputest", "internal/kernel/peer", "internal/kernel/placeholder",
 		"internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
 	{"migrations", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock",
@@ -50,6 +51,7 @@ var layers = [][]string{
 	{"internal/door/desk"},
 	{"internal/door/console"},
 	{"internal/door/*", "internal/adapter/*"},
+	{"internal/clients"},
 	{"internal/app"},
 	{"cmd/*", "internal/apptest"},
 }
@@ -187,6 +189,8 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/app", "internal/door/rest", false},
 		{"internal/apptest", "internal/kernel/db/dbtest", false},
 		{"cmd/frontdesk", "internal/app", false},
+		{"cmd/frontdesk", "internal/clients/shell", false},
+		{"internal/clients", "internal/door/docs", false},
 
 		{"internal/kernel/fault", "internal/kernel/db", true},
 		{"internal/kernel/clock", "internal/kernel/fault", true}, // neighbours
@@ -214,6 +218,9 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/door/rest", "internal/adapter/smtp", true},
 		{"internal/adapter/stripe", "internal/app", true},
 		{"internal/app", "cmd/frontdesk", true},
+		{"internal/clients", "internal/app", true},
+		{"internal/door/rest", "internal/clients", true},
+		{"clients/go", "internal/kernel/id", true},
 		{"cmd/frontdesk", "internal/apptest", true},
 		{"internal/app", "internal/kernel/db/dbtest", true},
 		{"internal/resource/nobody", "internal/kernel/op", true},
@@ -232,7 +239,8 @@ func TestWrongArrow(t *testing.T) {
 }
 
 // skipped are folders that hold nothing of ours, or another module.
-var skipped = []string{".git", "data", "bin", "bench", "chaos", "third_party", "node_modules", "testdata"}
+var skipped = []string{".git", "data", "bin", "bench", "chaos", "third_party", "node_modules", "testdata",
+	"__pycache__", "dist"}
 
 // built is the binary that README has people build here.
 const built = "frontdesk"

@@ -21,6 +21,13 @@ import (
 var longFiles = map[string]string{
 	"go.sum":           "written by the go command",
 	"api/openapi.json": "written from the declarations by make generate",
+
+	"clients/go/generated.go":               "the same",
+	"clients/go/reference.md":               "the same",
+	"clients/python/frontdesk/generated.py": "the same",
+	"clients/python/reference.md":           "the same",
+	"clients/typescript/src/generated.ts":   "the same",
+	"clients/typescript/reference.md":       "the same",
 }
 
 const maxLines = 600

@@ -30,6 +30,7 @@ type commands struct {
 	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
 	Tools   toolsCommand   `cmd:"" help:"Print the tools that an agent is told of."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys and more, even while a server runs."`
+	API     apiCommand     `cmd:"" name:"api" passthrough:"" help:"Call any operation of a server, with a key."`
 }
 
 // configFile is a flag whose file resolves the other flags.
@@ -83,6 +84,10 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		return 2
 	}
 	if err := ctx.Run(&c.Settings); err != nil {
+		var status exitStatus
+		if errors.As(err, &status) {
+			return int(status)
+		}
 		fmt.Fprintln(errOut, "frontdesk:", sentence(err))
 		return 1
 	}

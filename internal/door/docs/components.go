@@ -158,14 +158,14 @@ func headers() map[string]any {
 	return out
 }
 
-// inputName names a body after its operation: ContactEmailCreateInput.
-func inputName(o *op.Op) (name string) {
+// InputName names a body after its operation: ContactEmailCreateInput.
+func InputName(o *op.Op) (name string) {
 	segments := strings.Split(o.Name, ".")
 	last := len(segments) - 1
 	for _, s := range segments[:last] {
-		name += pascal(singular(s))
+		name += Pascal(Singular(s))
 	}
-	return name + pascal(segments[last]) + "Input"
+	return name + Pascal(segments[last]) + "Input"
 }
 
 // pathFieldName names a field of the path: {id} after what it identifies, like
@@ -173,22 +173,22 @@ func inputName(o *op.Op) (name string) {
 func pathFieldName(o *op.Op, field string) string {
 	switch {
 	case field == "id":
-		return pascal(pathNoun(o, field)) + "Id"
+		return Pascal(PathNoun(o, field)) + "Id"
 	case strings.HasSuffix(field, "Id"):
-		return pascal(field)
+		return Pascal(field)
 	}
-	return pascal(field) + "InPath" // a schema may have the plain name
+	return Pascal(field) + "InPath" // a schema may have the plain name
 }
 
-// pathNoun is what a field of the path identifies: phone-number.
-func pathNoun(o *op.Op, field string) string {
+// PathNoun is what a field of the path identifies: phone-number.
+func PathNoun(o *op.Op, field string) string {
 	before, _, _ := strings.Cut(o.Path, "/{"+field+"}")
-	return singular(before[strings.LastIndexByte(before, '/')+1:])
+	return Singular(before[strings.LastIndexByte(before, '/')+1:])
 }
 
-// pascal turns phone_number, NOT_FOUND and emailId into PhoneNumber, NotFound
+// Pascal turns phone_number, NOT_FOUND and emailId into PhoneNumber, NotFound
 // and EmailId.
-func pascal(name string) (out string) {
+func Pascal(name string) (out string) {
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
 		if word == strings.ToUpper(word) {
 			word = strings.ToLower(word)

@@ -113,7 +113,7 @@ func (c *components) operation(o *op.Op) object {
 		if o.IsForm() {
 			kind = "multipart/form-data"
 		}
-		schema := c.share("schemas", inputName(o), body)
+		schema := c.share("schemas", InputName(o), body)
 		out["requestBody"] = object{
 			"required": required,
 			"content":  object{kind: object{"schema": schema, "example": example}},
@@ -136,11 +136,11 @@ func (c *components) parameter(o *op.Op, p op.Parameter, example json.RawMessage
 	if c.queryFields[string(withoutExample(v))] < 2 {
 		return v
 	}
-	name := pascal(p.Name)
+	name := Pascal(p.Name)
 	if slices.Contains(listFields, p.Name) {
 		return c.share("parameters", name, v)
 	}
-	return c.share("parameters", name+"InQuery", v, pascal(singular(o.Segments()[0]))+name+"InQuery")
+	return c.share("parameters", name+"InQuery", v, Pascal(Singular(o.Segments()[0]))+name+"InQuery")
 }
 
 // listFields are in every list.
@@ -154,7 +154,7 @@ func parameterObject(o *op.Op, p op.Parameter) object {
 	}
 	switch {
 	case p.In == "path" && p.Schema.Format == "uuid":
-		v["description"] = "The " + nounWords.Replace(pathNoun(o, p.Name)) + "."
+		v["description"] = "The " + nounWords.Replace(PathNoun(o, p.Name)) + "."
 	case p.Doc != "":
 		v["description"] = sentence(p.Doc)
 	}

@@ -150,7 +150,7 @@ func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
 func refusalName(kinds []*fault.Kind) string {
 	var parts []string
 	for len(kinds) > 0 {
-		part, n := pascal(kinds[0].Code), 1
+		part, n := Pascal(kinds[0].Code), 1
 		for name, group := range usualRefusals {
 			if len(kinds) >= len(group) && slices.Equal(kinds[:len(group)], group) {
 				part, n = name, len(group)

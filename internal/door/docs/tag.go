@@ -24,7 +24,7 @@ func tagOf(o *op.Op) string {
 	if len(segments) == 1 {
 		return last
 	}
-	return title(singular(segments[0])) + " " + last
+	return title(Singular(segments[0])) + " " + last
 }
 
 func title(segment string) string {
@@ -43,7 +43,8 @@ func title(segment string) string {
 	return strings.Join(words, " ")
 }
 
-func singular(plural string) string {
+// Singular is the word for one of several: contact, business, policy.
+func Singular(plural string) string {
 	switch {
 	case strings.HasSuffix(plural, "ies"):
 		return strings.TrimSuffix(plural, "ies") + "y"

@@ -23,15 +23,11 @@ type restored struct {
 func Restore[T any](collection, resource string, t *db.Table[T],
 	finish func(context.Context, *Call, *T, bool) error) *Op {
 	noun := t.Life().Noun
-	article := "a"
-	if strings.ContainsRune("aeiou", rune(noun[0])) {
-		article = "an"
-	}
 	event := db.EventName(noun) + ".restored"
 	return Write(Spec{
 		Name:        strings.ReplaceAll(collection, "-", "_") + ".restore",
 		Route:       "POST /v1/" + collection + "/{id}/restore",
-		Summary:     "Restore " + article + " deleted " + noun + ".",
+		Summary:     "Restore a deleted " + noun + ".",
 		Description: "Works until deleted rows are purged. References to it that the deletion cleared come back too.",
 		Resource:    resource,
 		Status:      200,

@@ -1,0 +1,3 @@
+module frontdesk.example/go
+
+go 1.24.0

@@ -1,0 +1,6 @@
+export * from './generated.js'
+export * from './errors.js'
+export { Client, VERSION, type CallOptions, type ClientOptions, type ResponseInfo } from './client.js'
+export { Pages, type Page } from './pages.js'
+export { type Download, type Upload } from './streams.js'
+export { verifyWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.js'

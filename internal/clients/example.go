@@ -1,0 +1,106 @@
+package clients
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// object is a JSON object that keeps its order.
+type object struct {
+	names  []string
+	values map[string]any
+}
+
+// exampleOf reads the example of an operation's declaration.
+func exampleOf(o *Operation) *object {
+	if o.Example == "" {
+		return &object{}
+	}
+	v, err := readValue(jsontext.NewDecoder(strings.NewReader(o.Example)))
+	if err != nil {
+		panic("clients: the example of " + o.Name + ": " + err.Error()) // it was checked at start
+	}
+	return v.(*object)
+}
+
+// readValue reads objects, lists, texts, booleans and nil. Numbers stay as
+// they are written.
+func readValue(d *jsontext.Decoder) (any, error) {
+	t, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case '{':
+		out := &object{values: map[string]any{}}
+		for d.PeekKind() != '}' {
+			name, err := d.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			key := name.String()
+			if out.values[key], err = readValue(d); err != nil {
+				return nil, err
+			}
+			out.names = append(out.names, key)
+		}
+		_, err := d.ReadToken()
+		return out, err
+	case '[':
+		out := []any{}
+		for d.PeekKind() != ']' {
+			v, err := readValue(d)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		_, err := d.ReadToken()
+		return out, err
+	case '"':
+		return t.String(), nil
+	case 't', 'f':
+		return t.Bool(), nil
+	case 'n':
+		return nil, nil //nolint:nilnil // null
+	}
+	return number(t.String()), nil
+}
+
+// number is a number as it is written.
+type number string
+
+// MarshalJSON writes it as it was.
+func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
+
+func (o *object) text(name string) string {
+	s, _ := o.values[name].(string)
+	return s
+}
+
+// rest renders what is not in the path, nil when nothing is left. A file, which
+// no example contains, comes first.
+func (o *object) rest(call *Operation, render func(name string, f *Field, v any) string) (out []string) {
+	if call.Input == nil {
+		return nil
+	}
+	fields := map[string]*Field{}
+	for _, f := range call.Input.Fields {
+		fields[f.Name] = f
+		if f.Kind == Bytes {
+			out = append(out, render(f.Name, f, ""))
+		}
+	}
+	for _, name := range o.names {
+		if f := fields[name]; f != nil && f.Kind != Bytes {
+			out = append(out, render(name, f, o.values[name]))
+		}
+	}
+	return out
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func identifier(s string) bool { return plainName.MatchString(s) }

@@ -1,0 +1,118 @@
+package clients
+
+import (
+	"strings"
+	"unicode"
+)
+
+// words takes a name of the API apart: phoneNumbers, phone_numbers and
+// phone-numbers are phone, numbers.
+func words(name string) (out []string) {
+	word := ""
+	flush := func() {
+		if word != "" {
+			out = append(out, strings.ToLower(word))
+		}
+		word = ""
+	}
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-' || r == '.':
+			flush()
+			continue
+		case unicode.IsUpper(r):
+			flush()
+		}
+		word += string(r)
+	}
+	flush()
+	return out
+}
+
+func snake(name string) string { return strings.Join(words(name), "_") }
+
+func kebab(name string) string { return strings.Join(words(name), "-") }
+
+func camel(name string) string {
+	p := []rune(pascal(name))
+	p[0] = unicode.ToLower(p[0])
+	return string(p)
+}
+
+func pascal(name string) (out string) {
+	for _, w := range words(name) {
+		out += strings.ToUpper(w[:1]) + w[1:]
+	}
+	return out
+}
+
+// Kebab is how the shell spells a name: phone-numbers.
+func Kebab(name string) string { return kebab(name) }
+
+// initialisms are the words that Go writes in capitals.
+var initialisms = map[string]string{"id": "ID", "ids": "IDs", "url": "URL", "dns": "DNS", "pdf": "PDF", "html": "HTML",
+	"sha256": "SHA256", "spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC", "ttl": "TTL", "iban": "IBAN", "bic": "BIC",
+	"api": "API", "csv": "CSV"}
+
+func goName(name string) (out string) {
+	for _, w := range words(name) {
+		if s := initialisms[w]; s != "" {
+			out += s
+			continue
+		}
+		out += strings.ToUpper(w[:1]) + w[1:]
+	}
+	return out
+}
+
+// goLocal is a Go parameter: contactID.
+func goLocal(name string) string {
+	w := words(name)
+	return w[0] + goName(strings.Join(w[1:], "_"))
+}
+
+// pythonWords are not available as names.
+var pythonWords = map[string]bool{"from": true, "import": true, "class": true, "global": true, "in": true, "is": true,
+	"not": true, "or": true, "and": true, "pass": true, "return": true, "def": true, "with": true, "as": true}
+
+// pythonName is snake_case. The runtime turns it back, so it must be possible.
+func pythonName(name string) string {
+	s := snake(name)
+	if camel(s) != name && s != name {
+		panic("clients: " + name + " does not come back from " + s)
+	}
+	if pythonWords[s] {
+		return s + "_"
+	}
+	return s
+}
+
+// sentence is a remark of a declaration as a sentence.
+func sentence(doc string) string {
+	if doc == "" {
+		return ""
+	}
+	doc = strings.ToUpper(doc[:1]) + doc[1:]
+	if !strings.HasSuffix(doc, ".") {
+		doc += "."
+	}
+	return doc
+}
+
+// wrap breaks text into lines of at most width characters.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(w) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

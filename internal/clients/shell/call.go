@@ -1,0 +1,294 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/internal/clients"
+
+	frontdesk "frontdesk.example/go"
+)
+
+// client makes the calls, as the flags, the environment or login say.
+func (c *command) client() (*frontdesk.Client, error) {
+	baseURL, key, err := c.server()
+	if err != nil {
+		return nil, err
+	}
+	var options []frontdesk.Option
+	if text := c.one("max-retries"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, usage("--max-retries is a number, not %q", text)
+		}
+		options = append(options, frontdesk.WithMaxRetries(n))
+	}
+	if text := c.one("timeout"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return nil, usage("--timeout is a time like 30s, not %q", text)
+		}
+		options = append(options, frontdesk.WithTimeout(d))
+	}
+	return frontdesk.New(baseURL, key, append(options, frontdesk.WithHeader("User-Agent",
+		"frontdesk-api/"+frontdesk.Version))...), nil
+}
+
+// call makes the operation's call and prints the answer.
+func (c *command) call(ctx context.Context) error {
+	o := c.operation
+	if len(c.arguments) != len(o.PathFields) {
+		return usage("%s takes %s; --help shows how", c.line(), countArguments(o))
+	}
+	path := o.Path
+	for i, f := range o.PathFields {
+		path = strings.Replace(path, "{"+f.Wire+"}", url.PathEscape(c.arguments[i]), 1)
+	}
+	input, err := c.input()
+	if err != nil {
+		return err
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.has("dry-run") && o.MayPropose && !hasField(o, "dryRun") {
+		return c.rehearse(ctx, client, input)
+	}
+	var options []frontdesk.Option
+	if key := c.one("idempotency-key"); key != "" {
+		options = append(options, frontdesk.WithIdempotencyKey(key))
+	}
+	if tag := c.one("if-match"); tag != "" {
+		options = append(options, frontdesk.WithIfMatch(tag))
+	}
+	r := frontdesk.Request{Method: o.Method, Path: path}
+	switch {
+	case o.Form:
+		parts, closeFile, err := c.form(input)
+		if err != nil {
+			return err
+		}
+		defer closeFile()
+		r.Form = parts
+	case o.InBody:
+		r.Body = input
+	default:
+		r.Query = query(input)
+	}
+	switch {
+	case o.List:
+		return c.list(ctx, client, r, options)
+	case o.Bytes:
+		return c.download(ctx, client, r, options)
+	}
+	var data json.RawMessage
+	if err := client.Call(ctx, r, &data, options...); err != nil || data == nil {
+		return err
+	}
+	return c.print(o.Output, data)
+}
+
+func countArguments(o *clients.Operation) string {
+	if len(o.PathFields) == 0 {
+		return "no arguments"
+	}
+	var names []string
+	for _, f := range o.PathFields {
+		names = append(names, argument(f))
+	}
+	return strings.Join(names, " and ")
+}
+
+func hasField(o *clients.Operation, name string) bool {
+	if o.Input != nil {
+		for _, f := range o.Input.Fields {
+			if f.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func query(input map[string]any) url.Values {
+	out := url.Values{}
+	for name, v := range input {
+		out.Set(name, fmt.Sprint(v))
+	}
+	return out
+}
+
+// list prints a page, or all of them.
+func (c *command) list(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
+	options []frontdesk.Option) error {
+	rows := c.rows(c.operation.Output)
+	everything := c.has("all")
+	if !everything && !r.Query.Has("limit") {
+		r.Query.Set("limit", "10") // the server's own; a walk takes more at once
+	}
+	for page, err := range client.Pages(ctx, r.Path, r.Query, c.operation.Cursor && everything, options...) {
+		if err != nil {
+			return err
+		}
+		for _, row := range page.Data {
+			if err := rows.write(row); err != nil {
+				return err
+			}
+		}
+		if !everything {
+			if page.HasMore && rows.output == "table" {
+				fmt.Fprintf(c.Err, "There may be more: --all, or --offset %d.\n", page.Offset+len(page.Data))
+			}
+			break
+		}
+	}
+	return rows.end()
+}
+
+func (c *command) download(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
+	options []frontdesk.Option) error {
+	file, err := client.Download(ctx, r, options...)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	path := c.one("save")
+	if path == "" {
+		_, err := io.Copy(c.Out, file)
+		return err
+	}
+	return save(path, file)
+}
+
+// save writes a file in full or not at all.
+func save(path string, from io.Reader) (err error) {
+	to, err := os.CreateTemp(filepath.Dir(path), ".frontdesk-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(to.Name())
+	if _, err = io.Copy(to, from); err == nil {
+		err = to.Close()
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(to.Name(), path)
+}
+
+// form is the parts of a form, the file opened.
+func (c *command) form(input map[string]any) (parts []frontdesk.Part, closeFile func(), err error) {
+	closeFile = func() {}
+	for _, f := range c.operation.Input.Fields {
+		if f.Kind != clients.Bytes {
+			if v, ok := input[f.Name]; ok {
+				parts = append(parts, frontdesk.Part{Field: f.Name, Text: fmt.Sprint(v)})
+			}
+			continue
+		}
+		path := c.one(clients.Kebab(f.Name))
+		if path == "-" {
+			parts = append(parts, frontdesk.Part{Field: f.Name, File: &frontdesk.Upload{Name: "stdin", Reader: c.In}})
+			continue
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, closeFile, err
+		}
+		closeFile = func() { file.Close() } //nolint:errcheck // it was only read
+		parts = append(parts, frontdesk.Part{Field: f.Name,
+			File: &frontdesk.Upload{Name: filepath.Base(path), Reader: file}})
+	}
+	return parts, closeFile, nil
+}
+
+// rehearse shows what a call would do, as a proposal that is withdrawn again.
+func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input map[string]any) error {
+	for i, f := range c.operation.PathFields {
+		input[f.Wire] = c.arguments[i]
+	}
+	proposal, err := client.Proposals.Create(ctx, frontdesk.ProposalCreateInput{
+		Title: "Dry run of " + c.operation.Name,
+		Steps: []frontdesk.StepInput{{Operation: c.operation.Name, Input: input}},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := client.Proposals.Cancel(ctx, proposal.ID); err != nil {
+		return err
+	}
+	if output := c.one("output"); output == "json" || output == "csv" {
+		effects, err := json.Marshal(proposal.Effects)
+		if err != nil {
+			return err
+		}
+		return c.print(&clients.Shape{Kind: clients.Array, Elem: &clients.Shape{Kind: clients.Object}}, effects)
+	}
+	fmt.Fprintln(c.Err, "Nothing was done. This is what would happen:")
+	for _, e := range proposal.Effects {
+		fmt.Fprintln(c.Out, plain(e.Summary))
+	}
+	return nil
+}
+
+// wait prints what became of a proposal.
+func (c *command) wait(ctx context.Context) error {
+	if len(c.arguments) != 1 {
+		return usage("%s takes ID", c.line())
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	v, err := client.Proposals.Wait(ctx, c.arguments[0])
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.print(&clients.Shape{Kind: clients.Object}, text)
+}
+
+var verifyFlags = []flag{
+	{name: "secret", doc: "the webhook's secret, whsec_…"},
+	{name: "id", doc: "the header webhook-id"},
+	{name: "timestamp", doc: "the header webhook-timestamp"},
+	{name: "signature", doc: "the header webhook-signature"},
+	{name: "file", doc: "the body as it arrived, or - for standard input"},
+}
+
+// verify says whether a webhook request is genuine.
+func (c *command) verify() error {
+	for _, f := range verifyFlags {
+		if !c.has(f.name) {
+			return usage("--%s is required: %s", f.name, f.doc)
+		}
+	}
+	body, err := c.read(c.one("file"))
+	if err != nil {
+		return err
+	}
+	h := http.Header{}
+	for _, name := range []string{"id", "timestamp", "signature"} {
+		h.Set("webhook-"+name, c.one(name))
+	}
+	if _, err := frontdesk.VerifyWebhook(body, h, c.one("secret")); err != nil {
+		return err
+	}
+	_, err = c.Out.Write(append(body, '\n'))
+	return err
+}
+
+func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(r) }

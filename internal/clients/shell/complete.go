@@ -1,0 +1,70 @@
+package shell
+
+import (
+	"embed"
+	"slices"
+	"strings"
+)
+
+// completeCommand is what the completion of a shell calls. The words follow,
+// the last of them not finished.
+const completeCommand = "__complete"
+
+//go:embed completion.*
+var scripts embed.FS
+
+func (c *command) completion() error {
+	if len(c.arguments) != 1 || !slices.Contains([]string{"bash", "zsh", "fish"}, c.arguments[0]) {
+		return usage("for which shell? Say frontdesk api completion bash, zsh or fish")
+	}
+	text, err := scripts.ReadFile("completion." + c.arguments[0])
+	if err != nil {
+		return err
+	}
+	_, err = c.Out.Write(text)
+	return err
+}
+
+// complete lists what the last word may become.
+func (c *command) complete(words []string) (out []string) {
+	if len(words) == 0 {
+		return nil
+	}
+	last := words[len(words)-1]
+	before := words[:len(words)-1]
+	if c.parse(slices.DeleteFunc(slices.Clone(before), func(w string) bool { return w == "" })) != nil {
+		// A flag whose value is being typed is no error.
+		if len(before) == 0 || !strings.HasPrefix(before[len(before)-1], "--") {
+			return nil
+		}
+	}
+	for _, candidate := range c.candidates(before, last) {
+		if strings.HasPrefix(candidate, last) {
+			out = append(out, candidate)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (c *command) candidates(before []string, last string) (out []string) {
+	flags := c.flags()
+	if len(before) > 0 {
+		name, isFlag := strings.CutPrefix(before[len(before)-1], "--")
+		i := slices.IndexFunc(flags, func(f flag) bool { return f.name == name })
+		if isFlag && i >= 0 && !flags[i].switchOn {
+			return flags[i].values
+		}
+	}
+	switch {
+	case strings.HasPrefix(last, "-"):
+		for _, f := range flags {
+			out = append(out, "--"+f.name)
+		}
+	case c.own == "completion":
+		out = []string{"bash", "zsh", "fish"}
+	case c.operation == nil && c.own == "":
+		out = c.words()
+	}
+	return out
+}

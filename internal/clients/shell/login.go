@@ -1,0 +1,160 @@
+package shell
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	frontdesk "frontdesk.example/go"
+)
+
+// credentials is the file of login. A key is sent to no other server than its
+// own.
+type credentials struct {
+	BaseURL string            `json:"baseUrl"` // where calls go unless they say otherwise
+	Keys    map[string]string `json:"keys"`    // by base URL
+}
+
+func (s *Shell) load() (*credentials, error) {
+	out := &credentials{}
+	text, err := os.ReadFile(s.Credentials)
+	if err == nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the file %s cannot be read; log in anew: %w", s.Credentials, err)
+	}
+	if out.Keys == nil {
+		out.Keys = map[string]string{}
+	}
+	return out, nil
+}
+
+// store writes the file for this user alone.
+func (s *Shell) store(c *credentials) error {
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Credentials), 0o700); err != nil {
+		return err
+	}
+	// Written beside, so that the file is never half written, nor readable by others for a moment.
+	beside := s.Credentials + ".new"
+	if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.WriteFile(beside, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(beside, s.Credentials)
+}
+
+// server finds out where a call goes, and with which key.
+func (c *command) server() (baseURL, key string, err error) {
+	stored, err := c.load()
+	if err != nil {
+		return "", "", err
+	}
+	baseURL = tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
+	key = cmp.Or(c.one("api-key"), c.Getenv("FRONTDESK_API_KEY"), stored.Keys[baseURL])
+	switch {
+	case baseURL == "":
+		return "", "", usage("which server? Say frontdesk api login, give --base-url, or set FRONTDESK_URL")
+	case key == "":
+		return "", "", usage("there is no key for %s: say frontdesk api login, or set FRONTDESK_API_KEY", baseURL)
+	}
+	return baseURL, key, nil
+}
+
+func tidy(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
+
+// login asks for a key, tries it, and keeps it.
+func (c *command) login(ctx context.Context) error {
+	stored, err := c.load()
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReader(c.In)
+	baseURL := tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL")))
+	if baseURL == "" {
+		if baseURL, err = ask(c, in, "Server, like https://frontdesk.example: "); err != nil {
+			return err
+		}
+		baseURL = tidy(baseURL)
+	}
+	key := cmp.Or(c.one("api-key"), c.Getenv("FRONTDESK_API_KEY"))
+	if key == "" {
+		visible := hideTyping(c)
+		key, err = ask(c, in, "API key, like fd_…: ")
+		visible()
+		if err != nil {
+			return err
+		}
+	}
+	me, err := frontdesk.New(baseURL, key).Me.Get(ctx)
+	if err != nil {
+		return err
+	}
+	stored.BaseURL, stored.Keys[baseURL] = baseURL, key
+	if err := c.store(stored); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Err, "The key works for %s. It is kept in %s.\n", plain(me.Organization.Name), c.Credentials)
+	return nil
+}
+
+// logout forgets the key of a server.
+func (c *command) logout() error {
+	stored, err := c.load()
+	if err != nil {
+		return err
+	}
+	baseURL := tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
+	if _, ok := stored.Keys[baseURL]; !ok {
+		return usage("there is no key for %q", baseURL)
+	}
+	delete(stored.Keys, baseURL)
+	if stored.BaseURL == baseURL {
+		stored.BaseURL = ""
+	}
+	fmt.Fprintf(c.Err, "The key for %s is forgotten. It still works until it is revoked.\n", baseURL)
+	return c.store(stored)
+}
+
+func ask(c *command, in *bufio.Reader, question string) (string, error) {
+	fmt.Fprint(c.Err, question)
+	line, _ := in.ReadString('\n') // the last line may have no end
+	if line = strings.TrimSpace(line); line == "" {
+		return "", usage("nothing was typed")
+	}
+	return line, nil
+}
+
+// hideTyping turns off the echo of a terminal, and returns what turns it on.
+func hideTyping(c *command) (restore func()) {
+	terminal, ok := c.In.(*os.File)
+	if !ok {
+		return func() {}
+	}
+	stty := func(mode string) error {
+		set := exec.Command("stty", mode) //nolint:noctx // it ends at once
+		set.Stdin = terminal
+		return set.Run()
+	}
+	if stty("-echo") != nil {
+		return func() {} // not a terminal
+	}
+	return func() {
+		_ = stty("echo")
+		fmt.Fprintln(c.Err)
+	}
+}

@@ -1,0 +1,291 @@
+package shell
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/clients"
+	"frontdesk/internal/kernel/op"
+)
+
+// flag is an option of a command.
+type flag struct {
+	name     string // in kebab-case
+	doc      string
+	field    *clients.Field // nil for those that every command has
+	values   []string       // that it may have
+	switchOn bool           // it needs no value
+}
+
+// common are the flags that every operation has. Where an operation has a field
+// of the same name, the field is meant.
+var common = []flag{
+	{name: "output", doc: "how to print the answer", values: []string{"table", "json", "csv"}},
+	{name: "columns", doc: "which fields a table or CSV shows, with commas between them"},
+	{name: "base-url", doc: "the server; else FRONTDESK_URL, else that of login"},
+	{name: "api-key", doc: "the key; else FRONTDESK_API_KEY, else that of login"},
+	{name: "max-retries", doc: "how often a call that failed for a while is tried again (2)"},
+	{name: "timeout", doc: "how long one try may take (1m)"},
+	{name: "help", doc: "say what the command does", switchOn: true},
+}
+
+// flagsOf lists the flags of an operation: its fields, then the common ones.
+func flagsOf(o *clients.Operation) (out []flag) {
+	if o.Input != nil {
+		for _, f := range o.Input.Fields {
+			values := f.Enum
+			if f.Elem != nil {
+				values = f.Elem.Enum
+			}
+			out = append(out, flag{name: clients.Kebab(f.Name), doc: f.Doc, field: f, values: values,
+				switchOn: f.Kind == clients.Boolean})
+		}
+	}
+	add := func(when bool, name, doc string, switchOn bool) {
+		if when && !slices.ContainsFunc(out, func(f flag) bool { return f.name == name }) {
+			out = append(out, flag{name: name, doc: doc, switchOn: switchOn})
+		}
+	}
+	add(o.InBody, "file", "a file with the whole input as JSON, or - for standard input; flags win", false)
+	add(o.InBody && !o.Form, "null", "a field to clear, by its flag's name", false)
+	add(o.List, "all", "go through all pages", true)
+	add(o.MayPropose, "dry-run", "show what would happen, and do nothing", true)
+	add(o.TakesKey, "idempotency-key", "the same call with the same key happens once", false)
+	add(o.Matches, "if-match", "change it only if its ETag is still this one", false)
+	add(o.Bytes, "save", "the file to write to, instead of standard output", false)
+	return append(out, common...)
+}
+
+// parse finds out what was typed. Flags may stand anywhere after the nouns.
+func (c *command) parse(args []string) error {
+	nouns := c.API.Nouns
+	i := 0
+	for ; i < len(args) && !strings.HasPrefix(args[i], "-") && c.operation == nil && c.own == ""; i++ {
+		word := args[i]
+		n, o := find(nouns, c.last(), word)
+		switch {
+		case o != nil:
+			c.operation = o
+		case n != nil:
+			c.nouns, nouns = append(c.nouns, n), n.Nouns
+		case slices.Contains(c.ownCommands(), word):
+			c.own = word
+		default:
+			return usage("there is no %s here; %s", strings.Join(args[:i+1], " "),
+				op.DidYouMean(word, c.words(), "--help lists what there is"))
+		}
+	}
+	return c.parseFlags(args[i:])
+}
+
+func (c *command) last() *clients.Noun {
+	if len(c.nouns) == 0 {
+		return nil
+	}
+	return c.nouns[len(c.nouns)-1]
+}
+
+func find(nouns []*clients.Noun, under *clients.Noun, word string) (*clients.Noun, *clients.Operation) {
+	if under != nil {
+		for _, o := range under.Operations {
+			if clients.Kebab(o.Verb) == word {
+				return nil, o
+			}
+		}
+	}
+	for _, n := range nouns {
+		if clients.Kebab(n.Name) == word {
+			return n, nil
+		}
+	}
+	return nil, nil
+}
+
+// ownCommands are those beside the operations.
+func (c *command) ownCommands() []string {
+	switch n := c.last(); {
+	case n == nil:
+		return []string{"login", "logout", "completion"}
+	case n.Full == "webhooks":
+		return []string{"verify"}
+	case slices.ContainsFunc(n.Operations, func(o *clients.Operation) bool { return o.Waits }):
+		return []string{"wait"}
+	}
+	return nil
+}
+
+// words are what may follow.
+func (c *command) words() (out []string) {
+	nouns := c.API.Nouns
+	if n := c.last(); n != nil {
+		nouns = n.Nouns
+		for _, o := range n.Operations {
+			out = append(out, clients.Kebab(o.Verb))
+		}
+	}
+	for _, n := range nouns {
+		out = append(out, clients.Kebab(n.Name))
+	}
+	return append(out, c.ownCommands()...)
+}
+
+// flags are those of the command as far as it is known.
+func (c *command) flags() []flag {
+	switch {
+	case c.operation != nil:
+		return flagsOf(c.operation)
+	case c.own == "verify":
+		return append(slices.Clone(verifyFlags), common...)
+	}
+	return common
+}
+
+func (c *command) parseFlags(args []string) error {
+	flags := c.flags()
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		if word == "--" {
+			c.arguments = append(c.arguments, args...)
+			break
+		}
+		if word == "-h" {
+			word = "--help"
+		}
+		name, isFlag := strings.CutPrefix(word, "--")
+		if !isFlag {
+			c.arguments = append(c.arguments, word)
+			continue
+		}
+		name, value, given := strings.Cut(name, "=")
+		i := slices.IndexFunc(flags, func(f flag) bool { return f.name == name })
+		if i < 0 {
+			var names []string
+			for _, f := range flags {
+				names = append(names, f.name)
+			}
+			return usage("there is no flag --%s here; %s", name, op.DidYouMean(name, names, "--help lists them"))
+		}
+		switch {
+		case given:
+		case flags[i].switchOn:
+			value = "true"
+		case len(args) == 0:
+			return usage("--%s needs a value", name)
+		default:
+			value, args = args[0], args[1:]
+		}
+		c.values[name] = append(c.values[name], value)
+	}
+	if o := c.one("output"); o != "" && !slices.Contains(common[0].values, o) {
+		return usage("--output is table, json or csv, not %s", o)
+	}
+	return nil
+}
+
+// input is what the flags and the file say, by field. A file to upload is not
+// in it.
+func (c *command) input() (map[string]any, error) {
+	out := map[string]any{}
+	if c.operation.Input == nil {
+		return out, nil
+	}
+	if path := c.one("file"); path != "" && !c.operation.Form {
+		text, err := c.read(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &out); err != nil {
+			return nil, usage("--file %s is not a JSON object: %v", path, err)
+		}
+	}
+	for _, f := range c.operation.Input.Fields {
+		given := c.values[clients.Kebab(f.Name)]
+		if len(given) == 0 || f.Kind == clients.Bytes {
+			continue
+		}
+		v, err := c.value(f, given)
+		if err != nil {
+			return nil, err
+		}
+		out[f.Name] = v
+	}
+	for _, name := range c.values["null"] {
+		i := slices.IndexFunc(c.operation.Input.Fields,
+			func(f *clients.Field) bool { return clients.Kebab(f.Name) == strings.TrimPrefix(name, "--") })
+		if i < 0 {
+			return nil, usage("--null %s: there is no such field", name)
+		}
+		out[c.operation.Input.Fields[i].Name] = nil
+	}
+	for _, f := range c.operation.Input.Fields {
+		if _, ok := out[f.Name]; f.Required && !ok && (f.Kind != clients.Bytes || !c.has("file")) {
+			return nil, usage("--%s is required; --help says what it is", clients.Kebab(f.Name))
+		}
+	}
+	return out, nil
+}
+
+// value reads what was typed for a field.
+func (c *command) value(f *clients.Field, given []string) (any, error) {
+	last := given[len(given)-1]
+	wrong := func(what string) error {
+		return usage("--%s is %s, not %q", clients.Kebab(f.Name), what, last)
+	}
+	switch f.Kind {
+	case clients.Integer, clients.Number:
+		if !json.Valid([]byte(last)) || last[0] != '-' && (last[0] < '0' || last[0] > '9') {
+			return nil, wrong("a number")
+		}
+		return json.Number(last), nil
+	case clients.Boolean:
+		b, err := strconv.ParseBool(last)
+		if err != nil {
+			return nil, wrong("true or false")
+		}
+		return b, nil
+	case clients.Array:
+		if scalar(f.Elem) && !strings.HasPrefix(last, "[") {
+			if !c.operation.InBody {
+				return strings.Join(given, ","), nil
+			}
+			return given, nil
+		}
+	case clients.Union, clients.Any:
+		if len(given) > 1 {
+			return given, nil
+		}
+		if !json.Valid([]byte(last)) {
+			return last, nil
+		}
+	case clients.Map, clients.Object:
+	default:
+		return last, nil
+	}
+	text := []byte(last)
+	if path, ok := strings.CutPrefix(last, "@"); ok {
+		var err error
+		if text, err = c.read(path); err != nil {
+			return nil, err
+		}
+	}
+	if !json.Valid(text) {
+		return nil, wrong("JSON, or @ and a file with JSON")
+	}
+	return json.RawMessage(text), nil
+}
+
+func scalar(s *clients.Shape) bool {
+	return s.Kind == clients.String || s.Kind == clients.Time || s.Kind == clients.Date
+}
+
+// read reads a file, or standard input.
+func (c *command) read(path string) ([]byte, error) {
+	if path == "-" {
+		return readAll(c.In)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,152 @@
+// Package shell is frontdesk api: every operation of a server from the command
+// line, with help, flags and completion from its own declaration.
+//
+// It knows no resource. Calls are made by the Go client, so retries, pages and
+// errors are the same as in a program. Start reading at Shell.Run.
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/clients"
+
+	frontdesk "frontdesk.example/go"
+)
+
+// Shell runs commands.
+type Shell struct {
+	API      *clients.API
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	// Credentials is the file with the keys of login.
+	Credentials string
+}
+
+// usageError is a command that cannot be understood; the exit status is 2.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// Run carries out one command and returns its exit status.
+func (s *Shell) Run(ctx context.Context, args []string) int {
+	c := &command{Shell: s, values: map[string][]string{}}
+	err := c.run(ctx, args)
+	var wrong *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &wrong):
+		fmt.Fprintln(s.Err, "frontdesk api:", err)
+		return 2
+	}
+	s.printError(err, c.one("output"))
+	return 1
+}
+
+// command is what a person typed.
+type command struct {
+	*Shell
+	nouns     []*clients.Noun // that were named
+	operation *clients.Operation
+	own       string // login, logout, completion, verify, wait: what is not an operation
+	arguments []string
+	values    map[string][]string // flags by name
+}
+
+func (c *command) run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == completeCommand {
+		for _, word := range c.complete(args[1:]) {
+			fmt.Fprintln(c.Out, word)
+		}
+		return nil
+	}
+	if err := c.parse(args); err != nil {
+		return err
+	}
+	switch {
+	case c.has("help") || c.operation == nil && c.own == "":
+		return c.help()
+	case c.own == "login":
+		return c.login(ctx)
+	case c.own == "logout":
+		return c.logout()
+	case c.own == "completion":
+		return c.completion()
+	case c.own == "verify":
+		return c.verify()
+	case c.own == "wait":
+		return c.wait(ctx)
+	}
+	return c.call(ctx)
+}
+
+func (c *command) has(flag string) bool { return len(c.values[flag]) > 0 }
+
+// one is the last value of a flag.
+func (c *command) one(flag string) string {
+	if v := c.values[flag]; len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return ""
+}
+
+// printError says what was refused, and why. Scripts that read JSON get JSON.
+func (s *Shell) printError(err error, output string) {
+	var e *frontdesk.Error
+	if !errors.As(err, &e) {
+		e = &frontdesk.Error{Code: codeOf(err), Message: strings.TrimPrefix(err.Error(), "frontdesk: ")}
+	}
+	if output == "json" {
+		text, _ := json.Marshal(map[string]any{"error": map[string]any{"status": e.Status, "code": e.Code,
+			"message": e.Message, "details": e.Details, "requestId": e.RequestID,
+			"retryAfter": e.RetryAfter.Seconds()}})
+		fmt.Fprintln(s.Err, string(text))
+		return
+	}
+	about := ""
+	if e.RequestID != "" {
+		about = fmt.Sprintf(" (%s, request %s)", e.Code, e.RequestID)
+	}
+	fmt.Fprintf(s.Err, "frontdesk api: %s%s\n", plain(e.Message), about)
+	fields := e.Fields()
+	for _, name := range sortedKeys(fields) {
+		for _, issue := range fields[name] {
+			fmt.Fprintf(s.Err, "  %s: %s\n", plain(name), plain(issue))
+		}
+	}
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(s.Err, "  Try again in %s.\n", e.RetryAfter)
+	}
+}
+
+// codeOf names what went wrong here, and not at the server.
+func codeOf(err error) frontdesk.Code {
+	var lost *frontdesk.ConnectionError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "TIMED_OUT"
+	case errors.As(err, &lost):
+		return "CONNECTION_FAILED"
+	case errors.Is(err, frontdesk.ErrWebhook):
+		return "WEBHOOK_NOT_GENUINE"
+	}
+	return "FAILED"
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,79 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// ShellExample is the operation's own example as a command.
+func ShellExample(o *Operation) string {
+	example := exampleOf(o)
+	words := []string{"frontdesk", "api"}
+	for _, n := range strings.Split(o.Noun.Full, ".") {
+		words = append(words, kebab(n))
+	}
+	words = append(words, kebab(o.Verb))
+	for _, f := range o.PathFields {
+		words = append(words, shellWord(example.text(f.Wire)))
+	}
+	words = append(words, example.rest(o, func(name string, f *Field, v any) string {
+		flag := "--" + kebab(name)
+		switch v := v.(type) {
+		case nil:
+			return "--null " + kebab(name)
+		case bool:
+			if v {
+				return flag
+			}
+			return flag + "=false"
+		case string:
+			if f.Kind == Bytes {
+				return flag + " letter.txt"
+			}
+			return flag + " " + shellWord(v)
+		case []any:
+			if f.Elem != nil && f.Elem.Kind == String {
+				var out []string
+				for _, e := range v {
+					out = append(out, flag+" "+shellWord(fmt.Sprint(e)))
+				}
+				return strings.Join(out, " ")
+			}
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		return flag + " " + shellWord(string(text))
+	})...)
+	return strings.Join(words, " ")
+}
+
+// MarshalJSON writes the members in their order.
+func (o *object) MarshalJSON() ([]byte, error) {
+	var b strings.Builder
+	for i, name := range o.names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(o.values[name])
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s: %s", key, value)
+	}
+	return []byte("{" + b.String() + "}"), nil
+}
+
+// shellWord puts quotes around what a shell would take apart.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

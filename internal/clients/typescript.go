@@ -1,0 +1,212 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+func typescript() language {
+	return language{
+		template: "typescript.tmpl",
+		file:     "typescript/src/generated.ts",
+		title:    "TypeScript",
+		fence:    "ts",
+		example:  tsExample,
+		funcs: template.FuncMap{
+			"camel": camel, "class": pascal, "type": tsType, "field": tsField, "args": tsArgs, "call": tsCall,
+			"answer": tsAnswer, "quote": tsQuote,
+		},
+	}
+}
+
+func tsQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `\'`) + "'" }
+
+// tsType is a type as it is received, or as it may be sent.
+func tsType(s *Shape, input bool) string {
+	t := ""
+	switch s.Kind {
+	case String:
+		t = "string"
+		if s.Enum != nil {
+			var values []string
+			for _, e := range s.Enum {
+				values = append(values, tsQuote(e))
+			}
+			t = strings.Join(values, " | ")
+		}
+	case Time, Date:
+		t = "string"
+		if input && s.Kind == Time {
+			t = "string | Date"
+		}
+	case Integer, Number:
+		t = "number"
+	case Boolean:
+		t = "boolean"
+	case Bytes:
+		t = "Upload"
+	case Any:
+		t = "unknown"
+	case Array:
+		t = tsType(s.Elem, input)
+		if strings.Contains(t, " ") {
+			t = "(" + t + ")"
+		}
+		t += "[]"
+	case Map:
+		t = "Record<string, " + tsType(s.Elem, input) + ">"
+	case Object:
+		t = s.Name
+		if s.Row != nil {
+			t += "<" + tsType(s.Row, false) + ">"
+		}
+	case Union:
+		var of []string
+		for _, u := range s.Of {
+			of = append(of, tsType(u, input))
+		}
+		t = strings.Join(of, " | ")
+	}
+	if s.Null && s.Kind != Any {
+		t += " | null"
+	}
+	return t
+}
+
+// tsField is a member of an interface.
+func tsField(t *Type, f *Field) string {
+	if t.Batch && f.Name == "data" {
+		return "data?: T"
+	}
+	mark := "?"
+	if f.Required {
+		mark = ""
+	}
+	return f.Name + mark + ": " + tsType(&f.Shape, t.Input)
+}
+
+// tsArgs are the parameters of a method.
+func tsArgs(o *Operation) string {
+	var out []string
+	for _, f := range o.PathFields {
+		out = append(out, f.Name+": string")
+	}
+	if o.Input != nil {
+		mark := "?"
+		if o.NeedsInput() {
+			mark = ""
+		}
+		out = append(out, o.inputWord()+mark+": "+o.Input.Name)
+	}
+	return strings.Join(append(out, "options?: CallOptions"), ", ")
+}
+
+// inputWord is what the argument with the input is called.
+func (o *Operation) inputWord() string {
+	if o.InBody {
+		return "input"
+	}
+	return "params"
+}
+
+func tsAnswer(o *Operation) string {
+	switch {
+	case o.List:
+		return "Pages<" + tsType(o.Output, false) + ">"
+	case o.Bytes:
+		return "Promise<Download>"
+	case o.Output == nil:
+		return "Promise<void>"
+	}
+	return "Promise<" + tsType(o.Output, false) + ">"
+}
+
+func tsCall(o *Operation) string {
+	path := tsQuote(o.Path)
+	if len(o.PathFields) > 0 {
+		path = "path`" + o.Path + "`"
+		for _, f := range o.PathFields {
+			path = strings.Replace(path, "{"+f.Wire+"}", "${"+f.Name+"}", 1)
+		}
+	}
+	if o.List {
+		params := "undefined"
+		if o.Input != nil {
+			params = "params"
+		}
+		return fmt.Sprintf("list(%s, %s, %t, options)", path, params, o.Cursor)
+	}
+	call := fmt.Sprintf("{ method: '%s', path: %s", o.Method, path)
+	switch {
+	case o.Form:
+		call += ", form: input"
+	case o.InBody && !o.NeedsInput():
+		call += ", body: input ?? {}"
+	case o.InBody:
+		call += ", body: input"
+	case o.Input != nil:
+		call += ", query: params"
+	}
+	verb := "call"
+	if o.Bytes {
+		verb = "download"
+	}
+	return verb + "(" + call + " }, options)"
+}
+
+// tsExample is a call with the operation's own example.
+func tsExample(o *Operation) string {
+	example := exampleOf(o)
+	var args []string
+	for _, f := range o.PathFields {
+		args = append(args, tsQuote(example.text(f.Wire)))
+	}
+	if rest := example.rest(o, func(name string, f *Field, v any) string {
+		if f != nil && f.Kind == Bytes {
+			return name + ": { name: 'letter.txt', data: 'Dear Ada' }"
+		}
+		return name + ": " + tsLiteral(v)
+	}); rest != nil {
+		args = append(args, "{ "+strings.Join(rest, ", ")+" }")
+	}
+	path := "client"
+	for _, n := range strings.Split(o.Noun.Full, ".") {
+		path += "." + camel(n)
+	}
+	call := path + "." + camel(o.Verb) + "(" + strings.Join(args, ", ") + ")"
+	out := "// " + o.Summary + "\n"
+	if o.List {
+		return out + "for await (const item of " + call + ") console.log(item)\n"
+	}
+	return out + "await " + call + "\n"
+}
+
+func tsLiteral(v any) string {
+	switch v := v.(type) {
+	case string:
+		return tsQuote(strings.ReplaceAll(v, "\n", `\n`))
+	case []any:
+		var out []string
+		for _, e := range v {
+			out = append(out, tsLiteral(e))
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	case *object:
+		var out []string
+		for _, name := range v.names {
+			key := name
+			if !identifier(name) {
+				key = tsQuote(name)
+			}
+			out = append(out, key+": "+tsLiteral(v.values[name]))
+		}
+		return "{ " + strings.Join(out, ", ") + " }"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
