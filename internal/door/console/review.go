@@ -492,12 +492,12 @@ func askingOf(g *account.Agent) asking {
 	l := &g.Limits
 	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(),
 		Compact: g.ToolList == account.ToolsCompact, Limits: []limitField{
-		{"spendCents", "Cents spent", text(l.SpendCents)},
-		{"messages", "Mails sent", text(l.Messages)},
-		{"newRecipients", "New addresses written to", text(l.NewRecipients)},
-		{"deletions", "Deletions", text(l.Deletions)},
-		{"dnsChanges", "DNS changes", text(l.DNSChanges)},
-	}}
+			{"spendCents", "Cents spent", text(l.SpendCents)},
+			{"messages", "Mails sent", text(l.Messages)},
+			{"newRecipients", "New addresses written to", text(l.NewRecipients)},
+			{"deletions", "Deletions", text(l.Deletions)},
+			{"dnsChanges", "DNS changes", text(l.DNSChanges)},
+		}}
 }
 
 func (v *visit) saveAsking() error {
