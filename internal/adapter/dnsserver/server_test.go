@@ -46,7 +46,7 @@ func serve(t *testing.T, store *dnsserver.Store, perMinute int) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := l.Stop(ctx); err != nil {
 			t.Error(err)
@@ -98,7 +98,7 @@ func (f *fixture) ask(t *testing.T, transport, name string, kind uint16, change 
 	for _, fn := range change {
 		fn(m)
 	}
-	c := &dns.Client{Net: transport, Timeout: 5 * time.Second, UDPSize: 4096}
+	c := &dns.Client{Net: transport, Timeout: time.Minute, UDPSize: 4096}
 	r, _, err := c.Exchange(m, f.addr)
 	if err != nil {
 		t.Fatalf("%s %s: %v", name, dns.TypeToString[kind], err)
