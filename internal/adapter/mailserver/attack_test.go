@@ -127,7 +127,7 @@ func TestAttackConversations(t *testing.T) {
 			for _, n := range cputest.Sizes {
 				text := []byte(s.Text(n))
 				took := min(talk(t, text), talk(t, text))
-				if took > cputest.Bound(n) {
+				if took > cputest.Limit(n) {
 					t.Errorf("%d bytes took %s of CPU", n, took)
 				}
 			}
@@ -141,8 +141,8 @@ func FuzzConversation(f *testing.F) {
 	}
 	talk := listening(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if took := talk(t, text); took > cputest.Bound(len(text)) {
-			if took = min(took, talk(t, text)); took > cputest.Bound(len(text)) {
+		if took := talk(t, text); took > cputest.Limit(len(text)) {
+			if took = min(took, talk(t, text)); took > cputest.Limit(len(text)) {
 				t.Errorf("%d bytes took %s of CPU", len(text), took)
 			}
 		}
