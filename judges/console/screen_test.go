@@ -124,12 +124,16 @@ func (s *screen) focused(name string) {
 
 func (s *screen) text() string { return eval[string](s, `document.body.innerText`) }
 
+// has insists on texts, which a page that has just loaded may show a moment later.
 func (s *screen) has(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
-		if shown := s.text(); !strings.Contains(shown, text) {
-			at, _ := chromedp.Run(s.ctx, chromedp.Location())
-			s.t.Fatalf("no %q at %s: %s", text, at, shown)
+		for tries := 0; !strings.Contains(s.text(), text); tries++ {
+			if tries == 200 {
+				at, _ := chromedp.Run(s.ctx, chromedp.Location())
+				s.t.Fatalf("no %q at %s: %s", text, at, s.text())
+			}
+			time.Sleep(50 * time.Millisecond)
 		}
 	}
 }
