@@ -538,8 +538,8 @@ func TestSchedule(t *testing.T) {
 		}
 		planned := a.Clock.Now().Std().In(berlin).Add(12 * time.Hour)
 		v := automate(t, a, a.Key, fmt.Sprintf(
-			`{"name": "x", "trigger": {"kind": "schedule", "cron": "%d %d * * *", "timezone": "Europe/Berlin"}, "steps": `+
-				`[{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]}`,
+			`{"name": "x", "trigger": {"kind": "schedule", "cron": "%d %d * * *", "timezone": "Europe/Berlin"}, `+
+				`"steps": [{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]}`,
 			planned.Minute(), planned.Hour()))
 		at := "/v1/automations/" + string(v)
 		next := a.Send(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt")

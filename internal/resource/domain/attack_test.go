@@ -121,7 +121,8 @@ func TestAttackSoldDomain(t *testing.T) {
 		}
 		w.as(former, "GET", old+"/dns-records", "").Refused(t, 409, "DNS_ZONE_MISSING")
 		w.notified(former, "sold.com")
-		w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'message.deliver' AND state = 'ready' AND run_at > $1", w.Clock.Now())
+		w.exec("UPDATE jobs SET run_at = 0 WHERE kind = 'message.deliver' AND state = 'ready' AND run_at > $1",
+			w.Clock.Now())
 		w.eventually("what waited fails", func() bool {
 			return w.as(former, "GET", "/v1/messages/"+waiting.Text("id"), "").OK(t, 200).Text("status") == "failed"
 		})

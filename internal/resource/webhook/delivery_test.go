@@ -154,8 +154,8 @@ func TestOrderAfterFailedFanOuts(t *testing.T) {
 				call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "firstName": "%d"}`, contact, i)).OK(t, 200)
 				time.Sleep(30 * time.Millisecond)
 			}
-			until(t, 2*time.Minute, func() bool { g, err := a.Jobs.Gauges(t.Context()); return err != nil || g.Locked > 0 },
-				func() string { return "no fan-out met the locked row" })
+			met := func() bool { g, err := a.Jobs.Gauges(t.Context()); return err != nil || g.Locked > 0 }
+			until(t, 2*time.Minute, met, func() string { return "no fan-out met the locked row" })
 			return nil
 		})
 		if err != nil {
