@@ -99,10 +99,11 @@ func startServer(t *testing.T, base []string) string {
 			t.Errorf("serve ended with %v: %s", err, out.String())
 		}
 	})
-	for range 400 {
+	for range 6000 {
 		if res, err := http.Get("http://" + listen + "/readyz"); err == nil { //nolint:noctx // bounded by the loop
-			drain(res)
-			return "http://" + listen
+			if drain(res); res.StatusCode == http.StatusOK {
+				return "http://" + listen
+			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -297,7 +298,7 @@ func TestDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := ""
-		for range 1000 {
+		for range 6000 {
 			for text := range strings.Lines(out.String()) {
 				if strings.HasPrefix(text, "  curl ") && strings.HasSuffix(text, "\n") {
 					line = strings.TrimSpace(text)

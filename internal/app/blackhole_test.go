@@ -162,7 +162,7 @@ func blackHole(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if longest > 20*time.Second { // 15, and some for a busy machine
+	if longest > 45*time.Second { // 15, and some for a busy machine; without an end it would be minutes
 		t.Errorf("a request waited %s", longest)
 	}
 	t.Logf("the longest of 40 requests waited %s", longest)
@@ -172,7 +172,7 @@ func blackHole(t *testing.T) {
 		if status, _ := create(); status == http.StatusCreated {
 			break
 		}
-		if time.Since(recovered) > 20*time.Second {
+		if time.Since(recovered) > time.Minute {
 			t.Fatal("it does not recover")
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -223,7 +223,7 @@ func takeover(t *testing.T) {
 	select {
 	case <-second:
 		t.Logf("the other process continued after %s", time.Since(died))
-	case <-time.After(40 * time.Second): // 20, and some for a busy machine
+	case <-time.After(90 * time.Second): // 20, and some for a busy machine
 		t.Error("the other process did not continue")
 	}
 }

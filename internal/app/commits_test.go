@@ -150,7 +150,7 @@ func TestLateCommits(t *testing.T) {
 			"SELECT count(*) FROM automation_executions WHERE organization_id = $1 AND status IN ('queued', 'running')",
 			"SELECT count(*) FROM webhook_deliveries WHERE organization_id = $1 AND status = 'pending'",
 		}
-		for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			n := figures(t, a, v, left...)
 			if n[0]+n[1]+n[2] == 0 && h.count() >= events {
 				break

@@ -219,7 +219,7 @@ func TestKilledUpload(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(20 * time.Second); len(stored(t,
+		for deadline := time.Now().Add(time.Minute); len(stored(t,
 			&s.settings)) > 0; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("left: %v", stored(t, &s.settings))

@@ -126,6 +126,7 @@ func TestInjections(t *testing.T) {
 			}
 		}
 		// A limit stops it before the provider hears of it, too.
+		a.Midday(t, a.Tenant)
 		call := agentCalls(t, a, `"limits": {"dnsChanges": 1}`)
 		add := func(name string) apptest.Value {
 			return call("domains_dns_records_create",

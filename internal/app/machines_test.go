@@ -130,7 +130,7 @@ func TestRollingRestart(t *testing.T) {
 }
 
 func rollingRestart(t *testing.T) {
-	servers, v := machines(t, 2, func(s *server) { s.settings.Drain = 6 * time.Second })
+	servers, v := machines(t, 2, func(s *server) { s.settings.Drain = 12 * time.Second })
 	for _, s := range servers {
 		s.start()
 	}

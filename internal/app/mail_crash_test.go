@@ -55,7 +55,7 @@ func TestMailSIGKILL(t *testing.T) {
 			relay.Port, "none"
 		s.start()
 		var acked sync.Map
-		var next atomic.Int64
+		var next, known atomic.Int64
 		stop := make(chan struct{})
 		var wg sync.WaitGroup
 		client := &http.Client{Timeout: 5 * time.Second}
@@ -69,6 +69,7 @@ func TestMailSIGKILL(t *testing.T) {
 					}
 					if id, ok := postMail(t, client, s.url, v.Key, next.Add(1)); ok {
 						acked.Store(id, true)
+						known.Add(1)
 					}
 				}
 			})
@@ -79,18 +80,19 @@ func TestMailSIGKILL(t *testing.T) {
 		}
 		var kills []kill
 		for range mailCrashes(t) {
-			time.Sleep(time.Duration(500+rand.IntN(700)) * time.Millisecond)
+			grows(t, "messages", 10, known.Load)
+			time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
 			s.kill()
 			expireLeases(t, s)
 			kills = append(kills, kill{time.Now(),
 				rowsOf(t, s, "SELECT message_id FROM message_recipients WHERE status = 'sent'")})
 			s.start()
 		}
-		time.Sleep(500 * time.Millisecond)
+		grows(t, "messages", 5, known.Load)
 		close(stop)
 		wg.Wait()
-		for end := time.Now().Add(60 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-			res, err := http.DefaultClient.Do(get(t, s.url+"/v1/messages?status=queued", v.Key))
+		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+			res, err := http.DefaultClient.Do(get(t, s.url+"/v1/messages?status=queued,sending", v.Key))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +105,6 @@ func TestMailSIGKILL(t *testing.T) {
 				t.Fatalf("still queued: %s", text)
 			}
 		}
-		time.Sleep(time.Second)
 		s.kill()
 		arrived := map[string][]time.Time{}
 		for _, g := range relay.Got() {

@@ -151,7 +151,7 @@ func (o *orders) killed(step, path, body string) map[string]any {
 	var operation string
 	select {
 	case operation = <-accepted:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		o.t.Fatalf("%s: never accepted", step)
 	}
 	var last map[string]any
@@ -164,7 +164,7 @@ func (o *orders) killed(step, path, body string) map[string]any {
 
 func (o *orders) wait(what string, ok func() bool) {
 	o.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}

@@ -51,7 +51,7 @@ func TestProposalSIGKILL(t *testing.T) {
 func carryOutOnce(t *testing.T, all []*server, v apptest.Tenant, steps, name string) {
 	t.Helper()
 	send := func(s *server, method, path, body string) (int, any) {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader([]byte(body)))
 		if err != nil {
@@ -96,7 +96,7 @@ func carryOutOnce(t *testing.T, all []*server, v apptest.Tenant, steps, name str
 	}
 	wg.Go(func() { last.kill(); last.start() })
 	wg.Wait()
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		_, out := send(all[0], "GET", path+"?waitSeconds=1", "")
 		p, _ = out.(map[string]any)

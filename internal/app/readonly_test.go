@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
@@ -45,13 +46,22 @@ func TestReadOnlyDatabase(t *testing.T) {
 			text, _ := io.ReadAll(res.Body)
 			return res.StatusCode, string(text)
 		}
+		// A connection that was ended is found out by using it.
+		eventually := func(what string, ok func() bool) {
+			t.Helper()
+			for end := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("it never came: %s", what)
+				}
+			}
+		}
 		demote := func(on string) {
 			t.Helper()
 			for _, text := range []string{
 				"SET default_transaction_read_only = off",
 				`ALTER DATABASE "` + operator.Config().Database + `" SET default_transaction_read_only = ` + on,
 				`
-					SELECT pg_terminate_backend(pid)
+					SELECT pg_terminate_backend(pid, 60000)
 					FROM pg_stat_activity
 					WHERE datname = current_database() AND pid <> pg_backend_pid()`,
 			} {
@@ -59,12 +69,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for range 100 { // a connection that was ended is found out by using it
-				if status, _ := get("/v1/contacts"); status == 200 {
-					return
-				}
-			}
-			t.Fatal("it does not find its way back")
+			eventually("it finds its way back", func() bool { status, _ := get("/v1/contacts"); return status == 200 })
 		}
 		demote("on")
 		for range 20 {
@@ -77,13 +82,14 @@ func TestReadOnlyDatabase(t *testing.T) {
 		if status, body := get("/v1/contacts"); status != 200 || strings.Contains(body, "Ada") {
 			t.Errorf("contacts: %d %s", status, body)
 		}
-		if status, body := get("/readyz"); status != 503 || !strings.Contains(body, "refuses writes") {
-			t.Errorf("/readyz: %d %s", status, body)
-		}
+		eventually("it is not ready", func() bool {
+			status, body := get("/readyz")
+			return status == 503 && strings.Contains(body, "refuses writes")
+		})
 		demote("off")
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
-		if status, body := get("/readyz"); status != 200 {
-			t.Errorf("/readyz: %d %s", status, body)
-		}
+		eventually("it writes again", func() bool {
+			return a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).Status == 201
+		})
+		eventually("it is ready again", func() bool { status, _ := get("/readyz"); return status == 200 })
 	})
 }

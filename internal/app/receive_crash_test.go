@@ -62,11 +62,12 @@ func TestReceivingSIGKILL(t *testing.T) {
 		}
 		kills := crashes(t)
 		for range kills {
-			time.Sleep(time.Duration(300+rand.IntN(400)) * time.Millisecond)
+			grows(t, "mails", 5, taken.Load)
+			time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
 			s.kill()
 			s.start()
 		}
-		time.Sleep(300 * time.Millisecond)
+		grows(t, "mails", 5, taken.Load)
 		close(stop)
 		wg.Wait()
 		s.kill()
@@ -80,7 +81,7 @@ func TestReceivingSIGKILL(t *testing.T) {
 
 // sendMail is smtp.SendMail with an end.
 func sendMail(addr string, to []string, text string) error {
-	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", addr)
+	conn, err := (&net.Dialer{Timeout: 30 * time.Second}).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ func TestSpendSIGKILL(t *testing.T) {
 		var access string
 		t.Run("prepare", func(t *testing.T) {
 			a := apptest.StartWith(t, settings)
+			a.Midday(t, a.Tenant)
 			a.Operate(t, "agreements.accept", "business", a.Business,
 				fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 			a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)

@@ -37,6 +37,15 @@ func (a *App) NewAgent(t testing.TB, v Tenant, preset string) id.ID {
 		fmt.Sprintf(`{"businessId": %q, "name": "Agent", "preset": %q}`, v.Business, preset)).ID("id")
 }
 
+// Midday gives a tenant's business a timezone in which it is noon, so that the
+// limits of a day do not begin anew in the middle of a test.
+func (a *App) Midday(t testing.TB, v Tenant) {
+	t.Helper()
+	zone := fmt.Sprintf("Etc/GMT%+d", a.Clock.Now().Std().UTC().Hour()-12) // which is east of Greenwich when negative
+	a.Door("action", v)(t, "businesses.update",
+		fmt.Sprintf(`{"id": %q, "timezone": %q}`, v.Business, zone)).OK(t, 200)
+}
+
 // NewClient registers an OAuth client and returns its id.
 func (a *App) NewClient(t testing.TB) string {
 	t.Helper()

@@ -22,7 +22,7 @@ func (a *App) TakeMail(t testing.TB) string {
 	served := make(chan error, 1)
 	go func() { served <- a.MailServer.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := a.MailServer.Shutdown(ctx); err != nil {
 			t.Errorf("the mail server: %v", err)

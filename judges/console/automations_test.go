@@ -42,7 +42,7 @@ func (s *screen) choose(name, value string) {
 // again reloads the page until it has a text.
 func (s *screen) again(text string) {
 	s.t.Helper()
-	for range 100 {
+	for range 600 {
 		if strings.Contains(s.text(), text) {
 			return
 		}

@@ -44,7 +44,7 @@ func TestOfficialClient(t *testing.T) {
 	t.Cleanup(callback.Close)
 	redirect := callback.URL + "/callback"
 
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	asked := make(chan string, 1)
 	tokens, requests := &tokenKeeper{}, &requestLog{}

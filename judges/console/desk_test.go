@@ -13,7 +13,7 @@ import (
 // until waits for a condition on the page.
 func (s *screen) until(what, condition string) {
 	s.t.Helper()
-	for range 300 {
+	for range 1200 {
 		if ok, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
 			return
 		}

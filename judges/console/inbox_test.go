@@ -80,7 +80,7 @@ func (s *screen) correspond(service *service, key, to string) string {
 	m := data(s.t, "POST", service.URL+"/v1/messages", key,
 		fmt.Sprintf(`{"to": %q, "subject": "Your engine", "text": "How does it run?"}`, to))
 	address := service.URL + "/outbox/" + m["id"].(string) + "?as=source"
-	for range 200 {
+	for range 1200 {
 		s.visit(address)
 		if found := replyAddress.FindStringSubmatch(strings.ReplaceAll(s.text(), "\n ", " ")); found != nil {
 			return found[1]
@@ -274,7 +274,7 @@ func TestInvoiceSeen(t *testing.T) {
 		s.until("the invoice", `/^\/invoices\/[0-9a-f-]+$/.test(location.pathname)`)
 	}
 	s.shows("Sent.")
-	for range 200 {
+	for range 1200 {
 		s.visit(service.URL + "/outbox?status=sent")
 		if strings.Contains(s.text(), "Invoice INV-") {
 			break

@@ -39,7 +39,7 @@ func open(t *testing.T) *screen {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 30*time.Minute)
 	t.Cleanup(cancel)
 	s := &screen{t: t, ctx: ctx, axe: string(axe), shots: os.Getenv("FRONTDESK_SHOTS")}
 	// The first run starts the browser, which lives as long as that run's context.
@@ -52,7 +52,7 @@ func open(t *testing.T) *screen {
 
 func (s *screen) do(actions ...chromedp.Action[chromedp.Void]) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.ctx, 2*time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		at, _ := chromedp.Run(s.ctx, chromedp.Location())
@@ -88,7 +88,7 @@ func (s *screen) press(selector string) {
 	// A page comes with a load, or takes the place of the other one.
 	before := eval[string](s, `document.documentElement.dataset.shown || ""`)
 	s.do(chromedp.Evaluate[chromedp.Void](`window.stale = true`), chromedp.Click(chromedp.CSS(selector)))
-	for range 200 {
+	for range 1200 {
 		fresh, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" &&
 			(!window.stale || (document.documentElement.dataset.shown || "") !== "`+before+`")`))
 		if err == nil && fresh {
@@ -113,7 +113,7 @@ func (s *screen) fill(pairs ...string) {
 // the page has loaded: what is typed before is lost.
 func (s *screen) focused(name string) {
 	s.t.Helper()
-	for range 200 {
+	for range 1200 {
 		if eval[bool](s, `document.activeElement.name === "`+name+`"`) {
 			return
 		}
@@ -124,12 +124,16 @@ func (s *screen) focused(name string) {
 
 func (s *screen) text() string { return eval[string](s, `document.body.innerText`) }
 
+// has insists on texts, which a page that has just loaded may show a moment later.
 func (s *screen) has(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
-		if shown := s.text(); !strings.Contains(shown, text) {
-			at, _ := chromedp.Run(s.ctx, chromedp.Location())
-			s.t.Fatalf("no %q at %s: %s", text, at, shown)
+		for tries := 0; !strings.Contains(s.text(), text); tries++ {
+			if tries == 200 {
+				at, _ := chromedp.Run(s.ctx, chromedp.Location())
+				s.t.Fatalf("no %q at %s: %s", text, at, s.text())
+			}
+			time.Sleep(50 * time.Millisecond)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,10 +23,15 @@ type service struct {
 	Data          string // its folder
 }
 
+var ports sync.Map // that were given to a test
+
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)) // outgoing connections get higher ports
+		if _, given := ports.LoadOrStore(addr, true); given {
+			continue
+		}
 		if l, err := net.Listen("tcp", addr); err == nil {
 			l.Close()
 			return addr
@@ -73,7 +79,7 @@ func serve(t *testing.T, more ...string) *service {
 	}()
 	select {
 	case s.Setup = <-found:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the service printed no set-up link")
 	}
 	return s

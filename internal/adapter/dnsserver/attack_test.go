@@ -15,7 +15,7 @@ import (
 func (f *fixture) occupy(t *testing.T, from string, n int) {
 	t.Helper()
 	for range n {
-		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 2 * time.Second}
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: time.Minute}
 		c, err := d.DialContext(t.Context(), "tcp", f.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -28,8 +28,8 @@ func (f *fixture) occupy(t *testing.T, from string, n int) {
 func (f *fixture) asks(from string) error {
 	m := new(dns.Msg)
 	m.SetQuestion("example.com.", dns.TypeSOA)
-	c := &dns.Client{Net: "tcp", Timeout: 2 * time.Second,
-		Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 2 * time.Second}}
+	c := &dns.Client{Net: "tcp", Timeout: time.Minute,
+		Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: time.Minute}}
 	_, _, err := c.Exchange(m, f.addr)
 	return err
 }

@@ -50,7 +50,8 @@ func TestDig(t *testing.T) {
 		{"example.com AXFR", "Transfer failed", "SOA"},
 		{"+ednsopt=10:0123456789abcdef www.example.com A", "192.0.2.2", "WARNING"},
 	} {
-		args := append([]string{"@" + host, "-p", port, "+norecurse", "+tries=1", "+time=5"}, strings.Fields(c.args)...)
+		args := append([]string{"@" + host, "-p", port, "+norecurse", "+tries=1", "+time=60"},
+			strings.Fields(c.args)...)
 		out, err := exec.CommandContext(context.Background(), dig, args...).CombinedOutput()
 		if err != nil && !strings.Contains(c.args, "AXFR") || !strings.Contains(string(out), c.want) ||
 			strings.Contains(string(out), c.not) {

@@ -127,7 +127,7 @@ func TestAttackConversations(t *testing.T) {
 			for _, n := range cputest.Sizes {
 				text := []byte(s.Text(n))
 				took := min(talk(t, text), talk(t, text))
-				if took > cputest.Bound(n) {
+				if took > cputest.Limit(n) {
 					t.Errorf("%d bytes took %s of CPU", n, took)
 				}
 			}
@@ -141,8 +141,8 @@ func FuzzConversation(f *testing.F) {
 	}
 	talk := listening(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if took := talk(t, text); took > cputest.Bound(len(text)) {
-			if took = min(took, talk(t, text)); took > cputest.Bound(len(text)) {
+		if took := talk(t, text); took > cputest.Limit(len(text)) {
+			if took = min(took, talk(t, text)); took > cputest.Limit(len(text)) {
 				t.Errorf("%d bytes took %s of CPU", len(text), took)
 			}
 		}
@@ -151,13 +151,13 @@ func FuzzConversation(f *testing.F) {
 
 // Whoever is in the middle of a mail for ever does not hold up a stop.
 func TestAttackShutdown(t *testing.T) {
-	s := &shelf{slow: make(chan struct{})}
+	s := &shelf{slow: make(chan struct{}), began: make(chan struct{})}
 	server, addr := start(t, s, nil)
 	busy := dial(t, addr)
 	busy.begin()
 	busy.ask("DATA", "354")
 	busy.say("x\r\n.")
-	time.Sleep(50 * time.Millisecond)
+	<-s.began
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	done := make(chan error, 1)
@@ -167,7 +167,7 @@ func TestAttackShutdown(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("it does not say whose mail is left: %v", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the server does not stop")
 	}
 	close(s.slow)
@@ -186,13 +186,16 @@ func TestAttackConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		c.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // reads tell
+		c.SetDeadline(time.Now().Add(2 * time.Minute)) //nolint:errcheck // reads tell
 		return &talk{t, c, bufio.NewReader(c)}
 	}
+	began := time.Now()
 	for i := range 8 {
 		from(fmt.Sprintf("127.0.1.%d", 1+i/2)).hear("220")
 	}
-	from("127.0.0.2").hear("421 4.3.2") // none has been silent for long
+	if time.Since(began) < silentTime-time.Second { // none has been silent for long, unless the machine stood still
+		from("127.0.0.2").hear("421 4.3.2")
+	}
 	time.Sleep(silentTime + 200*time.Millisecond)
 	from("127.0.0.2").hear("220")
 }

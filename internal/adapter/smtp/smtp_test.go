@@ -147,12 +147,13 @@ func TestRelayAway(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r := messagetest.NewRelay(t, nil)
-	r.Answer = func(string, string) error { time.Sleep(2 * time.Second); return nil }
+	hold := make(chan struct{})
+	defer close(hold)
+	r.Answer = func(string, string) error { <-hold; return nil } // for ever
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	if _, err := smtp.New(config(r, smtp.Plain)).Send(ctx, letter("ada@example.com")); err == nil ||
-		errors.As(err, &refused) || time.Since(began) > 1500*time.Millisecond {
-		t.Errorf("%v after %v", err, time.Since(began))
+		errors.As(err, &refused) {
+		t.Errorf("%v", err)
 	}
 }

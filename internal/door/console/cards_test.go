@@ -185,7 +185,7 @@ func TestDetach(t *testing.T) {
 			last4)).at("/settings/cards", "Deleted.")
 	}
 	for i := 0; f.Attached("pm_" + page); i++ {
-		if i == 200 {
+		if i == 3000 {
 			t.Fatal("the card was not detached")
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -34,7 +34,7 @@ func TestImportStory(t *testing.T) {
 		file := check.find(`name="file" value="([^"]+)"`)
 		p := b.post("/imports/check", "do", "import", "file", file, "objectType", "contacts").at("/imports/")
 		at := p.where()
-		for range 1000 {
+		for range 3000 {
 			if p = b.get(at); strings.Contains(p.text(), "done, with errors") {
 				break
 			}

@@ -27,7 +27,7 @@ func startJobs(t testing.TB, a *apptest.App) {
 // until reloads a page until it has a text.
 func (b *browser) until(path, text string) page {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		p := b.get(path)
 		if strings.Contains(p.text(), text) {
 			return p

@@ -98,7 +98,7 @@ func TestClientMetadataDocuments(t *testing.T) {
 	refused(t, "a user", ask(strings.Replace(site.URL, "http://", "http://user@", 1)+"/kept"), 400, "invalid_client")
 	began := time.Now()
 	refused(t, "slow", ask(site.URL+"/slow"), 400, "invalid_client")
-	if took := time.Since(began); took < 4*time.Second || took > 8*time.Second {
+	if took := time.Since(began); took < 4*time.Second || took > time.Minute { // 5, and some for a busy machine
 		t.Errorf("a slow document took %s", took)
 	}
 

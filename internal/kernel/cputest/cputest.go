@@ -35,23 +35,35 @@ func Of(t testing.TB, fn func()) time.Duration {
 	return Spent(t) - before
 }
 
+// slack is how much slower than meant a machine may be: neighbours take its caches
+// and its clock. An attack that works takes many times more.
+const slack = 2
+
+// Limit is what fails a test: the bound, and slack.
+func Limit(n int) time.Duration { return slack * Bound(n) }
+
 // Bound returns how much CPU time a text of n bytes may take.
 func Bound(n int) time.Duration {
 	const small, large = 50 * time.Millisecond, 2 * time.Second
 	return small + time.Duration(float64(large-small)*float64(max(n-1<<10, 0))/(1<<20-1<<10))
 }
 
-// Within fails a test when reading a text of n bytes takes longer than its bound.
-// It must exceed the bound twice, because the first reading also sets up what
-// the others share.
+// Within fails a test when reading a text of n bytes takes longer than its limit,
+// three times, because the first reading also sets up what the others share. One
+// that takes more than a third of its limit is logged.
 func Within(t testing.TB, n int, read func()) {
 	t.Helper()
 	took := Of(t, read)
-	if took > Bound(n) {
-		took = min(took, Of(t, read))
+	for range 2 {
+		if took > Limit(n) {
+			took = min(took, Of(t, read))
+		}
 	}
-	if took > Bound(n) {
-		t.Errorf("%d bytes took %s of CPU; the bound is %s", n, took, Bound(n))
+	if took > Limit(n)/3 {
+		t.Logf("%d bytes took %s of CPU; the limit is %s", n, took, Limit(n))
+	}
+	if took > Limit(n) {
+		t.Errorf("%d bytes took %s of CPU; the limit is %s", n, took, Limit(n))
 	}
 }
 
@@ -68,7 +80,7 @@ func (s Shape) Text(n int) string {
 // Sizes are the sizes that the bound is defined by.
 var Sizes = []int{1 << 10, 1 << 20}
 
-// Each reads every shape in each size and holds it to its bound.
+// Each reads every shape in each size and holds it to its limit.
 func Each(t *testing.T, shapes []Shape, read func(t testing.TB, text string)) {
 	for _, s := range shapes {
 		t.Run(s.Name, func(t *testing.T) {

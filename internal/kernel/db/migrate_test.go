@@ -125,9 +125,11 @@ func TestMigrationMeetsOthers(t *testing.T) {
 		go func() { migrated <- open(first, second) }()
 		// It gave up at least once when the queue for the table is empty again.
 		waited := false
-		for range 3000 {
+		for range 12_000 {
 			var waiting bool
-			err := tx.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)").Scan(&waiting)
+			err := tx.QueryRow(t.Context(), `
+				SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+				WHERE d.datname = current_database() AND NOT l.granted)`).Scan(&waiting)
 			if err != nil {
 				t.Fatal(err)
 			}

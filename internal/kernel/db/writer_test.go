@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -46,25 +47,35 @@ func rows(t testing.TB, d *db.DB) string {
 }
 
 // together makes writes share one batch on SQLite, in their order: the first
-// waits until all others are queued.
+// waits until all others are queued. On PostgreSQL they have all begun.
 func together(d *db.DB, ctxs []context.Context, fns ...db.Func) []error {
 	errs := make([]error, len(fns))
 	gate := make(chan struct{})
 	var wg sync.WaitGroup
+	var entered, ended atomic.Int64
 	for i, fn := range fns {
 		ctx := context.Background()
 		if i < len(ctxs) && ctxs[i] != nil {
 			ctx = ctxs[i]
 		}
 		wg.Go(func() {
+			defer ended.Add(1)
 			errs[i] = d.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-				if i == 0 {
+				if entered.Add(1); i == 0 {
 					<-gate
 				}
 				return fn(ctx, tx)
 			})
 		})
-		time.Sleep(15 * time.Millisecond)
+		there := func() bool {
+			if i == 0 || d.Engine() == db.Postgres {
+				return entered.Load()+ended.Load() > int64(i)
+			}
+			return int64(d.Gauges().QueueLength)+ended.Load() >= int64(i)
+		}
+		for !there() {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	close(gate)
 	wg.Wait()
@@ -369,7 +380,7 @@ func TestPathWithSigns(t *testing.T) {
 func TestBusy(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e, table)
-		o.MaxConns, o.Wait = 1, 50*time.Millisecond
+		o.MaxConns, o.Wait = 1, 3*time.Second // in which a connection that was used is free again
 		d, err := db.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func TestFanOut(t *testing.T) {
 			Events   int   `db:"events"`
 		}
 		var got []count
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			left := 0
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 				if left, err = db.One[int](ctx, tx,
@@ -193,7 +193,7 @@ func TestBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer q.Stop(context.Background()) //nolint:errcheck // the test is over
-		for deadline := time.Now().Add(10 * time.Second); behind(mine) > 0; time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); behind(mine) > 0; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("behind for ever")
 			}

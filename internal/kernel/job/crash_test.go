@@ -195,7 +195,7 @@ func (c *child) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-c.done:
-	case <-time.After(60 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("a child does not come to an end\n%s", c.stderr)
 	}
 	if c.err != nil {

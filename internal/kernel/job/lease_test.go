@@ -19,10 +19,10 @@ func TestLeaseIsRenewed(t *testing.T) {
 		var calls atomic.Int64
 		var queues []*job.Queue
 		for range 2 {
-			q := queue(d, func(o *job.Options) { o.Lease, o.Sweep = 4*time.Second, 100*time.Millisecond })
+			q := queue(d, func(o *job.Options) { o.Lease, o.Sweep = 6*time.Second, 100*time.Millisecond })
 			job.HandleFlow(q, "test.call", func(ctx context.Context, _ job.Job, _ named) (job.Outcome, error) {
 				calls.Add(1)
-				time.Sleep(9 * time.Second)
+				time.Sleep(13 * time.Second)
 				return note("done"), nil
 			})
 			queues = append(queues, q)

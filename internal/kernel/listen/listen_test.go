@@ -44,8 +44,8 @@ func echo(t *testing.T, b listen.Bounds) (*listen.Listener, func(from string) ne
 
 // lives tells whether a connection is answered.
 func lives(c net.Conn) bool {
-	c.SetDeadline(time.Now().Add(5 * time.Second)) //nolint:errcheck // the read tells
-	c.Write([]byte("x"))                           //nolint:errcheck // the read tells
+	c.SetDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // the read tells
+	c.Write([]byte("x"))                       //nolint:errcheck // the read tells
 	n, _ := c.Read(make([]byte, 1))
 	return n == 1
 }
@@ -68,7 +68,7 @@ func TestPerPeer(t *testing.T) {
 		t.Error("another address is refused")
 	}
 	a.Close() //nolint:errcheck // whether it was open is not asked
-	for end := time.Now().Add(5 * time.Second); l.Len() > 2 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); l.Len() > 2 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if !lives(dial("127.0.0.1")) {
@@ -78,14 +78,16 @@ func TestPerPeer(t *testing.T) {
 
 // Of those who say nothing, the one that has for longest makes room.
 func TestSilent(t *testing.T) {
-	_, dial := echo(t, listen.Bounds{Total: 3, PerPeer: 3, Silent: 50 * time.Millisecond})
+	const silent = 2 * time.Second
+	_, dial := echo(t, listen.Bounds{Total: 3, PerPeer: 3, Silent: silent})
 	first, second, third := dial("127.0.0.1"), dial("127.0.0.1"), dial("127.0.0.1")
 	for _, c := range []net.Conn{first, second, third} {
 		if !lives(c) {
 			t.Fatal("it is not answered")
 		}
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(silent + 100*time.Millisecond)
+	talked := time.Now()
 	if !lives(first) || !lives(third) {
 		t.Fatal("it is not answered")
 	}
@@ -95,7 +97,7 @@ func TestSilent(t *testing.T) {
 	if lives(second) || !lives(first) || !lives(third) {
 		t.Error("another one made room")
 	}
-	if lives(dial("127.0.0.2")) {
+	if lives(dial("127.0.0.2")) && time.Since(talked) < silent { // a machine that stood still made them silent
 		t.Error("room is made by those who talk")
 	}
 }
@@ -106,14 +108,16 @@ func TestBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1, Silent: 50 * time.Millisecond})
+	const silent = time.Second
+	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1, Silent: silent})
 	defer l.Close()
-	dial := func() {
+	dial := func() net.Conn {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
+		return c
 	}
 	accepted := make(chan *listen.Conn, 3)
 	go func() {
@@ -125,17 +129,23 @@ func TestBusy(t *testing.T) {
 			accepted <- c.(*listen.Conn)
 		}
 	}()
+	began := time.Now()
 	dial()
 	c := <-accepted
 	c.Busy(true)
 	ended := make(chan struct{})
 	go func() { c.Read(make([]byte, 1)); close(ended) }() //nolint:errcheck // until it is closed
-	time.Sleep(20 * time.Millisecond)
-	dial()
+	time.Sleep(silent + 200*time.Millisecond)
+	late, waited := dial(), time.Since(began)
+	late.SetDeadline(time.Now().Add(30 * time.Second)) //nolint:errcheck // the read tells
+	late.Read(make([]byte, 1))                         //nolint:errcheck // until it is closed: there is no room
 	select {
 	case <-accepted:
-		t.Error("it made room")
-	case <-time.After(100 * time.Millisecond):
+		if waited < 3*silent { // of the six that a busy one has
+			t.Error("it made room")
+		}
+		return // the machine stood still
+	default:
 	}
 	c.Busy(false)
 	dial()
@@ -194,7 +204,7 @@ func TestAttackBusy(t *testing.T) {
 	defer c.Close()
 	select {
 	case <-accepted:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no room is made")
 	}
 	if name := <-ends; name != "drips" {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestPrivateAddresses(t *testing.T) {
-	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, AtOnce: 2})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, AtOnce: 2})
 	for _, host := range []string{"127.0.0.1", "127.1.2.3", "localhost", "[::1]", "10.0.0.1", "172.16.0.1",
 		"192.168.1.1",
 		"169.254.169.254", "100.64.0.1", "0.0.0.0",
@@ -37,7 +37,7 @@ func TestPrivateAddresses(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	hold := make(chan struct{})
+	began, hold := make(chan struct{}), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
@@ -47,6 +47,7 @@ func TestBounds(t *testing.T) {
 		case "/slow":
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
+			close(began)
 			<-hold
 		default:
 			w.Write([]byte("fine")) //nolint:errcheck // the client leaves
@@ -54,7 +55,7 @@ func TestBounds(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(hold)
-	c := outbound.New(outbound.Options{Timeout: 300 * time.Millisecond, MaxBytes: 100, AtOnce: 1, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: 3 * time.Second, MaxBytes: 100, AtOnce: 1, Insecure: true})
 	if a, err := c.Get(t.Context(), s.URL); err != nil || string(a.Body) != "fine" || a.Status != 200 {
 		t.Errorf("plain: %v %v", a, err)
 	}
@@ -66,7 +67,7 @@ func TestBounds(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() { _, err := c.Get(context.Background(), s.URL+"/slow"); done <- err }()
-	time.Sleep(100 * time.Millisecond)
+	<-began
 	if _, err := c.Get(t.Context(), s.URL); !errors.Is(err, outbound.ErrBusy) {
 		t.Errorf("one too many: %v", err)
 	}
@@ -82,7 +83,7 @@ func TestCut(t *testing.T) {
 		w.Write([]byte(strings.Repeat("x", 1<<20))) //nolint:errcheck // the client leaves
 	}))
 	defer s.Close()
-	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, Cut: true, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, Cut: true, Insecure: true})
 	if a, err := c.Get(t.Context(), s.URL); err != nil || a.Status != 202 || len(a.Body) != 100 {
 		t.Errorf("%v %v", a, err)
 	}
@@ -127,7 +128,7 @@ func TestSession(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	c := outbound.New(outbound.Options{Timeout: 2 * time.Second, MaxBytes: 100, AtOnce: 2, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, AtOnce: 2, Insecure: true})
 	post := func(c *outbound.Client, want int64) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("x"))

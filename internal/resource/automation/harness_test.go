@@ -19,7 +19,7 @@ func work(t testing.TB, a *apptest.App) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := a.Jobs.Stop(ctx); err != nil {
 			t.Error(err)
@@ -31,7 +31,7 @@ func work(t testing.TB, a *apptest.App) {
 func settle(t testing.TB, a *apptest.App) {
 	t.Helper()
 	left := 0
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 			left, err = db.One[int](ctx, tx, `
 				SELECT count(*)

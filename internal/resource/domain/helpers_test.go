@@ -109,7 +109,7 @@ func (w *world) work() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := w.Jobs.Stop(ctx); err != nil {
 			w.t.Error(err)
@@ -152,7 +152,7 @@ func (w *world) register(name string) apptest.Result {
 // ended waits until an operation is over.
 func (w *world) ended(operation string) apptest.Value {
 	w.t.Helper()
-	for range 600 {
+	for range 3000 {
 		o := w.get("/v1/operations/"+operation).OK(w.t, 200)
 		if s := o.Text("status"); s == "succeeded" || s == "failed" {
 			return o
@@ -201,7 +201,7 @@ func (w *world) exec(text string, args ...any) {
 // eventually waits for a condition.
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	for range 1500 {
+	for range 3000 {
 		if ok() {
 			return
 		}

@@ -168,7 +168,7 @@ func (w *wild) serve() string {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := l.Stop(ctx); err != nil {
 			w.t.Error(err)

@@ -300,7 +300,7 @@ func TestOrdersOfAutomations(t *testing.T) {
 		}
 		stopped := func(automation string) {
 			t.Helper()
-			for range 500 {
+			for range 3000 {
 				if e := w.get("/v1/automations/"+automation+"/executions?status=failed").OK(t, 200); e.Len() > 0 {
 					if e.Len() != 1 || !strings.Contains(e.Text("0.errorMessage"), "own start") {
 						t.Errorf("%s", e)

@@ -242,7 +242,7 @@ func TestChargedAndNotWritten(t *testing.T) {
 		w := &world{t: t, txt: &texts{by: map[string][]string{}}}
 		s := apptest.Settings(t, e)
 		s.DatabaseURL += map[bool]string{true: "&", false: "?"}[strings.Contains(s.DatabaseURL, "?")] +
-			"lock_timeout=300ms"
+			"lock_timeout=2s"
 		w.App = apptest.StartWith(t, s, w.extra(func(c *domain.Config) {
 			c.Pause = func(step string) {
 				if step == "charged" {

@@ -21,9 +21,10 @@ import (
 // stalls ends and leaves nothing behind.
 func TestPace(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	a.REST.Pace = time.Second
+	const pace = 3 * time.Second
+	a.REST.Pace = pace
 	server := httptest.NewUnstartedServer(a.Handler())
-	server.Config.ReadTimeout = 300 * time.Millisecond
+	server.Config.ReadTimeout = time.Second
 	server.Start()
 	t.Cleanup(server.Close)
 	dial := func() *net.TCPConn {
@@ -44,7 +45,7 @@ func TestPace(t *testing.T) {
 	}
 	answer := func(conn net.Conn) int {
 		t.Helper()
-		conn.SetReadDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // it is a TCP connection
+		conn.SetReadDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // it is a TCP connection
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func TestPace(t *testing.T) {
 			t.Fatal(err)
 		}
 		rest = rest[n:]
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(150 * time.Millisecond)
 	}
 	if status := answer(slow); status != 201 || time.Since(began) < 2*server.Config.ReadTimeout {
 		t.Errorf("a slow upload: %d after %v", status, time.Since(began))
@@ -87,7 +88,7 @@ func TestPace(t *testing.T) {
 	fmt.Fprintf(idle, "GET /v1/files/%s/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
 		large.Text("id"),
 		a.Key)
-	time.Sleep(2500 * time.Millisecond)
+	time.Sleep(2*pace + pace/2)
 	res, err := http.ReadResponse(bufio.NewReader(idle), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +118,6 @@ func TestPace(t *testing.T) {
 		if n, err := download(); err != nil || n != a.Settings.Files.MaxBytes {
 			t.Errorf("download %d: %d bytes, %v", i, n, err)
 		}
-		time.Sleep(1200 * time.Millisecond)
+		time.Sleep(pace + 200*time.Millisecond)
 	}
 }

@@ -117,7 +117,7 @@ func TestAttackStorageOfMessagesAlone(t *testing.T) {
 			strings.Repeat("x", 90_000) + `"}`
 		send := func() apptest.Result { return a.Send(t, v.Key, "POST", "/v1/messages", message) }
 		until := func(status int) {
-			for range 100 {
+			for range 3000 {
 				if send().Status == status {
 					return
 				}

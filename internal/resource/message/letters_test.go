@@ -2,7 +2,6 @@ package message_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/mail"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"frontdesk/internal/apptest"
-	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/message/messagetest"
 )
@@ -139,14 +137,8 @@ func TestRelayHoldsUp(t *testing.T) {
 			}
 			return nil
 		}
-		v := news(t, call, 3, fmt.Sprintf(`, "scheduledAt": %q`, a.Clock.Now().Add(2*time.Second)))
-		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, "UPDATE jobs SET max_attempts = 3 WHERE kind = 'message.deliver'")
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := news(t, call, 3, fmt.Sprintf(`, "scheduledAt": %q`, a.Clock.Now().Add(time.Hour)))
+		due(t, a, "max_attempts = 3")
 		reaches(t, call, v, "failed")
 		if len(asked) != 3 || asked["p0@example.com"] != 1 || asked["p1@example.com"] != 1 ||
 			asked["p2@example.com"] != 1 {

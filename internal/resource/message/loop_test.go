@@ -23,7 +23,7 @@ func (d *desk) deliverAll() (mails int) {
 		Content    []byte   `db:"content"`
 	}
 	last := int64(0)
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var rows []row
 		busy := 0
 		err := d.DB.Read(d.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {

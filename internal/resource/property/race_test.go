@@ -172,7 +172,7 @@ func TestConflict(t *testing.T) {
 			for range rivals {
 				wg.Go(func() { c.add(t, h.patch(v, move.fields), conflict) })
 			}
-			for deadline := time.Now().Add(10 * time.Second); waiting(t, a) < rivals; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); waiting(t, a) < rivals; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("they do not wait")
 				}

@@ -16,6 +16,7 @@ import (
 func limited(t testing.TB, a *apptest.App, limits string) (agent id.ID,
 	call func(tool, arguments string) apptest.Value) {
 	t.Helper()
+	a.Midday(t, a.Tenant)
 	agent = a.NewAgent(t, a.Tenant, "all")
 	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "limits": %s}`, agent, limits))
 	_, access, _ := a.Connect(t, a.Tenant, agent)

@@ -14,7 +14,7 @@ import (
 // Every attempt keeps its own answer, including redeliveries, up to the length
 // of the schedule.
 func TestHistory(t *testing.T) {
-	webhook.Shorten(t, 2*time.Second, time.Second, 30*time.Millisecond, 30*time.Millisecond)
+	webhook.Shorten(t, time.Minute, time.Minute, 30*time.Millisecond, 30*time.Millisecond)
 	each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		var calls atomic.Int64

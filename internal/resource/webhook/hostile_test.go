@@ -14,7 +14,7 @@ import (
 
 // What a hostile endpoint may try does no harm.
 func TestHostileEndpoints(t *testing.T) {
-	webhook.Shorten(t, time.Second, 500*time.Millisecond)
+	webhook.Shorten(t, 5*time.Second, 5*time.Second)
 	each(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		private := newEndpoint(t, nil)
@@ -54,7 +54,7 @@ func TestHostileEndpoints(t *testing.T) {
 			{"/away", "failed", "The endpoint answered 307. Redirects are not followed."},
 			{"/huge", "succeeded", ""},
 			{"/bomb", "failed", "The endpoint answered with headers that are too large."},
-			{"/drip", "failed", "The endpoint did not answer within 1 seconds."},
+			{"/drip", "failed", "The endpoint did not answer within 5 seconds."},
 			{"/break", "failed", "The connection broke before the answer was complete."},
 		} {
 			hook, _ := subscribe(t, call, e.server.URL+c.path, "contact.created")

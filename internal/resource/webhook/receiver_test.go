@@ -97,10 +97,20 @@ func (e *endpoint) all() []arrival {
 	return append([]arrival(nil), e.arrivals...)
 }
 
+// of is the event that a request told of.
+func (e *endpoint) of(r *http.Request) apptestEvent {
+	for _, a := range e.all() {
+		if a.id == r.Header.Get("Webhook-Id") {
+			return a.event
+		}
+	}
+	return apptestEvent{}
+}
+
 // wait returns the arrivals once there are n of them.
 func (e *endpoint) wait(n int) []arrival {
 	e.t.Helper()
-	until(e.t, 30*time.Second, func() bool { return len(e.all()) >= n },
+	until(e.t, 2*time.Minute, func() bool { return len(e.all()) >= n },
 		func() string { return fmt.Sprintf("%d of %d arrived", len(e.all()), n) })
 	return e.all()
 }
@@ -136,7 +146,7 @@ func subscribe(t testing.TB, call apptest.Door, url string, events ...string) (i
 func settled(t testing.TB, call apptest.Door, webhook, status string, n int) apptest.Value {
 	t.Helper()
 	var v apptest.Value
-	until(t, 30*time.Second, func() bool {
+	until(t, 2*time.Minute, func() bool {
 		v = call(t, "webhooks.deliveries.list",
 			fmt.Sprintf(`{"id": %q, "status": %q, "limit": 100}`, webhook, status)).OK(t, 200)
 		return v.Len() == n

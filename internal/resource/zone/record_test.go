@@ -81,7 +81,7 @@ func (w *world) work() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := w.Jobs.Stop(ctx); err != nil {
 			w.t.Error(err)
@@ -117,7 +117,7 @@ func (w *world) exec(text string, args ...any) {
 // eventually waits for a condition.
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	for range 1500 {
+	for range 3000 {
 		if ok() {
 			return
 		}

@@ -2,19 +2,26 @@
 package listentest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"syscall"
 	"testing"
 )
 
 // FreeAddress returns a loopback address that nobody listens on, for TCP and
-// UDP. Its port is below those that the system gives to outgoing connections,
-// so none of them can take it before the server does.
+// UDP, until the test ends. Its port is below those that the system gives to
+// outgoing connections, so none of them can take it before the server does; and
+// no other test gets it, in whatever process it runs.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		port := 10_000 + rand.IntN(20_000)
+		if !reserve(t, port) {
+			continue
+		}
+		addr := fmt.Sprintf("127.0.0.1:%d", port)
 		tcp, err := net.Listen("tcp", addr)
 		if err != nil {
 			continue
@@ -28,4 +35,15 @@ func FreeAddress(t testing.TB) string {
 	}
 	t.Fatal("no port is free")
 	return ""
+}
+
+// reserve takes a port at another address of this machine, which no server uses,
+// and keeps it until the test ends. Systems without that address reserve nothing.
+func reserve(t testing.TB, port int) bool {
+	mark, err := net.Listen("tcp", fmt.Sprintf("127.77.77.77:%d", port))
+	if err != nil {
+		return !errors.Is(err, syscall.EADDRINUSE)
+	}
+	t.Cleanup(func() { mark.Close() })
+	return true
 }

@@ -141,7 +141,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 			}
 		}
 		for tries := 0; left(t, k) == 0; tries++ {
-			if tries == 250 {
+			if tries == 3000 {
 				t.Fatal("a Put under way leaves no trace to test")
 			}
 			time.Sleep(20 * time.Millisecond)
