@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
@@ -214,4 +215,15 @@ func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) 
 		WHERE organization_id = $1 AND resource_type = $2 AND type = $3
 		ORDER BY created_at DESC, seq DESC LIMIT $4`,
 		org, ResourceType(eventType), eventType, n)
+}
+
+// Earlier reads the events of a type since a time that come before a place in the
+// log, newest first.
+func Earlier(ctx context.Context, tx *db.Tx, org id.ID, eventType string, since, at clock.Time, seq int64,
+	n int) ([]Event, error) {
+	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
+		WHERE organization_id = $1 AND resource_type = $2 AND type = $3 AND created_at >= $4
+			AND (created_at, seq) < ($5, $6)
+		ORDER BY created_at DESC, seq DESC LIMIT $7`,
+		org, ResourceType(eventType), eventType, since, at, seq, n)
 }

@@ -145,6 +145,18 @@ func (s *Service) automationOperations() []*op.Op {
 				"unknown, so its placeholders stay.",
 			Example: `{` + exampleID + `, "limit": 5}`,
 		}, s.testAutomation),
+		op.Read(op.Spec{
+			Name:    "automations.preview",
+			Route:   "POST /v1/automations/preview",
+			Summary: "Show what an automation would have done in the past days, without saving or doing it.",
+			Status:  200,
+			Description: "Checks every event of the trigger's type, or every time of the schedule, newest first, up " +
+				"to 10,000 of them or two seconds: complete says whether that was all. A trigger of kind manual " +
+				"runs once, with the given input.",
+			Example: `{"trigger": {"kind": "event", "event": "contact.created"}, "condition": ` +
+				`"event.data.lastName != null", "steps": [{"operation": "tasks.create", "input": {"title": ` +
+				`"Call {{ event.data.firstName }}"}}], "days": 30}`,
+		}, s.previewAutomation),
 	}
 }
 

@@ -17,11 +17,16 @@ type Rehearsal struct {
 	Runs []RehearsedRun `json:"runs" doc:"one for each event, newest first"`
 }
 
+// RunCause is what an automation would have run for.
+type RunCause struct {
+	EventID   *id.ID      `json:"eventId"`
+	EventType *string     `json:"eventType"`
+	CreatedAt *clock.Time `json:"createdAt" doc:"of the event"`
+}
+
 // RehearsedRun is what it would have done for one event.
 type RehearsedRun struct {
-	EventID      *id.ID          `json:"eventId"`
-	EventType    *string         `json:"eventType"`
-	CreatedAt    *clock.Time     `json:"createdAt" doc:"of the event"`
+	RunCause
 	Runs         bool            `json:"runs" doc:"whether the condition holds"`
 	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the condition could not be evaluated"`
 	Steps        []RehearsedStep `json:"steps"`
@@ -67,7 +72,7 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	}
 	out, left := &Rehearsal{Runs: []RehearsedRun{}}, maxRehearsed
 	for _, ev := range found {
-		run, err := rehearse(ctx, v, ev, in.Input, &left)
+		run, _, err := rehearse(ctx, v, ev, in.Input, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -76,17 +81,17 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	return out, nil
 }
 
-// rehearse shows one run and deducts its inputs from the remaining bound.
+// rehearse shows one run, with the values that it saw, and deducts its inputs from
+// the remaining bound.
 func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value,
-	left *int) (*RehearsedRun, error) {
+	left *int) (out *RehearsedRun, values map[string]any, err error) {
 	if len(input) == 0 {
 		input = jsontext.Value("{}")
 	}
-	values, err := (&Execution{Input: input}).values(ev)
-	if err != nil {
-		return nil, err
+	if values, err = (&Execution{Input: input}).values(ev); err != nil {
+		return nil, nil, err
 	}
-	out := &RehearsedRun{Runs: true, Steps: []RehearsedStep{}}
+	out = &RehearsedRun{Runs: true, Steps: []RehearsedStep{}}
 	if ev != nil {
 		out.EventID, out.EventType, out.CreatedAt = &ev.ID, &ev.Type, &ev.At
 	}
@@ -100,7 +105,7 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 		}
 	}
 	if !out.Runs {
-		return out, nil
+		return out, values, nil
 	}
 	for i := range v.Steps {
 		step := RehearsedStep{Operation: v.Steps[i].Operation}
@@ -114,7 +119,7 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 		}
 		out.Steps = append(out.Steps, step)
 	}
-	return out, nil
+	return out, values, nil
 }
 
 // unsaved keeps the placeholders of what earlier steps would have saved.

@@ -1,0 +1,227 @@
+package automation
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/placeholder"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Preview is what an automation would have done in the past days.
+type Preview struct {
+	Since    clock.Time     `json:"since" doc:"how far back it looked"`
+	Complete bool           `json:"complete" doc:"false: there was more to look at than one call does"`
+	Checked  int            `json:"checked" doc:"events, or times of the schedule"`
+	Matched  int            `json:"matched" doc:"how often it would have run"`
+	Unclear  int            `json:"unclear" doc:"how often the condition could not be evaluated"`
+	Days     []PreviewDay   `json:"days" doc:"days on which something was checked, newest first, in UTC"`
+	Runs     []RehearsedRun `json:"runs" doc:"the newest runs, and those that the condition could not decide"`
+	Skipped  []SkippedRun   `json:"skipped" doc:"the newest of those for which the condition is false"`
+}
+
+// PreviewDay is what would have happened on one day.
+type PreviewDay struct {
+	Date    string `json:"date" format:"date"`
+	Checked int    `json:"checked"`
+	Matched int    `json:"matched"`
+}
+
+// SkippedRun is an event for which nothing would have been done, with what the
+// condition saw of it.
+type SkippedRun struct {
+	RunCause
+	Saw []SeenValue `json:"saw" doc:"what the condition names, and its value"`
+}
+
+// SeenValue is a value that a condition names.
+type SeenValue struct {
+	Name  string          `json:"name" max:"2000"`
+	Value *jsontext.Value `json:"value" doc:"null also where there is none or it is too large"`
+}
+
+type automationPreview struct {
+	Trigger   Trigger        `json:"trigger"`
+	Condition *string        `json:"condition" min:"1" max:"2000"`
+	Steps     []Step         `json:"steps" min:"1" max:"20"`
+	Input     jsontext.Value `json:"input,omitempty" kinds:"object" doc:"for a trigger of kind manual"`
+	Days      int            `json:"days" default:"30" min:"1" max:"30"`
+	Limit     int            `json:"limit" default:"10" min:"1" max:"20" doc:"the most runs to show"`
+}
+
+// The bounds of a preview. Whatever they cut off is the oldest.
+const (
+	previewEvents = 10_000
+	previewBytes  = 64 << 20 // of events
+	previewTime   = 2 * time.Second
+	previewPage   = 200
+	maxSeen       = 1 << 10 // bytes of a value
+)
+
+func (in *automationPreview) Prepare(_ context.Context, c *op.Call) (err error) {
+	if err := checkInput(in.Input); err != nil {
+		return err
+	}
+	if err := checkParts(&in.Trigger, in.Condition, c.Now); err != nil {
+		return err
+	}
+	in.Steps, err = normalizeSteps(in.Steps)
+	return err
+}
+
+func (s *Service) previewAutomation(ctx context.Context, c *op.Call, in automationPreview) (*Preview, error) {
+	v := &Automation{Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}
+	if err := s.check(v); err != nil {
+		return nil, err
+	}
+	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+		return nil, err
+	}
+	p := &preview{Automation: v, limit: in.Limit, left: maxRehearsed, ends: time.Now().Add(previewTime),
+		out: &Preview{Since: c.Now.Add(-time.Duration(in.Days) * 24 * time.Hour), Complete: true,
+			Days: []PreviewDay{}, Runs: []RehearsedRun{}, Skipped: []SkippedRun{}}}
+	var err error
+	switch v.Trigger.Kind {
+	case onEvent:
+		err = p.overEvents(ctx, c)
+	case onSchedule:
+		err = p.overSchedule(ctx, c.Now)
+	default:
+		p.out.Since = c.Now
+		err = p.check(ctx, nil, c.Now, in.Input)
+	}
+	return p.out, err
+}
+
+// preview is a run over the past that is under way.
+type preview struct {
+	*Automation
+	out         *Preview
+	limit, left int
+	ends        time.Time
+}
+
+// overEvents checks the events of the trigger's type, newest first.
+func (p *preview) overEvents(ctx context.Context, c *op.Call) error {
+	since, bytes := p.out.Since, 0
+	at, seq := c.Now+1, int64(0)
+	for {
+		events, err := event.Earlier(ctx, c.Tx, c.Org, *p.Trigger.Event, since, at, seq, previewPage)
+		if err != nil {
+			return err
+		}
+		for i := range events {
+			e := &events[i]
+			if bytes += len(e.Data) + len(e.Previous); p.spent() || bytes > previewBytes {
+				p.cut(at)
+				return nil
+			}
+			if err := p.check(ctx, e, e.At, nil); err != nil {
+				return err
+			}
+			at, seq = e.At, e.Seq
+		}
+		if len(events) < previewPage {
+			return nil
+		}
+	}
+}
+
+// overSchedule checks the times at which the schedule would have been due, newest
+// first.
+func (p *preview) overSchedule(ctx context.Context, now clock.Time) error {
+	var due []clock.Time
+	for at := p.Trigger.next(p.out.Since); at != nil && *at <= now; at = p.Trigger.next(*at) {
+		due = append(due, *at)
+	}
+	slices.Reverse(due)
+	for i, at := range due {
+		if p.spent() {
+			p.cut(due[i-1])
+			return nil
+		}
+		if err := p.check(ctx, nil, at, scheduled(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spent reports whether enough was looked at. The first is looked at in any case.
+func (p *preview) spent() bool {
+	return p.out.Checked >= previewEvents || p.out.Checked > 0 && time.Now().After(p.ends)
+}
+
+// cut says that it looked no further back than a time.
+func (p *preview) cut(at clock.Time) { p.out.Complete, p.out.Since = false, at }
+
+// check adds what would have happened for one event, or at one time.
+func (p *preview) check(ctx context.Context, e *event.Event, at clock.Time, input jsontext.Value) error {
+	shows := *p.Automation
+	if len(p.out.Runs) >= p.limit {
+		shows.Steps = nil
+	}
+	run, values, err := rehearse(ctx, &shows, e, input, &p.left)
+	if err != nil {
+		return err
+	}
+	run.CreatedAt = &at
+	p.out.Checked++
+	day := at.Std().UTC().Format(time.DateOnly)
+	if n := len(p.out.Days); n == 0 || p.out.Days[n-1].Date != day {
+		p.out.Days = append(p.out.Days, PreviewDay{Date: day})
+	}
+	today := &p.out.Days[len(p.out.Days)-1]
+	today.Checked++
+	switch {
+	case run.Runs:
+		p.out.Matched++
+		today.Matched++
+	case run.ErrorMessage != nil:
+		p.out.Unclear++
+	default:
+		if len(p.out.Skipped) < p.limit {
+			p.out.Skipped = append(p.out.Skipped, SkippedRun{run.RunCause, saw(*p.Condition, values)})
+		}
+		return nil
+	}
+	if len(p.out.Runs) < p.limit {
+		p.out.Runs = append(p.out.Runs, *run)
+	}
+	return nil
+}
+
+// named finds what a condition names, outside of its texts.
+var named = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:event|input)(?:\.[A-Za-z_]\w*)+(\()?`)
+
+// saw are the values that a condition names, in its order.
+func saw(condition string, values map[string]any) []SeenValue {
+	out := []SeenValue{}
+	for _, name := range named.FindAllString(condition, -1) {
+		if strings.HasSuffix(name, "(") { // the last part is a function
+			name = name[:strings.LastIndexByte(name, '.')]
+		}
+		if name[0] == '"' || name[0] == '\'' || len(out) >= 20 ||
+			slices.ContainsFunc(out, func(s SeenValue) bool { return s.Name == name }) {
+			continue
+		}
+		seen := SeenValue{Name: name}
+		if value, ok := placeholder.In(values)(strings.Split(name, ".")); ok {
+			if text, err := json.Marshal(value); err == nil && len(text) <= maxSeen {
+				v := jsontext.Value(text)
+				seen.Value = &v
+			}
+		}
+		out = append(out, seen)
+	}
+	return out
+}
+
