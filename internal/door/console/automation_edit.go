@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,33 +11,24 @@ import (
 )
 
 // The editor of automations. Its fields are named by their place in the
-// operation's input, such as steps.0.input, so that issues appear at them.
-// Buttons that submit the form as it is add, move and remove steps.
+// operation's input, such as steps.0.input.title, so that issues appear at them.
+// Buttons that submit the form as it is add, move and remove steps and conditions,
+// show them in another way, and try the whole without saving it.
 
 // maxSteps bounds how many steps are read from a form. The operation decides
 // how many are allowed.
 const maxSteps = 50
 
-// typedStep is a step as typed into the form.
-type typedStep struct {
-	Operation, Input, SaveAs string
-}
-
-// stepFields is a step as the editor shows it.
-type stepFields struct {
-	Index, Number    int
-	At               string // steps.0
-	Words, Operation string
-	Error            string
-	Input, SaveAs    field
-	First, Last      bool
-}
-
 type automationForm struct {
 	Form   *form
 	Events []optionGroup
 	Choice []optionGroup
+	Every  []option
+	Days   []option
+	CEL    bool       // the condition is shown as CEL
+	Checks []checkRow // or as lists; without either, no event is chosen yet
 	Steps  []stepFields
+	Tried  *previewData
 	Action string
 	Button string
 	Back   string
@@ -64,36 +56,8 @@ func (d automationForm) StepsWrong() string {
 	return d.Form.Errors["steps"]
 }
 
-func stepName(i int) string { return "steps." + strconv.Itoa(i) }
-
-// typedSteps reads the steps of the form.
-func (v *visit) typedSteps() (steps []typedStep) {
-	for i := range maxSteps {
-		name := v.value(stepName(i) + ".operation")
-		if name == "" {
-			break
-		}
-		steps = append(steps, typedStep{name, v.value(stepName(i) + ".input"), v.value(stepName(i) + ".saveAs")})
-	}
-	return steps
-}
-
-// setSteps writes steps into a form.
-func (f *form) setSteps(steps []typedStep) {
-	for name := range f.Values {
-		if strings.HasPrefix(name, "steps.") {
-			f.Values.Del(name)
-		}
-	}
-	for i, s := range steps {
-		f.Values.Set(stepName(i)+".operation", s.Operation)
-		f.Values.Set(stepName(i)+".input", s.Input)
-		f.Values.Set(stepName(i)+".saveAs", s.SaveAs)
-	}
-}
-
-// applyButton adds, removes or moves a step, as a button says. focus is the
-// step to show next, or -1.
+// applyButton adds, removes or moves a step, or shows it in another way, as a
+// button says. focus is the step to show next, or -1.
 func (v *visit) applyButton(button string, steps []typedStep) (out []typedStep, focus int) {
 	verb, number, _ := strings.Cut(button, ".")
 	if verb == "add" {
@@ -111,6 +75,11 @@ func (v *visit) applyButton(button string, steps []typedStep) (out []typedStep, 
 		to = max(i-1, 0)
 	case "down":
 		to = min(i+1, len(steps)-1)
+	case "json", "form":
+		steps[i].showAs(v.Door, verb == "json")
+		return steps, i
+	default:
+		return steps, -1
 	}
 	steps[i], steps[to] = steps[to], steps[i]
 	return steps, to
@@ -126,7 +95,28 @@ func (v *visit) addStep(steps []typedStep) ([]typedStep, int) {
 	if v.value("trigger.kind") == "event" {
 		event = v.value("trigger.event")
 	}
-	return append(steps, typedStep{Operation: o.Name, Input: example(o, event)}), len(steps)
+	return append(steps, typedStep{Operation: o.Name, Values: startingValues(o, event)}), len(steps)
+}
+
+// applyCondition adds or removes a condition, or shows them in another way, as a
+// button says.
+func (v *visit) applyCondition(f *form, button string) {
+	verb, number, _ := strings.Cut(button, ".")
+	switch verb {
+	case "cel":
+		text, _ := v.typedCondition()
+		f.Values.Set("condition", text)
+		f.Values.Set("condition.as", "cel")
+	case "lists":
+		f.Values.Del("condition.as")
+		v.setCondition(f, v.value("condition"))
+	case "uncheck":
+		c := v.typedChecks()
+		if i, err := strconv.Atoi(number); err == nil && i >= 0 && i < len(c.List) {
+			c.List = slices.Delete(c.List, i, i+1)
+		}
+		f.setChecks(c)
+	}
 }
 
 // automationInput is the form as the operation's input, with what is wrong with
@@ -138,41 +128,46 @@ func (v *visit) automationInput(steps []typedStep) (fields, map[string]string) {
 	case "event":
 		t["event"] = textOrNull(v.value("trigger.event"))
 	case "schedule":
-		t["cron"], t["timezone"] = textOrNull(v.value("trigger.cron")), textOrNull(v.value("trigger.timezone"))
+		cron, issue := v.typedCron()
+		if issue != "" {
+			issues["trigger.at"] = issue
+		}
+		t["cron"], t["timezone"] = textOrNull(cron), textOrNull(v.value("trigger.timezone"))
 	}
 	inputs := make([]fields, len(steps))
 	for i, s := range steps {
-		input, issue := parseObject(s.Input)
-		if issue != "" {
-			issues[stepName(i)+".input"] = issue
-		}
+		input, wrong := s.input(v.Door, stepName(i))
+		maps.Copy(issues, wrong)
 		inputs[i] = fields{"operation": s.Operation, "input": input}
 		if s.SaveAs != "" {
 			inputs[i]["saveAs"] = s.SaveAs
 		}
 	}
-	lines := strings.NewReplacer("\r\n", "\n")
-	return fields{"name": v.value("name"), "description": textOrNull(lines.Replace(v.value("description"))),
-		"trigger":   t,
-		"condition": textOrNull(lines.Replace(v.value("condition"))), "steps": inputs}, issues
+	condition, issue := v.typedCondition()
+	if issue != "" {
+		issues["condition"] = issue
+	}
+	return fields{"name": v.value("name"),
+		"description": textOrNull(strings.ReplaceAll(v.value("description"), "\r\n", "\n")),
+		"trigger":     t, "condition": textOrNull(condition), "steps": inputs}, issues
 }
 
-func (v *visit) showAutomationForm(status int, title string, crumbs []crumb, d automationForm, focus int) error {
-	d.Events, d.Choice = v.eventTypes(), v.stepChoice()
-	for i := range maxSteps {
-		name := d.Form.Values.Get(stepName(i) + ".operation")
-		if name == "" {
-			break
+func (v *visit) showAutomationForm(status int, title string, crumbs []crumb, d automationForm, steps []typedStep,
+	focus int) error {
+	d.Events, d.Choice, d.Every, d.Days = v.eventTypes(), v.stepChoice(), every, daysOfWeek
+	condition, data := d.Form.Values.Get("condition"), v.eventFields(d.Form.Values)
+	switch {
+	case condition != "" || d.Form.Values.Get("condition.as") == "cel" || !d.Kind("event"):
+		d.CEL = true
+	case data != nil:
+		d.Checks = d.Form.checkRows(data)
+	}
+	for i := range steps {
+		s := v.stepForm(d.Form, i, &steps[i])
+		s.Values = v.inserts(d.Form.Values, steps[:i])
+		if i == focus {
+			s.focus()
 		}
-		s := stepFields{Index: i, Number: i + 1, At: stepName(i), Words: v.operationWords(name), Operation: name,
-			Error: d.Form.Errors[stepName(i)+".operation"], First: i == 0,
-			Input: d.Form.Text(stepName(i)+".input", "Input", "code", "", "chosen"),
-			SaveAs: d.Form.Field(stepName(i)+".saveAs", "Save the result as", "text",
-				"Later steps refer to it by this name: {{ name.id }}.", "off", "optional")}
-		if o := v.Catalog.Named(name); o != nil {
-			s.Input.Help = inputHelp(o)
-		}
-		s.Input.Focus = s.Input.Focus || i == focus
 		d.Steps = append(d.Steps, s)
 	}
 	if n := len(d.Steps); n > 0 {
@@ -202,50 +197,66 @@ func inputHelp(o *op.Op) string {
 	return strings.Join(parts, " ")
 }
 
-// submitEditor handles the editor's form. It applies a step button, or saves
-// with the operation unless there is a problem to show first.
-func (v *visit) submitEditor(operation string, extra fields, out any,
-	show func(status int, f *form, note string, focus int) error) (saved bool, err error) {
+// shownEditor shows the editor with what was typed: the steps, and which of them to
+// focus on.
+type shownEditor func(status int, f *form, steps []typedStep, focus int, note string, tried *previewData) error
+
+// submitEditor handles the editor's form. It applies a button that changes the form,
+// tries the automation, or saves it with the operation unless there is a problem to
+// show first.
+func (v *visit) submitEditor(operation string, extra fields, out any, show shownEditor) (saved bool, err error) {
 	steps := v.typedSteps()
 	f := &form{Values: v.r.PostForm}
 	button, note := v.value("do"), ""
 	if button == "" && v.value("add") != "" {
 		button, note = "add", "The step is added, but nothing is saved yet. Check its input, then save."
 	}
-	if button != "" {
+	if button != "" && button != "try" {
 		steps, focus := v.applyButton(button, steps)
 		f.setSteps(steps)
+		v.applyCondition(f, button)
 		f.Values.Del("add")
-		return false, show(http.StatusOK, f, note, focus)
+		return false, show(http.StatusOK, f, steps, focus, note, nil)
 	}
 	input, issues := v.automationInput(steps)
 	if len(issues) > 0 {
 		f.Errors = issues
-		return false, show(http.StatusBadRequest, f, "", -1)
+		return false, show(http.StatusBadRequest, f, steps, -1, "", nil)
+	}
+	refuse := func(err error) error {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		return show(status, f, steps, -1, "", nil)
+	}
+	if button == "try" {
+		tried, err := v.preview(input)
+		if err != nil {
+			return false, refuse(err)
+		}
+		return false, show(http.StatusOK, f, steps, -1, "", tried)
 	}
 	for name, value := range extra {
 		input[name] = value
 	}
 	if err := v.do(operation, input, out); err != nil {
-		f, status, err := v.refused(err, nil)
-		if err != nil {
-			return false, err
-		}
-		return false, show(status, f, "", -1)
+		return false, refuse(err)
 	}
 	return true, nil
 }
 
 func (v *visit) newAutomationPage() error {
-	return v.showNewAutomation(http.StatusOK, blank("trigger.kind", "event", "trigger.timezone", v.session.Timezone),
-		"",
-		-1)
+	f := blank("trigger.kind", "event", "trigger.every", "day", "trigger.at", "09:00", "trigger.timezone",
+		v.session.Timezone)
+	return v.showNewAutomation(http.StatusOK, f, nil, -1, "", nil)
 }
 
-func (v *visit) showNewAutomation(status int, f *form, note string, focus int) error {
+func (v *visit) showNewAutomation(status int, f *form, steps []typedStep, focus int, note string,
+	tried *previewData) error {
 	return v.showAutomationForm(status, "Create an automation", automationCrumbs(crumb{"New", ""}),
 		automationForm{Form: f, Action: "/automations/new", Button: "Create automation", Back: "/automations",
-			Note: note}, focus)
+			Note: note, Tried: tried}, steps, focus)
 }
 
 func (v *visit) createAutomation() error {
@@ -262,30 +273,34 @@ func (v *visit) editAutomationPage() error {
 	if err != nil {
 		return err
 	}
-	f := blank("name", a.Name, "trigger.kind", a.Trigger.Kind, "trigger.timezone", v.session.Timezone)
-	for name, value := range map[string]*string{"description": a.Description, "condition": a.Condition,
-		"trigger.event": a.Trigger.Event, "trigger.cron": a.Trigger.Cron, "trigger.timezone": a.Trigger.Timezone} {
+	f := blank("name", a.Name, "trigger.kind", a.Trigger.Kind, "trigger.every", "day", "trigger.at", "09:00",
+		"trigger.timezone", v.session.Timezone)
+	for name, value := range map[string]*string{"description": a.Description, "trigger.event": a.Trigger.Event,
+		"trigger.timezone": a.Trigger.Timezone} {
 		if value != nil {
 			f.Values.Set(name, *value)
 		}
 	}
+	if a.Trigger.Cron != nil {
+		f.setCron(*a.Trigger.Cron)
+	}
+	if a.Condition != nil {
+		v.setCondition(f, *a.Condition)
+	}
 	steps := make([]typedStep, len(a.Steps))
 	for i, s := range a.Steps {
-		steps[i] = typedStep{Operation: s.Operation, Input: pretty(string(s.Input))}
-		if s.SaveAs != nil {
-			steps[i].SaveAs = *s.SaveAs
-		}
+		steps[i] = v.storedStep(s)
 	}
 	f.setSteps(steps)
-	return v.showEditAutomation(a)(http.StatusOK, f, "", -1)
+	return v.showEditAutomation(a)(http.StatusOK, f, steps, -1, "", nil)
 }
 
-func (v *visit) showEditAutomation(a *shownAutomation) func(status int, f *form, note string, focus int) error {
-	return func(status int, f *form, note string, focus int) error {
+func (v *visit) showEditAutomation(a *shownAutomation) shownEditor {
+	return func(status int, f *form, steps []typedStep, focus int, note string, tried *previewData) error {
 		return v.showAutomationForm(status, "Edit "+a.Name, automationCrumbs(crumb{a.Name, a.Path()},
 			crumb{"Edit", ""}),
 			automationForm{Form: f, Action: a.Path() + "/edit", Button: "Save automation", Back: a.Path(),
-				Note: note}, focus)
+				Note: note, Tried: tried}, steps, focus)
 	}
 }
 

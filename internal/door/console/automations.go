@@ -247,41 +247,8 @@ type rehearsedRow struct {
 	State badge
 }
 
-// testAutomationPage shows what an automation would do. It changes nothing, so
-// a GET request is enough.
-func (v *visit) testAutomationPage() error {
-	a, err := v.automation()
-	if err != nil {
-		return err
-	}
-	d := struct {
-		Automation *shownAutomation
-		Form       *form
-		ByEvent    bool
-		Rows       []rehearsedRow
-	}{Automation: a, Form: blank("input", "{}"), ByEvent: a.Trigger.Kind == "event"}
-	if typed := strings.TrimSpace(v.r.URL.Query().Get("input")); typed != "" {
-		d.Form.Values.Set("input", typed)
-	}
-	status := http.StatusOK
-	input, issue := parseObject(d.Form.Values.Get("input"))
-	if issue != "" {
-		status, d.Form.Errors = http.StatusBadRequest, map[string]string{"input": issue}
-	} else {
-		var found automation.Rehearsal
-		if err := v.do("automations.test", fields{"id": a.ID, "input": input}, &found); err != nil {
-			return err
-		}
-		for _, r := range found.Runs {
-			d.Rows = append(d.Rows, v.rehearsed(r))
-		}
-	}
-	return v.show(status, "automation-test",
-		automationView("Test "+a.Name, automationCrumbs(crumb{a.Name, a.Path()}, crumb{"Test", ""}), d))
-}
-
 func (v *visit) rehearsed(r automation.RehearsedRun) rehearsedRow {
-	row := rehearsedRow{RehearsedRun: r, Event: "With this input", State: badge{"would not run", ""}}
+	row := rehearsedRow{RehearsedRun: r, Event: "On schedule", State: badge{"would not run", ""}}
 	if r.EventType != nil {
 		row.Event = eventWords(*r.EventType)
 	}

@@ -26,7 +26,10 @@ func TestAutomation(t *testing.T) {
 			"trigger.event", "contact.created", "condition", "event.data.lastName != null"}
 		p := b.post("/automations/new",
 			append(typed, "do", "add", "add", "contacts.emails.create")...).at("/automations/new",
-			"1. Add an email address to a contact", `"id": "{{ event.resourceId }}"`)
+			"1. Add an email address to a contact", "Show as JSON")
+		if p.find(`name="steps.0.input.id"[^>]*value="([^"]*)"`) != "{{ event.resourceId }}" {
+			t.Error("the step is not about the event's contact")
+		}
 		if p.find(`id="name"[^>]*value="([^"]*)"`) != "Greet <b>them</b>" ||
 			p.find(`<option value="([^"]*)" selected`) != "contact.created" ||
 			!strings.Contains(p.text(), "event.data.lastName != null") {
@@ -102,11 +105,12 @@ func TestAutomation(t *testing.T) {
 		p = b.post("/automations/new", both...).at("/automations/", "Created.", "Greet <b>them</b>", "Contact created",
 			"Create a task", "result saved as task", "It has not run yet", "Two lines")
 		path := strings.Split(p.Path, "?")[0]
-		b.get(path+"/test").at(path+"/test", "No event of its kind has happened yet")
+		b.get(path+"/test").at(path+"/test", "no event of its kind happened")
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Lovelace"}`).OK(t, 201)
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Nameless"}`).OK(t, 201)
-		b.get(path+"/test").at(path+"/test", "would run", "would not run", `"title": "Call"`)
-		b.get(path+"/test?input=%5B").refused(400, "This is not JSON")
+		b.get(path+"/test").at(path+"/test", "would run", `"title": "Call"`,
+			"In the last 30 days, it would have run once, for 2 events.", "event.data.lastName is null")
+		b.get(path+"/test?input=%5B").refused(400)
 		b.until(path, "succeeded")
 		b.until(path, "skipped")
 		run := b.get(path + "?status=succeeded").find(`href="(/executions/[^"]*)">Contact created</a>`)

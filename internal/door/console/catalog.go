@@ -80,6 +80,9 @@ func (d *Door) operationWords(name string) string {
 	return name
 }
 
+// eventSubject is the placeholder for what the starting event is about.
+const eventSubject = "{{ event.resourceId }}"
+
 // example is an input to start from. A field for an id of the kind that the
 // starting event is about gets a placeholder for that event's id.
 func example(o *op.Op, eventType string) string {
@@ -104,7 +107,7 @@ func example(o *op.Op, eventType string) string {
 			isPlural(strings.ReplaceAll(parts[2], "-", "_"), noun))
 		switch {
 		case about:
-			if d.SkipValue() != nil || e.WriteToken(jsontext.String("{{ event.resourceId }}")) != nil {
+			if d.SkipValue() != nil || e.WriteToken(jsontext.String(eventSubject)) != nil {
 				return "{}"
 			}
 		case name != "":

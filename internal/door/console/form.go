@@ -116,6 +116,9 @@ type field struct {
 	Rows                     int           // of a textarea
 	Options                  []option      // of a choice
 	Groups                   []optionGroup // of a choice among many
+	Hint                     string        // in the empty field
+	List                     []string      // values that are offered
+	ListID                   string        // or a list of the page that has them
 }
 
 type option struct{ Value, Text string }

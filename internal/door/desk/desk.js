@@ -146,7 +146,8 @@ addEventListener("click", (event) => {
 
 addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
-  if (event.defaultPrevented || form.hasAttribute("target") || form.dataset.upload !== undefined || form.closest(".old")) return;
+  if (event.defaultPrevented || form.hasAttribute("target") || form.dataset.upload !== undefined) return;
+  if (form.closest(".old") && form.dataset.exchange === undefined) return; // settings' pages load anew
   const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
@@ -215,6 +216,8 @@ addEventListener("change", (event) => {
   chosen();
   tally();
   if (box.dataset && box.dataset.submit !== undefined) box.form.requestSubmit();
+  const press = box.closest("[data-press]"); // what the form asks next depends on it
+  if (press) box.form.requestSubmit(document.getElementById(press.dataset.press));
   if (box.dataset && box.dataset.files) document.getElementById(box.dataset.files).textContent = [...box.files].map((f) => f.name).join(", ");
 });
 addEventListener("reset", () => setTimeout(chosen));
@@ -271,6 +274,20 @@ async function insert(url, box) {
   box.dataset.inserted = box.value;
   grow(box);
 }
+
+// A placeholder goes into the field of its step that was used last.
+let used;
+addEventListener("focusin", (event) => { if (event.target.matches("input, textarea")) used = event.target; });
+addEventListener("click", (event) => {
+  const button = event.target.closest("[data-put]");
+  if (!button) return;
+  const step = button.closest(".move"), typed = "textarea, input:not([type=hidden])";
+  const field = used && used.isConnected && step.contains(used) ? used : $(typed, step);
+  if (!field) return;
+  field.focus();
+  field.setRangeText(button.dataset.put, field.selectionStart, field.selectionEnd, "end");
+  field.unsent = true;
+});
 
 // == Who else reads this: asked every few seconds, said when one leaves
 let here = 0;

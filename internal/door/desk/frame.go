@@ -25,7 +25,7 @@ var base *template.Template
 func init() { // part refers to base
 	base = template.New("").Funcs(template.FuncMap{
 		"asset": AssetURL, "capital": Capital, "part": part, "an": An, "icon": iconUse, "dict": dict,
-		"inc": func(i int) int { return i + 1 },
+		"inc": func(i int) int { return i + 1 }, "dec": func(i int) int { return i - 1 },
 	})
 	template.Must(base.ParseFS(parts, "parts/*.html"))
 }

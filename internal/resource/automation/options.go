@@ -7,6 +7,8 @@ import (
 
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/op"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // AutomationOptions is what automations can be made of.
@@ -79,22 +81,29 @@ func (s *Service) options(_ context.Context, c *op.Call, in automationOptions) (
 	return out, nil
 }
 
-// dataFields are the fields of an event's data: those that operations on the same
-// kind of resource answer with.
+// dataFields are the fields of an event's data.
 func (s *Service) dataFields(eventType string) []string {
 	out := []string{}
-	for _, o := range s.catalog.All() {
-		about := func(e string) bool { return event.ResourceType(e) == event.ResourceType(eventType) }
-		if !slices.ContainsFunc(o.Events, about) {
-			continue
-		}
-		if schema, list := o.OutputSchema(nil); schema != nil && !list && schema.Properties["id"] != nil {
-			for name := range schema.Properties {
-				out = append(out, name)
-			}
-			break
+	if schema := DataSchema(s.catalog.All(), eventType); schema != nil {
+		for name := range schema.Properties {
+			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// DataSchema is what an event's data looks like: what operations on the same kind of
+// resource answer with. It is nil where none does.
+func DataSchema(operations []*op.Op, eventType string) *jsonschema.Schema {
+	about := func(e string) bool { return event.ResourceType(e) == event.ResourceType(eventType) }
+	for _, o := range operations {
+		if !slices.ContainsFunc(o.Events, about) {
+			continue
+		}
+		if schema, list := o.OutputSchema(nil); schema != nil && !list && schema.Properties["id"] != nil {
+			return schema
+		}
+	}
+	return nil
 }

@@ -1,0 +1,167 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"frontdesk/internal/resource/automation"
+)
+
+// previewDays is how far back a test looks.
+const previewDays = 30
+
+// previewData is what an automation would have done, as the part "preview" shows it.
+type previewData struct {
+	*automation.Preview
+	Lead    string // the result in a sentence
+	Bars    []previewBar
+	Rows    []rehearsedRow
+	Skipped []skippedRow
+}
+
+// previewBar is a day of the chart.
+type previewBar struct {
+	X, Y, Height, Above, Rest int
+	Says                      string
+}
+
+// skippedRow is an event for which the condition is false.
+type skippedRow struct {
+	automation.SkippedRun
+	Event string
+	Saw   []shownStep
+}
+
+// preview runs an automation over the past days. It changes nothing.
+func (v *visit) preview(input fields) (*previewData, error) {
+	asked := fields{"days": previewDays, "limit": 10}
+	for _, name := range []string{"trigger", "condition", "steps", "input"} {
+		if value, ok := input[name]; ok {
+			asked[name] = value
+		}
+	}
+	var found automation.Preview
+	if err := v.do("automations.preview", asked, &found); err != nil {
+		return nil, err
+	}
+	kind, _ := input["trigger"].(fields)["kind"].(string)
+	d := &previewData{Preview: &found, Lead: previewWords(kind, &found)}
+	for _, r := range found.Runs {
+		row := v.rehearsed(r)
+		if kind == "manual" {
+			row.Event = "By hand"
+		}
+		d.Rows = append(d.Rows, row)
+	}
+	for _, s := range found.Skipped {
+		row := skippedRow{SkippedRun: s, Event: "On schedule"}
+		if s.EventType != nil {
+			row.Event = eventWords(*s.EventType)
+		}
+		for _, seen := range s.Saw {
+			text := "null"
+			if seen.Value != nil {
+				text = string(*seen.Value)
+			}
+			row.Saw = append(row.Saw, shownStep{Operation: seen.Name, Words: text})
+		}
+		d.Skipped = append(d.Skipped, row)
+	}
+	if kind != "manual" && found.Checked > 0 {
+		d.Bars = v.previewBars(&found)
+	}
+	return d, nil
+}
+
+// previewWords says what a preview found.
+func previewWords(kind string, p *automation.Preview) string {
+	if kind == "manual" {
+		return "This is what it would do now."
+	}
+	what := map[string]string{"event": "event", "schedule": "scheduled time"}[kind]
+	when := "In the last " + strconv.Itoa(previewDays) + " days"
+	if !p.Complete {
+		when = "Of the latest " + count(p.Checked, what)
+	}
+	switch {
+	case p.Checked == 0:
+		return when + ", no event of its kind happened."
+	case p.Matched == p.Checked && p.Complete:
+		return when + ", it would have run " + times(p.Matched) + ": for every " + what + "."
+	case p.Complete:
+		return when + ", it would have run " + times(p.Matched) + ", for " + count(p.Checked, what) + "."
+	}
+	return when + ", it would have run for " + strconv.Itoa(p.Matched) + "."
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "not once"
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+// previewBars is a chart by day, the latest at the right.
+func (v *visit) previewBars(p *automation.Preview) (bars []previewBar) {
+	const height, step = 48, 12
+	most := 1
+	byDate := map[string]automation.PreviewDay{}
+	for _, d := range p.Days {
+		most = max(most, d.Checked)
+		byDate[d.Date] = d
+	}
+	scale := func(n int) int {
+		if n == 0 {
+			return 0
+		}
+		return max(2, n*height/most)
+	}
+	now := v.Runner.Clock.Now().Std().UTC()
+	for i := range previewDays + 1 {
+		day := now.AddDate(0, 0, i-previewDays)
+		d := byDate[day.Format("2006-01-02")]
+		whole, ran := scale(d.Checked), scale(d.Matched)
+		bars = append(bars, previewBar{X: i * step, Y: height - ran, Height: ran, Above: height - whole,
+			Rest: max(0, whole-ran), Says: day.Format("2 Jan") + ": " + strconv.Itoa(d.Matched) + " of " +
+				strconv.Itoa(d.Checked)})
+	}
+	return bars
+}
+
+// testAutomationPage shows what an automation would have done. It changes nothing,
+// so a GET request is enough.
+func (v *visit) testAutomationPage() error {
+	a, err := v.automation()
+	if err != nil {
+		return err
+	}
+	d := struct {
+		Automation *shownAutomation
+		Form       *form
+		Manual     bool
+		Tried      *previewData
+	}{Automation: a, Form: blank("input", "{}"), Manual: a.Trigger.Kind == "manual"}
+	d.Form.Values.Set("input", cmp.Or(strings.TrimSpace(v.r.URL.Query().Get("input")), "{}"))
+	status := http.StatusOK
+	input, issue := parseObject(d.Form.Values.Get("input"))
+	if issue != "" {
+		status, d.Form.Errors = http.StatusBadRequest, map[string]string{"input": issue}
+	} else if d.Tried, err = v.preview(fields{"trigger": triggerFields(&a.Trigger), "condition": a.Condition,
+		"steps": a.Steps, "input": input}); err != nil {
+		return err
+	}
+	return v.show(status, "automation-test",
+		automationView("Test "+a.Name, automationCrumbs(crumb{a.Name, a.Path()}, crumb{"Test", ""}), d))
+}
+
+// triggerFields is a stored trigger as the operation takes it.
+func triggerFields(t *automation.Trigger) fields {
+	return fields{"kind": t.Kind, "event": t.Event, "cron": t.Cron, "timezone": t.Timezone}
+}
