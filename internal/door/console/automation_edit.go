@@ -38,6 +38,15 @@ type automationForm struct {
 // Kind reports whether a trigger is chosen.
 func (d automationForm) Kind(kind string) bool { return d.Form.Values.Get("trigger.kind") == kind }
 
+// ConditionHelp says what a condition looks like.
+func (d automationForm) ConditionHelp() string {
+	sees := "input, like input.amount > 100"
+	if d.Kind("event") {
+		sees = "event and input, like event.data.lastName != null"
+	}
+	return "A CEL expression over " + sees + ". If left empty, it always runs."
+}
+
 // AddLabel names the choice of the next step.
 func (d automationForm) AddLabel() string {
 	if len(d.Steps) == 0 {

@@ -36,7 +36,6 @@ type stepFields struct {
 	JSON             bool
 	Input            field   // as JSON
 	Fields, More     []field // by field; More are those that are not needed
-	Filled           bool    // one of More has a value
 	SaveAs           field
 	First, Last      bool
 	Values           []insertGroup // what its texts may refer to
@@ -325,11 +324,11 @@ func (v *visit) stepForm(f *form, i int, s *typedStep) stepFields {
 		if in.Hint = hint(samples[name]); in.Rows == 0 && in.Options == nil {
 			in.ListID = at + ".values"
 		}
-		if slices.Contains(schema.Required, name) || in.Value != "" && len(schema.PropertyOrder) <= 4 {
+		// The example has the fields that most want.
+		if slices.Contains(schema.Required, name) || samples[name] != "" || in.Value != "" || in.Invalid {
 			out.Fields = append(out.Fields, in)
 			continue
 		}
-		out.Filled = out.Filled || in.Value != "" || in.Invalid
 		out.More = append(out.More, in)
 	}
 	if len(out.Fields) == 0 && len(out.More) <= 3 {

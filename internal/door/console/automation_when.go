@@ -336,7 +336,9 @@ func (f *form) checkRows(data *jsonschema.Schema) (rows []checkRow) {
 		row := checkRow{At: at, Number: i + 1, Field: f.Choice(at+".field", "Field", "", choice),
 			Is: f.Choice(at+".is", "Comparison", "", comparisons), Value: f.Field(at+".value", "Value", "text", "", "off",
 				"chosen")}
-		row.Field.Required, row.Is.Required = false, false
+		for _, in := range []*field{&row.Field, &row.Is, &row.Value} {
+			in.Required, in.Quiet = false, i > 0
+		}
 		if s := data.Properties[name]; s != nil {
 			for _, e := range s.Enum {
 				if text, ok := e.(string); ok {

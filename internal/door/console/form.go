@@ -117,6 +117,7 @@ type field struct {
 	Options                  []option      // of a choice
 	Groups                   []optionGroup // of a choice among many
 	Hint                     string        // in the empty field
+	Quiet                    bool          // the label is for those who cannot see the field
 	List                     []string      // values that are offered
 	ListID                   string        // or a list of the page that has them
 }

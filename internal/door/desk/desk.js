@@ -82,11 +82,23 @@ function show(text, url, how) {
   if (how !== "live") for (const d of $$("details[open]")) d.open = false;
   morph($("#rail"), $("#rail", next));
   morph($(".bar"), $(".bar", next));
+  if (how === "same") for (const form of $$("form[data-exchange]")) takeBack(form);
   if (how === "live" || how === "same") morph($("#content"), $("#content", next));
   else $("#content").replaceWith(document.importNode($("#content", next), true));
   if (how !== "live") { $("#toasts").replaceChildren(...$("#toasts", next).childNodes); }
   ready(how);
   return true;
+}
+
+// takeBack makes the fields of a form that was sent what the server last said, so
+// that what stays equal shows it too.
+function takeBack(form) {
+  for (const f of form.elements) {
+    if (f.unsent) continue;
+    if (f.nodeName === "SELECT") for (const o of f.options) o.selected = o.defaultSelected;
+    else if (f.type === "radio" || f.type === "checkbox") f.checked = f.defaultChecked;
+    else if (f.nodeName !== "BUTTON") f.value = f.defaultValue;
+  }
 }
 
 async function go(url, options = {}, how = "page") {
