@@ -94,10 +94,9 @@ function show(text, url, how) {
 // that what stays equal shows it too.
 function takeBack(form) {
   for (const f of form.elements) {
-    if (f.unsent) continue;
+    if (f.unsent || ["radio", "checkbox", "submit"].includes(f.type)) continue;
     if (f.nodeName === "SELECT") for (const o of f.options) o.selected = o.defaultSelected;
-    else if (f.type === "radio" || f.type === "checkbox") f.checked = f.defaultChecked;
-    else if (f.nodeName !== "BUTTON") f.value = f.defaultValue;
+    else f.value = f.defaultValue;
   }
 }
 
