@@ -60,7 +60,7 @@ func TestAutomationFromLists(t *testing.T) {
 
 		// Tried, and nothing is saved.
 		b.post("/automations/new", append(typed, "do", "try")...).at("/automations/new",
-			"it would have run twice, for 3 events", `"title": "Call Alan"`, `event.data.firstName is "Grace"`)
+			"there were 3 such events. It would have run for 2 of these.", `"title": "Call Alan"`, `event.data.firstName is "Grace"`)
 		b.get("/automations").at("/automations", "There are none yet")
 
 		p = b.post("/automations/new", typed...).at("/automations/", "Created.")

@@ -80,26 +80,31 @@ func previewWords(kind string, p *automation.Preview) string {
 	if kind == "manual" {
 		return "This is what it would do now."
 	}
-	what := map[string]string{"event": "event", "schedule": "scheduled time"}[kind]
 	when := "In the last " + strconv.Itoa(previewDays) + " days"
 	if !p.Complete {
-		when = "Of the latest " + count(p.Checked, what)
+		when = "Lately" // there was more than one look takes in
 	}
-	switch {
-	case p.Checked == 0:
-		return when + ", no event of its kind happened."
-	case p.Matched == p.Checked && p.Complete:
-		return when + ", it would have run " + times(p.Matched) + ": for every " + what + "."
-	case p.Complete:
-		return when + ", it would have run " + times(p.Matched) + ", for " + count(p.Checked, what) + "."
+	if p.Checked == 0 {
+		return when + ", no such event happened."
 	}
-	return when + ", it would have run for " + strconv.Itoa(p.Matched) + "."
+	found := "there were " + count(p.Checked, "such event")
+	if kind == "schedule" {
+		found = "it was due " + times(p.Checked)
+	} else if p.Checked == 1 {
+		found = "there was one such event"
+	}
+	ran := strconv.Itoa(p.Matched) + " of these"
+	switch p.Matched {
+	case p.Checked:
+		ran = "all of these"
+	case 0:
+		ran = "none of these"
+	}
+	return when + ", " + found + ". It would have run for " + ran + "."
 }
 
 func times(n int) string {
 	switch n {
-	case 0:
-		return "not once"
 	case 1:
 		return "once"
 	case 2:

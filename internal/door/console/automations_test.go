@@ -105,11 +105,11 @@ func TestAutomation(t *testing.T) {
 		p = b.post("/automations/new", both...).at("/automations/", "Created.", "Greet <b>them</b>", "Contact created",
 			"Create a task", "result saved as task", "It has not run yet", "Two lines")
 		path := strings.Split(p.Path, "?")[0]
-		b.get(path+"/test").at(path+"/test", "no event of its kind happened")
+		b.get(path+"/test").at(path+"/test", "no such event happened")
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Lovelace"}`).OK(t, 201)
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Nameless"}`).OK(t, 201)
 		b.get(path+"/test").at(path+"/test", "would run", `"title": "Call"`,
-			"In the last 30 days, it would have run once, for 2 events.", "event.data.lastName is null")
+			"In the last 30 days, there were 2 such events. It would have run for 1 of these.", "event.data.lastName is null")
 		b.get(path+"/test?input=%5B").refused(400)
 		b.until(path, "succeeded")
 		b.until(path, "skipped")
