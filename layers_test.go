@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"clients/*", "judges/*"}, // modules of their own
 	{"internal/kernel/cputest", "internal/kernel/peer", "internal/kernel/placeholder",
 		"internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
-	{"migrations", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock",
+	{"migrations", "docs", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock",
 		"internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
 	{"internal/kernel/job", "internal/kernel/limit", "internal/kernel/outbound"},

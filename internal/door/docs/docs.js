@@ -1,27 +1,78 @@
-// Trying calls and filtering the list: only what improves a page that reads
-// without it.
+// Trying calls, copying, and the chosen language: only what improves pages that
+// read without it.
 "use strict";
 
-const key = document.getElementById("key");
-document.getElementById("key-form").hidden = false;
-document.getElementById("key-form").addEventListener("submit", (e) => e.preventDefault());
-key.value = sessionStorage.getItem("key") || "";
-key.addEventListener("input", () => sessionStorage.setItem("key", key.value));
+const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
+const keep = {
+  get: (store, name) => { try { return store.getItem(name); } catch { return null; } },
+  set: (store, name, value) => { try { store.setItem(name, value); } catch { /* a private window */ } },
+};
+const theme = keep.get(localStorage, "theme"); // as chosen in the console
+if (theme) document.documentElement.dataset.theme = theme;
 
-for (const box of document.querySelectorAll(".try")) {
-  box.hidden = false;
-  box.querySelector("form").addEventListener("submit", (e) => {
-    e.preventDefault();
-    send(box.closest("article"), e.target);
+// On a wide screen the contents stay open.
+const side = document.querySelector(".side"), wide = matchMedia("(min-width: 801px)");
+const unfold = () => { if (wide.matches) side.open = true; };
+wide.addEventListener("change", unfold);
+unfold();
+document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "center" });
+if (!location.hash) scrollTo(0, 0);
+
+// Copy buttons.
+if (navigator.clipboard) for (const pre of $$("pre")) {
+  const box = document.createElement("div"), button = document.createElement("button");
+  box.className = "box " + pre.className;
+  button.className = "copy";
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(pre.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
+  pre.replaceWith(box);
+  box.append(pre, button);
+}
+
+// One language for all samples.
+function speak(language) {
+  for (const r of $$(".langs input")) if (r.value === language) r.checked = true;
+}
+if (keep.get(localStorage, "language")) speak(keep.get(localStorage, "language"));
+addEventListener("change", (event) => {
+  if (!event.target.closest(".langs")) return;
+  const before = event.target.getBoundingClientRect().top;
+  keep.set(localStorage, "language", event.target.value);
+  speak(event.target.value);
+  scrollBy(0, event.target.getBoundingClientRect().top - before); // the reader stays where they are
+});
+
+// Trying calls.
+const key = document.getElementById("key"), keyForm = document.getElementById("key-form");
+if (key) {
+  keyForm.hidden = false;
+  keyForm.addEventListener("submit", (e) => e.preventDefault());
+  key.value = keep.get(sessionStorage, "key") || "";
+  key.addEventListener("input", () => keep.set(sessionStorage, "key", key.value));
+  for (const box of $$(".try")) {
+    box.hidden = false;
+    box.querySelector("form").addEventListener("submit", (e) => {
+      e.preventDefault();
+      send(box.closest("article"), e.target);
+    });
+  }
 }
 
 async function send(article, form) {
   const out = form.querySelector("output");
+  if (!key.value.trim()) {
+    out.textContent = "Enter an API key at the top of this page first.";
+    return;
+  }
   let path = article.dataset.path;
   const query = new URLSearchParams();
   const headers = { Authorization: "Bearer " + key.value.trim() };
-  for (const input of form.querySelectorAll("input")) {
+  for (const input of $$("input, select", form)) {
     const value = input.value.trim();
     if (input.dataset.in === "path") path = path.replace("{" + input.name + "}", encodeURIComponent(value || input.placeholder));
     else if (value && input.dataset.in === "query") query.set(input.name, value);
@@ -42,13 +93,3 @@ async function send(article, form) {
     out.textContent = "The request did not reach the server: " + err.message;
   }
 }
-
-const filter = document.getElementById("filter");
-filter.closest("label").hidden = false;
-filter.addEventListener("input", () => {
-  const words = filter.value.toLowerCase().split(/\s+/);
-  for (const item of document.querySelectorAll("nav li")) {
-    const text = item.textContent.toLowerCase();
-    item.hidden = !words.every((w) => text.includes(w));
-  }
-});

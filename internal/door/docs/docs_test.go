@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"html"
 	"net/http"
 	"os"
 	"regexp"
@@ -155,13 +156,41 @@ func TestPages(t *testing.T) {
 	if err != nil || r.Status != 200 || doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.0.0" {
 		t.Fatalf("%d %v %+v", r.Status, err, doc.Info)
 	}
-	page := a.Send(t, "", http.MethodGet, "/docs", "")
-	if page.Status != 200 || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("%d %v", page.Status, page.Header)
+	start := a.Send(t, "", http.MethodGet, "/docs", "")
+	if start.Status != 200 || !strings.Contains(start.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%d %v", start.Status, start.Header)
+	}
+	// Every page that a page names is there, small, and whole.
+	pages, wanted := map[string]string{}, []string{"/docs"}
+	links := regexp.MustCompile(`href="(/docs(?:/(?:api|guide)/[^"#]*)?)(#[^"]*)?"`)
+	for len(wanted) > 0 {
+		at := wanted[0]
+		wanted = wanted[1:]
+		if pages[at] != "" {
+			continue
+		}
+		p := a.Send(t, "", http.MethodGet, at, "")
+		pages[at] = string(p.Body)
+		if p.Status != 200 || len(p.Body) > 300_000 || strings.Contains(pages[at], "ZgotmplZ") {
+			t.Errorf("%s: %d, %d bytes", at, p.Status, len(p.Body))
+		}
+		for _, m := range links.FindAllStringSubmatch(pages[at], -1) {
+			wanted = append(wanted, m[1])
+		}
+	}
+	for at, page := range pages {
+		for _, m := range links.FindAllStringSubmatch(page, -1) {
+			if anchor := strings.TrimPrefix(m[2], "#"); anchor != "" && !strings.Contains(pages[m[1]], `id="`+anchor+`"`) {
+				t.Errorf("%s leads to %s%s, which is not there", at, m[1], m[2])
+			}
+		}
+	}
+	if len(pages) < 40 {
+		t.Errorf("%d pages", len(pages))
 	}
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
-			if !strings.Contains(string(page.Body), `id="`+o.OperationID+`"`) {
+			if !strings.Contains(pages["/docs"], "#"+o.OperationID+`"`) {
 				t.Errorf("%s %s is not in the reference", method, path)
 			}
 		}
@@ -174,8 +203,9 @@ func TestPages(t *testing.T) {
 		"domains.renew":           true,
 		"contacts.create":         false,
 	} {
-		_, entry, found := strings.Cut(string(page.Body), `id="`+name+`"`)
-		entry, _, _ = strings.Cut(entry, "</form>")
+		noun, _, _ := strings.Cut(name, ".")
+		_, entry, found := strings.Cut(pages["/docs/api/"+noun], `id="`+name+`"`)
+		entry, _, _ = strings.Cut(entry, "</article>")
 		shown := strings.Contains(entry, "-H &#39;Idempotency-Key: ")
 		if !found || shown != required || strings.Contains(entry, "header, required") != required {
 			t.Errorf("%s: a key is required: %t, and the reference says %s", name, required, entry)
@@ -186,7 +216,38 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes", asset, r.Status, len(r.Body))
 		}
 	}
-	if strings.Contains(string(page.Body), "ZgotmplZ") {
-		t.Error("the template refused something")
+	if r := a.Send(t, "", http.MethodGet, "/docs?query=contact+merge", ""); !strings.Contains(string(r.Body),
+		`href="/docs/api/contacts#contacts.merge"`) || strings.Contains(string(r.Body), "#invoices.list") {
+		t.Errorf("the search finds %s", r.Body)
+	}
+	evil := a.Send(t, "", http.MethodGet, "/docs?query=%22%3E%3Cscript%3E", "")
+	if strings.Contains(string(evil.Body), `"><script>`) || !strings.Contains(string(evil.Body), "Nothing has all") {
+		t.Errorf("%s", evil.Body)
+	}
+	for _, missing := range []string{"/docs/api/nothing", "/docs/guide/nothing", "/docs/guide/README"} {
+		if r := a.Send(t, "", http.MethodGet, missing, ""); r.Status != 404 {
+			t.Errorf("%s: %d", missing, r.Status)
+		}
+	}
+}
+
+// Every sample of an answer is what the operation's own schema allows: valid JSON
+// with its fields.
+func TestSampleAnswers(t *testing.T) {
+	a := apptest.Start(t, "sqlite")
+	answer := regexp.MustCompile(`aria-label="An answer"><code>([^<]*)<`)
+	n := 0
+	for _, noun := range []string{"contacts", "invoices", "domains", "automations", "proposals"} {
+		p := a.Send(t, "", http.MethodGet, "/docs/api/"+noun, "")
+		for _, m := range answer.FindAllStringSubmatch(string(p.Body), -1) {
+			n++
+			var v map[string]any
+			if err := json.Unmarshal([]byte(html.UnescapeString(m[1])), &v); err != nil || v["data"] == nil {
+				t.Errorf("%v: %s", err, m[1])
+			}
+		}
+	}
+	if n < 80 {
+		t.Errorf("%d answers", n)
 	}
 }

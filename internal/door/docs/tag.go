@@ -6,6 +6,18 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
+// nounOf is the page that an operation is on: the first part of its path.
+func nounOf(o *op.Op) string {
+	if !strings.HasPrefix(o.Path, "/v1/") {
+		first, _, _ := strings.Cut(o.Name, ".")
+		return strings.ReplaceAll(first, "_", "-")
+	}
+	if first := o.Segments()[0]; first != "me" {
+		return first
+	}
+	return "account"
+}
+
 // tagOf is the heading that an operation appears under: "Contacts", "Contact
 // Emails".
 func tagOf(o *op.Op) string {
