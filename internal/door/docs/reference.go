@@ -39,6 +39,7 @@ type operation struct {
 	Key, KeyRequired                                bool
 	Answer                                          string
 	Output                                          []fieldLine
+	Same                                            *operation // whose answer has the same fields
 	Sample                                          string // an answer
 	Refusals                                        []refusal
 }
@@ -81,7 +82,26 @@ func (d *Door) makeNouns() (nouns []*noun) {
 		n.Groups[j].Operations = append(n.Groups[j].Operations, described)
 	}
 	sort.Slice(nouns, func(i, j int) bool { return nouns[i].Name < nouns[j].Name })
+	for _, n := range nouns {
+		n.share()
+	}
 	return nouns
+}
+
+// share lists the fields of an answer once on a page: other operations refer to it.
+func (n *noun) share() {
+	first := map[string]*operation{}
+	for _, g := range n.Groups {
+		for i := range g.Operations {
+			o := &g.Operations[i]
+			text := fmt.Sprint(o.Output)
+			if same := first[text]; same != nil {
+				o.Same, o.Output = same, nil
+			} else if len(o.Output) > 0 {
+				first[text] = o
+			}
+		}
+	}
 }
 
 // commonCodes are the refusals that nearly every operation has. They are explained
