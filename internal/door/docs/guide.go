@@ -115,7 +115,8 @@ func (c *chapter) read(source []byte) error {
 	var b bytes.Buffer
 	err = markdown.Renderer().Render(&b, source, document)
 	// A wide table scrolls by itself.
-	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>").
+	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
+		"<pre>", `<pre tabindex="0">`).
 		Replace(b.String())
 	c.Body = template.HTML(body) //nolint:gosec // the repository's own pages
 	return err

@@ -40,7 +40,7 @@ type operation struct {
 	Answer                                          string
 	Output                                          []fieldLine
 	Same                                            *operation // whose answer has the same fields
-	Sample                                          string // an answer
+	Sample                                          string     // an answer
 	Refusals                                        []refusal
 }
 
