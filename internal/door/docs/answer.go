@@ -2,6 +2,7 @@ package docs
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"frontdesk/internal/kernel/op"
@@ -10,11 +11,17 @@ import (
 )
 
 // sampleAnswer is an answer as the operation would give it, made of its schema and
-// of the values of its example.
-func sampleAnswer(o *op.Op, s *jsonschema.Schema, list bool) string {
-	var given map[string]any
-	if json.Unmarshal([]byte(o.Example), &given) != nil {
-		given = nil
+// of the values of its example, and of that of the operation that creates such.
+func (d *Door) sampleAnswer(o *op.Op, s *jsonschema.Schema, list bool) string {
+	given := map[string]any{}
+	for _, from := range []*op.Op{d.catalog.Named(o.Name[:strings.LastIndexByte(o.Name, '.')] + ".create"), o} {
+		if from == nil {
+			continue
+		}
+		var values map[string]any
+		if json.Unmarshal([]byte(from.Example), &values) == nil {
+			maps.Copy(given, values)
+		}
 	}
 	var b strings.Builder
 	b.WriteString(`{"data":`)

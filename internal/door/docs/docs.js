@@ -10,13 +10,9 @@ const keep = {
 const theme = keep.get(localStorage, "theme"); // as chosen in the console
 if (theme) document.documentElement.dataset.theme = theme;
 
-// On a wide screen the contents stay open.
-const side = document.querySelector(".side"), wide = matchMedia("(min-width: 801px)");
-const unfold = () => { if (wide.matches) side.open = true; };
-wide.addEventListener("change", unfold);
-unfold();
-document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "center" });
-if (!location.hash) scrollTo(0, 0);
+// The current page is in sight among the contents.
+const current = document.querySelector("nav [aria-current]"), nav = current && current.closest("nav");
+if (nav && nav.scrollHeight > nav.clientHeight) nav.scrollTop = current.offsetTop - nav.offsetTop - 120;
 
 // Copy buttons.
 if (navigator.clipboard) for (const pre of $$("pre")) {

@@ -181,7 +181,7 @@ func (d *Door) describe(o *op.Op) operation {
 			v.Answer = "with a list in data and its page in meta.pagination"
 		}
 		v.Output = lines(s, "", 0)
-		v.Sample = sampleAnswer(o, s, list)
+		v.Sample = d.sampleAnswer(o, s, list)
 	}
 	v.Answer = fmt.Sprintf("%d %s", o.Status, v.Answer)
 	if o.MayCreate {
