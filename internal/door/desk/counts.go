@@ -39,6 +39,9 @@ func AddCounter(key string, f func(v *Visit) (operation string, input Fields)) b
 func (v *Visit) counted() map[string]string {
 	// What one may see, another may not; so far all members see the same rows.
 	key := v.Session.Org
+	if b := v.chosen(); b != nil {
+		key = b.ID
+	}
 	v.counts.Lock()
 	c, ok := v.counts.kept[key]
 	v.counts.Unlock()
@@ -51,6 +54,7 @@ func (v *Visit) counted() map[string]string {
 		if !v.May(operation) {
 			continue
 		}
+		input = v.Chosen(operation, input)
 		input["limit"] = countMost
 		rows, page, err := List[struct{}](v, operation, input)
 		switch {

@@ -65,6 +65,7 @@ func (d *Desk) Routes() []Route {
 		{Pattern: "POST /undo", Show: undo},
 		{Pattern: "GET /keys", Show: keysPage},
 		{Pattern: "POST /view", Show: chooseView},
+		{Pattern: "POST /business", Show: chooseBusiness},
 	}, d.routes...)
 }
 

@@ -89,7 +89,8 @@ type View struct {
 	Undo    []id.ID
 	Back    string // this page, for forms that return to it
 	House   string
-	Many    bool // the visitor belongs to several organizations
+	Firms   []Option // the businesses to choose from, where there are several
+	Firm    string   // the chosen one; empty for all
 	Rail    [][]Entry
 	API     []Sample
 
@@ -171,6 +172,16 @@ func (v *Visit) Prepare(w *View) {
 	}
 	w.In = v.Zone()
 	w.House, w.Density = v.House().Name, v.density()
+	if all := v.businesses(); len(all) > 1 {
+		w.Firms = []Option{{"", allBusinessWord}}
+		for _, b := range all {
+			w.Firms = append(w.Firms, Option{string(b.ID), b.Name})
+		}
+		w.House = allBusinessWord
+		if b := v.chosen(); b != nil {
+			w.Firm, w.House = string(b.ID), b.Name
+		}
+	}
 	q := v.R.URL.Query()
 	if w.Done == "" {
 		w.Done = v.sentence(q)

@@ -147,6 +147,7 @@ func (n *Noun[T]) listInput(v *Visit, q url.Values) Fields {
 		}
 		in[name] = typed(v, p, texts)
 	}
+	v.Chosen(n.ops()+".list", in)
 	if n.Narrow != nil {
 		n.Narrow(v, in)
 	}
@@ -256,6 +257,10 @@ func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
 		if t.On {
 			on = t.Href
 		}
+	}
+	if b := v.chosen(); b != nil && q.Get(businessFilter) == "" && v.property(n.ops()+".list", businessFilter) != nil {
+		d.Narrowed = true
+		d.Chips = append(d.Chips, chip{"Business", b.Name, v.With(businessFilter, everyBusiness, "offset", "")})
 	}
 	for _, f := range n.Filters {
 		if q.Get(f.Field) != "" {

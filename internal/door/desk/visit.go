@@ -29,7 +29,8 @@ type Visit struct {
 	Session *account.Session
 	Caller  *op.Caller
 
-	house  *business.Business // the first business, once it was asked for
+	house  *business.Business // the business that pages speak for, once it was asked for
+	firms  []business.Business
 	format *locale.Format
 	zone   *time.Location
 	now    clock.Time
@@ -122,6 +123,12 @@ func (v *Visit) Export(operation string, q url.Values) error {
 				}
 			}
 		}
+	}
+	switch b := v.chosen(); {
+	case asked.Get(businessFilter) == everyBusiness:
+		asked.Del(businessFilter)
+	case b != nil && !asked.Has(businessFilter) && v.Catalog.Named(operation).TakesQuery(businessFilter):
+		asked.Set(businessFilter, string(b.ID))
 	}
 	return v.serve(operation, nil, asked, false)
 }
@@ -248,18 +255,6 @@ func (v *Visit) PathID(name string) (id.ID, error) {
 
 // Value is a posted field, without the spaces around it.
 func (v *Visit) Value(name string) string { return strings.TrimSpace(v.R.PostFormValue(name)) }
-
-// House is the business that the desk belongs to.
-func (v *Visit) House() *business.Business {
-	if v.house == nil {
-		v.house = &business.Business{Name: v.Session.OrgName, Timezone: v.Session.Timezone, Locale: "en-US",
-			Currency: "usd"}
-		if err := v.Do("businesses.get", Fields{"id": v.Session.Business}, v.house); err != nil {
-			v.Log.WarnContext(v.R.Context(), "the business could not be read", "trace_id", v.ID, "err", err)
-		}
-	}
-	return v.house
-}
 
 // Currency is that of the object that the page is about, or the business's.
 func (v *Visit) Currency() string {

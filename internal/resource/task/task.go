@@ -109,6 +109,7 @@ type taskList struct {
 	AssigneeID *id.ID      `query:"assigneeId" doc:"a user the task is assigned to"`
 	ContactID  *id.ID      `query:"contactId"`
 	CustomerID *id.ID      `query:"customerId"`
+	BusinessID *id.ID      `query:"businessId"`
 	DueBefore  *clock.Time `query:"dueBefore"`
 	DueAfter   *clock.Time `query:"dueAfter"`
 	Query      *string     `query:"query" max:"200" doc:"part of title or description; 1-2 letters match word starts"`
@@ -118,6 +119,7 @@ func listTasks(ctx context.Context, c *op.Call, in taskList) (*op.List[Task], er
 	w := db.In(c.Org)
 	db.Equal(w, "contact_id", in.ContactID)
 	db.Equal(w, "customer_id", in.CustomerID)
+	db.Equal(w, "business_id", in.BusinessID)
 	db.Choice(w, "priority", in.Priority, "normal")
 	db.Choice(w, "status", in.Status, completed)
 	if in.AssigneeID != nil {

@@ -2,7 +2,9 @@ package overview
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,7 +91,8 @@ func (d *todayData) money(v *desk.Visit) error {
 		return nil
 	}
 	open, page, err := desk.List[invoice.Invoice](v, "invoices.list",
-		desk.Fields{"unpaid": true, "limit": figureRows, "sortBy": "dueAt", "sortOrder": "asc"})
+		v.Chosen("invoices.list", desk.Fields{"unpaid": true, "limit": figureRows, "sortBy": "dueAt",
+			"sortOrder": "asc"}))
 	if err != nil {
 		return err
 	}
@@ -215,20 +218,43 @@ func payments(v *desk.Visit, since time.Time) (map[id.ID]invoice.Payment, error)
 			}
 		}
 	}
-	return out, nil
+	return out, ofBusiness(v, out)
+}
+
+// ofBusiness leaves the payments of the chosen business.
+func ofBusiness(v *desk.Visit, payments map[id.ID]invoice.Payment) error {
+	if len(v.Chosen("invoices.list", desk.Fields{})) == 0 {
+		return nil
+	}
+	invoices := map[id.ID]bool{}
+	for _, p := range payments {
+		invoices[p.InvoiceID] = false
+	}
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(invoices)), 100) {
+		rows, _, err := desk.List[invoice.Invoice](v, "invoices.list",
+			v.Chosen("invoices.list", desk.Fields{"ids": ids, "limit": 100}))
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			invoices[rows[i].ID] = true
+		}
+	}
+	maps.DeleteFunc(payments, func(_ id.ID, p invoice.Payment) bool { return !invoices[p.InvoiceID] })
+	return nil
 }
 
 // lists are the rows that somebody should look at.
 func (d *todayData) lists(v *desk.Visit) error {
 	open := []string{"open", "in_progress"}
-	due, err := v.Related("Tasks due", "tasks", desk.Fields{"status": open, "dueBefore": v.EndOfDay(0),
-		"sortBy":    "dueAt",
-		"sortOrder": "asc"}, map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
+	due, err := v.Related("Tasks due", "tasks", v.Chosen("tasks.list", desk.Fields{"status": open,
+		"dueBefore": v.EndOfDay(0), "sortBy": "dueAt", "sortOrder": "asc"}), map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
 		"sortOrder": {"asc"}}, "Nothing is due today.")
 	if err != nil {
 		return err
 	}
-	late, err := v.Related("Overdue invoices", "invoices", desk.Fields{"status": []string{"overdue"}},
+	late, err := v.Related("Overdue invoices", "invoices",
+		v.Chosen("invoices.list", desk.Fields{"status": []string{"overdue"}}),
 		map[string][]string{"status": {"overdue"}}, "")
 	if err != nil {
 		return err

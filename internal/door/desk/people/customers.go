@@ -62,6 +62,7 @@ var customers = &desk.Noun[customer.Customer]{
 		{Field: "businessId", Word: "Business", Ref: "businesses"},
 		{Field: "externalId", Word: "External id", Rare: true},
 	},
+	Make: func(v *desk.Visit, in desk.Fields) { v.Chosen("customers.create", in) },
 	Form: []desk.Field{
 		{Field: "name", Word: "Name"},
 		{Field: "type", Word: "Type", Words: customerTypes},

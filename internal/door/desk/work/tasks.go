@@ -49,6 +49,7 @@ var tasks = &desk.Noun[task.Task]{
 		{Field: "dueAfter", Word: "Due after", Day: true},
 		{Field: "contactId", Word: "Contact", Ref: "contacts", Only: true},
 		{Field: "customerId", Word: "Customer", Ref: "customers", Only: true},
+		{Field: "businessId", Word: "Business", Ref: "businesses", Only: true},
 	},
 	Bulk: []desk.Bulk[task.Task]{{Key: "complete", Word: "Done", Icon: "check", Done: "completed",
 		Change: func(t *task.Task, _ string) desk.Fields {
@@ -99,6 +100,7 @@ var tasks = &desk.Noun[task.Task]{
 		{Field: "customerId", Word: "Customer", Ref: "customers"},
 		{Field: "description", Word: "Description"},
 	},
+	Make: func(v *desk.Visit, in desk.Fields) { v.Chosen("tasks.create", in) },
 	Actions: []desk.Action[task.Task]{
 		{Key: "complete", Word: "Done", Icon: "check", Op: "tasks.update", Main: true, Done: "completed",
 			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "open" || t.Status == "in_progress" },
@@ -184,7 +186,7 @@ func quickAdd(v *desk.Visit) error {
 		in["dueAt"] = clock.Of(at).String()
 	}
 	var made task.Task
-	if err := v.Do("tasks.create", in, &made); err != nil {
+	if err := v.Do("tasks.create", v.Chosen("tasks.create", in), &made); err != nil {
 		return v.Explain(err, "tasks", back)
 	}
 	if v.Value("mine") != "" {
@@ -283,8 +285,8 @@ func board(v *desk.Visit) error {
 		{Head: "Done", Status: "completed", Next: "open", Word: "Open again"},
 	}
 	for i := range columns {
-		rows, _, err := v.Lines("tasks", desk.Fields{"status": []string{columns[i].Status}, "limit": 50,
-			"sortBy": "updatedAt"})
+		rows, _, err := v.Lines("tasks", v.Chosen("tasks.list", desk.Fields{"status": []string{columns[i].Status},
+			"limit": 50, "sortBy": "updatedAt"}))
 		if err != nil {
 			return err
 		}
