@@ -224,4 +224,3 @@ func saw(condition string, values map[string]any) []SeenValue {
 	}
 	return out
 }
-
