@@ -18,8 +18,9 @@ import (
 )
 
 // begin sets an organization up and returns a browser in which a member is signed
-// in, who sees no settings, and a key for programs.
-func begin(t *testing.T, service *service) (s *screen, key string) {
+// in, who sees no settings, and a key for programs. prepare is what the owner does
+// before that.
+func begin(t *testing.T, service *service, prepare ...func(*screen)) (s *screen, key string) {
 	t.Helper()
 	s = open(t)
 	s.visit(service.Setup)
@@ -32,6 +33,9 @@ func begin(t *testing.T, service *service) (s *screen, key string) {
 	s.fill("name", "Program")
 	s.press(".save button")
 	key = eval[string](s, `document.getElementById("secret").textContent.trim()`)
+	for _, do := range prepare {
+		do(s)
+	}
 	s.visit(service.URL + "/settings/members/invite")
 	s.fill("email", "grace@example.com")
 	s.press("form.form button")

@@ -41,6 +41,22 @@ func freePort(t *testing.T) string {
 	return ""
 }
 
+// database makes an empty database on the PostgreSQL server that JUDGE_POSTGRES
+// names. Without one, the service uses SQLite.
+func database(t *testing.T) (flags []string) {
+	t.Helper()
+	server := os.Getenv("JUDGE_POSTGRES")
+	if server == "" {
+		return nil
+	}
+	name := fmt.Sprintf("judge_%d", rand.Uint64())
+	out, err := exec.CommandContext(t.Context(), "psql", server, "-qc", "CREATE DATABASE "+name).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return []string{"--database-url", server[:strings.LastIndexByte(server, '/')+1] + name}
+}
+
 // serve starts the binary that FRONTDESK_BIN names.
 func serve(t *testing.T, more ...string) *service {
 	t.Helper()
@@ -52,7 +68,8 @@ func serve(t *testing.T, more ...string) *service {
 	s := &service{URL: "http://" + api, AgentURL: "http://" + agents, Data: t.TempDir()}
 	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api,
 		"--mcp-listen", agents,
-		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks"}, more...)...)
+		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks"},
+		append(database(t), more...)...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,21 @@ func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 // MarshalJSONTo is like Opt's.
 func (o Maybe[T]) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, o.Value) }
 
+// UnmarshalJSONFrom reads an optional field of an answer, for the console.
+func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	o.Set = true
+	if o.Null = d.PeekKind() == 'n'; o.Null {
+		return d.SkipValue()
+	}
+	return json.UnmarshalDecode(d, &o.Value)
+}
+
+// UnmarshalJSONFrom reads an optional field of an answer, for the console.
+func (o *Maybe[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	o.Set = true
+	return json.UnmarshalDecode(d, &o.Value)
+}
+
 // optional tells the schema compiler that a type is Opt or Maybe.
 type optional interface {
 	optional() (elem reflect.Type, nullable bool)

@@ -1,0 +1,66 @@
+package console_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A member finds a name, sees its price, buys it, turns its email on, sees that it
+// is healthy, and changes its DNS.
+func TestDomain(t *testing.T) {
+	service := serve(t)
+	s, _ := begin(t, service, func(s *screen) {
+		s.visit(service.URL + "/settings/cards")
+		s.press(`form[action="/settings/cards"] button`) // the first card pays whatever is asked
+		s.has("4242")
+		for s.visit(service.URL + "/agreements"); eval[bool](s, `!!document.querySelector('[name="read"]')`); {
+			s.do(chromedp.Click(chromedp.CSS(`form[action="/agreements"] input[name="read"]`)))
+			s.press(`form[action="/agreements"] button`)
+		}
+	})
+	s.visit(service.URL + "/")
+	s.keys("gd")
+	s.until("domains", `location.pathname === "/domains"`)
+	s.do(chromedp.SendKeys(chromedp.CSS("#findname"), "analytical-engines"+kb.Enter))
+	s.shows("analytical-engines.com")
+	s.inspect("domain-search")
+	price := eval[string](s, `[...document.querySelectorAll(".found tr")].find(r =>
+		r.innerText.includes("analytical-engines.com")).querySelector(".num").innerText`)
+	s.do(chromedp.Click(chromedp.CSS(`a[href="/domains/buy?domain=analytical-engines.com"]`)))
+	s.shows("The registry needs to know")
+	s.has(price)
+	s.do(chromedp.Click(chromedp.CSS(`.sheet-form a.main`)))
+	s.focused("firstName")
+	s.fill("firstName", "Grace", "lastName", "Hopper", "email", "grace@example.com", "phone", "+14155550100",
+		"address1", "1 Navy Yard", "postalCode", "20374", "city", "Washington", "stateProvince", "DC", "country", "US")
+	s.inspect("domain-owner")
+	s.do(chromedp.Click(chromedp.CSS(`main form button.main`)))
+	s.shows("is charged now") // back where it was bought, with the owner chosen
+	s.has(price, "Grace Hopper", "A registration cannot be reversed")
+	s.inspect("domain-buy")
+	s.do(chromedp.Click(chromedp.CSS(`main form button.main`)))
+	s.shows("We are registering it.")
+	s.shows("analytical-engines.com") // by itself
+	s.inspect("domains")
+	s.do(chromedp.Click(chromedp.CSS(`tbody a`)))
+	s.shows("paid until")
+	s.do(chromedp.Click(chromedp.CSS(`.head a.main`)))
+	s.shows("Mail can then be sent from")
+	s.do(chromedp.Click(chromedp.CSS(`main form button.main`)))
+	s.shows("Email is on.")
+	for _, sign := range []string{"SPF", "DKIM", "DMARC"} {
+		s.until(sign, `[...document.querySelectorAll(".health li")].some(l => l.innerText.includes("`+sign+`") &&
+			!l.classList.contains("sick") && l.querySelector("svg"))`)
+	}
+	s.inspect("domain")
+
+	// A DNS record: added, changed in place, removed and brought back.
+	s.do(chromedp.Click(chromedp.CSS(`a[href$="add=dns-records"]`)))
+	s.until("the form", `!!document.querySelector("[name=content]")`)
+	s.fill("name", "www", "content", "192.0.2.1")
+	s.keys(kb.Enter)
+	s.shows("192.0.2.1")
+	s.inspect("domain-dns")
+}
