@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A member finds a name, sees its price, buys it, turns its email on, sees that it
-// is healthy, and changes its DNS.
+// A member finds a name, sees its price, buys it, sees that it is healthy, and
+// changes its DNS.
 func TestDomain(t *testing.T) {
 	service := serve(t)
 	s, _ := begin(t, service, func(s *screen) {
@@ -46,21 +46,29 @@ func TestDomain(t *testing.T) {
 	s.inspect("domains")
 	s.do(chromedp.Click(chromedp.CSS(`tbody a`)))
 	s.shows("paid until")
-	s.do(chromedp.Click(chromedp.CSS(`.head a.main`)))
-	s.shows("Mail can then be sent from")
-	s.do(chromedp.Click(chromedp.CSS(`main form button.main`)))
-	s.shows("Email is on.")
 	for _, sign := range []string{"SPF", "DKIM", "DMARC"} {
 		s.until(sign, `[...document.querySelectorAll(".health li")].some(l => l.innerText.includes("`+sign+`") &&
 			!l.classList.contains("sick") && l.querySelector("svg"))`)
 	}
 	s.inspect("domain")
 
-	// A DNS record: added, changed in place, removed and brought back.
-	s.do(chromedp.Click(chromedp.CSS(`a[href$="add=dns-records"]`)))
-	s.until("the form", `!!document.querySelector("[name=content]")`)
-	s.fill("name", "www", "content", "192.0.2.1")
-	s.keys(kb.Enter)
+	// A DNS record: added, refused, changed and removed.
+	record := func(name, content string) {
+		s.do(chromedp.Click(chromedp.CSS(`a[href*="add=dns-records"]`)))
+		s.until("the form", `!!document.querySelector("[name=content]")`)
+		s.fill("name", name, "content", content)
+		s.do(chromedp.Click(chromedp.CSS(`.kid-form button.btn`)))
+	}
+	record("www", "not an address")
+	s.until("what is wrong", `!!document.querySelector("[aria-invalid=true]")`)
+	s.inspect("domain-dns-refused")
+	s.fill("content", "192.0.2.1")
+	s.do(chromedp.Click(chromedp.CSS(`.kid-form button.btn`)))
 	s.shows("192.0.2.1")
 	s.inspect("domain-dns")
+	s.do(chromedp.Click(chromedp.CSS(`a[href*="edit=dns-records"]`)))
+	s.until("the form", `!!document.querySelector("[name=content]")`)
+	s.fill("content", "192.0.2.2")
+	s.do(chromedp.Click(chromedp.CSS(`.kid-form button.btn`)))
+	s.shows("192.0.2.2")
 }

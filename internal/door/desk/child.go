@@ -146,6 +146,9 @@ func (c *Child[C]) section(v *Visit, at string, parent id.ID, t *typedIn) (*Sect
 			cell := col.Cell(v, row)
 			cells = append(cells, &cell)
 			r.Cells = append(r.Cells, cellIn{Cell: &cell, Class: col.class(), First: j == 0})
+			if c.Line == nil && j < 2 { // what its buttons call it
+				r.Line.Text = strings.TrimSpace(r.Line.Text + " " + cell.Text)
+			}
 		}
 		fixed := c.Fixed != nil && c.Fixed(row)
 		if !fixed && v.May(c.Ops+".update") {
