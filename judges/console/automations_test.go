@@ -123,11 +123,15 @@ func TestAutomations(t *testing.T) {
 	s.inspect("automation-new")
 	s.scripts(false) // axe-core needs them: no page is inspected meanwhile
 	s.visit(service.URL + "/automations/new")
-	s.fill("name", "Greet new contacts", "condition", "event.data.firstName != null")
+	s.fill("name", "Greet new contacts")
 	s.choose("trigger.event", "contact.created")
+	s.press(`button[value="look"]`)
+	s.choose("check.0.field", "firstName")
+	s.choose("check.0.is", "set")
 	s.choose("add", "tasks.create")
 	s.press(`button[value="add"]`)
-	s.has("1. Create a task")
+	s.has("1. Create a task", "Values to insert")
+	s.press(`button[value="json.0"]`)
 	s.fill("steps.0.input", `{"title": 5}`, "steps.0.saveAs", "task")
 	s.choose("add", "tasks.activity.create")
 	s.press(`button[value="add"]`)
@@ -136,11 +140,18 @@ func TestAutomations(t *testing.T) {
 	s.has("1. Comment on a task", "2. Create a task")
 	s.press(`button[value="down.0"]`)
 	s.has("1. Create a task", "2. Comment on a task")
-	s.fill("steps.1.input", `{"id": "{{ task.id }}", "body": "Hello {{ nobody.name }}"}`)
+	s.fill("steps.1.input.id", "{{ task.id }}", "steps.1.input.body", "Hello {{ nobody.name }}")
 	s.press(".save button")
-	s.has("title: Invalid input")
+	s.has("title: Invalid input", `"nobody" is not known here`)
 	s.fill("steps.0.input", `{"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}`,
-		"steps.1.input", `{"id": "{{ task.id }}", "body": "Hello"}`)
+		"steps.1.input.body", "Hello")
+	s.press(`button[value="form.0"]`)
+	if title := eval[string](s, `document.querySelector('[name="steps.0.input.title"]').value`); title !=
+		"Call {{ event.data.firstName }}" {
+		t.Errorf("the form has %q", title)
+	}
+	s.press(`button[value="try"]`)
+	s.has("no such event happened")
 	// Enter saves; it must not move or remove a step.
 	s.do(chromedp.Focus(chromedp.CSS(`[name="name"]`)), chromedp.KeyEvent(kb.Enter))
 	s.wait("Created.")
@@ -149,6 +160,8 @@ func TestAutomations(t *testing.T) {
 	s.inspect("automation")
 	automation := strings.Split(eval[string](s, `location.href`), "?")[0]
 	s.visit(automation + "/edit")
+	s.inspect("automation-edit")
+	s.press(`button[value="cel"]`)
 	s.fill("condition", "1 +", "name", rtl)
 	s.press(".save button")
 	s.has("Line 1, column")
@@ -163,9 +176,29 @@ func TestAutomations(t *testing.T) {
 	s.again("skipped")
 	s.inspect("automation-ran")
 	s.visit(automation + "/test")
-	s.has("would run", "would not run")
-	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("td details").open = true`))
+	s.has("would run", "there were 2 such events. It would have run for 1 of these.")
+	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main details").forEach(d => d.open = true)`))
+	s.has("event.data.firstName is null")
 	s.inspect("automation-test")
+
+	// With scripts, what the form asks follows what is chosen, and nothing typed is lost.
+	s.visit(service.URL + "/automations/new")
+	s.fill("name", "Typed")
+	s.do(chromedp.Evaluate[chromedp.Void](`(e => { e.value = "task.created"; e.dispatchEvent(new Event("change",
+		{bubbles: true})) })(document.querySelector('[name="trigger.event"]'))`))
+	s.until("the fields", `!!document.querySelector('[name="check.0.field"] option[value="dueAt"]')`)
+	s.choose("add", "contacts.notes.create")
+	s.do(chromedp.Click(chromedp.CSS(`button[value="add"]`)))
+	s.until("the step", `!!document.querySelector('[name="steps.0.input.body"]')`)
+	if left := eval[string](s, `document.querySelector('[name="add"]').value +
+		document.querySelector('[name="name"]').value`); left != "Typed" {
+		t.Errorf("the form has %q", left)
+	}
+	s.fill("steps.0.input.body", "About ")
+	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".inserts").open = true`),
+		chromedp.Click(chromedp.CSS(`[data-put="{{ event.data.title }}"]`)))
+	s.until("the value", `document.querySelector('[name="steps.0.input.body"]').value === "About {{ event.data.title }}"`)
+	s.inspect("automation-form")
 	s.visit(automation + "?status=succeeded")
 	s.press("td a")
 	s.has("Create a task", "Comment on a task")
@@ -176,10 +209,12 @@ func TestAutomations(t *testing.T) {
 
 	// One that fails, with names too long for any page.
 	s.visit(service.URL + "/automations/new")
-	s.do(chromedp.Click(chromedp.CSS(`input[value="schedule"]`)))
-	s.fill("name", long, "description", rtl, "trigger.cron", "0 9 * * 1-5")
+	s.press(`input[value="schedule"]`)
+	s.fill("name", long, "description", rtl)
+	s.choose("trigger.every", "weekdays")
 	s.choose("add", "contacts.get")
 	s.press(`button[value="add"]`)
+	s.fill("steps.0.input.id", "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88")
 	s.inspect("automation-schedule")
 	s.press(".save button")
 	s.has("Created.", "Weekdays at 09:00")
@@ -188,7 +223,7 @@ func TestAutomations(t *testing.T) {
 	s.again("NOT_FOUND")
 	s.inspect("execution-failed")
 	s.visit(service.URL + "/automations/new")
-	s.do(chromedp.Click(chromedp.CSS(`input[value="manual"]`)))
+	s.press(`input[value="manual"]`)
 	s.fill("name", rtl)
 	s.choose("add", "contacts.list")
 	s.press(`button[value="add"]`)

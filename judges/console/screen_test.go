@@ -149,15 +149,18 @@ type audit struct {
 	}
 }
 
-// inspect checks the page on a large and a small screen, light and dark: axe-core
+// inspect checks the page on large and small screens, light and dark: axe-core
 // finds nothing serious, nothing scrolls sideways, and no text is cut off. The
 // pictures are for people.
 func (s *screen) inspect(name string) {
 	s.t.Helper()
 	s.seen = append(s.seen, name)
 	defer s.size(1280, "light")
-	for _, width := range []int64{1280, 390} {
+	for _, width := range []int64{1280, 390, 1920} {
 		for _, scheme := range []string{"light", "dark"} {
+			if width == 1920 && scheme == "dark" {
+				continue // it differs in nothing that either alone does not show
+			}
 			s.size(width, scheme)
 			where := fmt.Sprintf("%s at %d px, %s", name, width, scheme)
 			if over := eval[int](s, `document.documentElement.scrollWidth - window.innerWidth`); over > 0 {
