@@ -27,8 +27,8 @@ var layers = [][]string{
 	{"clients/*", "judges/*"}, // modules of their own
 	{"internal/kernel/cputest", "internal/kernel/peer", "internal/kernel/placeholder",
 		"internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
-	{"migrations", "docs", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config", "internal/kernel/clock",
-		"internal/kernel/secret", "internal/kernel/id"},
+	{"migrations", "docs", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config",
+		"internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
 	{"internal/kernel/job", "internal/kernel/limit", "internal/kernel/outbound"},
 	{"internal/kernel/event"},

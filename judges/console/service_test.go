@@ -68,7 +68,8 @@ func serve(t *testing.T, more ...string) *service {
 	s := &service{URL: "http://" + api, AgentURL: "http://" + agents, Data: t.TempDir()}
 	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api,
 		"--mcp-listen", agents,
-		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks"},
+		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
+		"--storage-reserve", "0"}, // the disk of a judge may be nearly full
 		append(database(t), more...)...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

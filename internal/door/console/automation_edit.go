@@ -76,7 +76,7 @@ func (v *visit) applyButton(button string, steps []typedStep) (out []typedStep, 
 	if err != nil || i < 0 || i >= len(steps) {
 		return steps, -1
 	}
-	to := i
+	var to int
 	switch verb {
 	case "remove":
 		return slices.Delete(steps, i, i+1), -1

@@ -31,7 +31,7 @@ func TestAutomationFromLists(t *testing.T) {
 			t.Error("the other condition is gone")
 		}
 		cel := `(event.data.firstName != null && event.data.firstName.startsWith("A\"")) && "vip" in event.data.tags`
-		p = b.post("/automations/new", append(typed, "do", "cel")...).at("/automations/new", cel)
+		b.post("/automations/new", append(typed, "do", "cel")...).at("/automations/new", cel)
 		p = b.post("/automations/new", "trigger.kind", "event", "trigger.event", "contact.created", "condition", cel,
 			"do", "lists").at("/automations/new")
 		if p.find(`name="check.0.value"[^>]*value="([^"]*)"`) != `A"` {
@@ -60,7 +60,8 @@ func TestAutomationFromLists(t *testing.T) {
 
 		// Tried, and nothing is saved.
 		b.post("/automations/new", append(typed, "do", "try")...).at("/automations/new",
-			"there were 3 such events. It would have run for 2 of these.", `"title": "Call Alan"`, `event.data.firstName is "Grace"`)
+			"there were 3 such events. It would have run for 2 of these.", `"title": "Call Alan"`,
+			`event.data.firstName is "Grace"`)
 		b.get("/automations").at("/automations", "There are none yet")
 
 		p = b.post("/automations/new", typed...).at("/automations/", "Created.")

@@ -190,7 +190,8 @@ var term = func() *regexp.Regexp {
 	const field, value = `event\.data\.(\w+)`, `("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false)`
 	return regexp.MustCompile(`^(?:\(event\.previous != null && "(\w+)" in event\.previous\)|` +
 		`size\(` + field + `\) (>|==) 0|` + field + ` (!=|==) null|` +
-		`\(` + field + ` != null && event\.data\.(\w+)(?:\.(contains|startsWith)\(` + value + `\)| (>|<) ` + value + `)\)|` +
+		`\(` + field + ` != null && event\.data\.(\w+)(?:\.(contains|startsWith)\(` + value + `\)| (>|<) ` + value +
+		`)\)|` +
 		value + ` in ` + field + `|` + field + ` (==|!=) ` + value + `)`)
 }()
 
@@ -334,8 +335,8 @@ func (f *form) checkRows(data *jsonschema.Schema) (rows []checkRow) {
 		at := checkName(i)
 		name := f.Values.Get(at + ".field")
 		row := checkRow{At: at, Number: i + 1, Field: f.Choice(at+".field", "Field", "", choice),
-			Is: f.Choice(at+".is", "Comparison", "", comparisons), Value: f.Field(at+".value", "Value", "text", "", "off",
-				"chosen")}
+			Is:    f.Choice(at+".is", "Comparison", "", comparisons),
+			Value: f.Field(at+".value", "Value", "text", "", "off", "chosen")}
 		for _, in := range []*field{&row.Field, &row.Is, &row.Value} {
 			in.Required, in.Quiet = false, i > 0
 		}

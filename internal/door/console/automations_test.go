@@ -109,7 +109,8 @@ func TestAutomation(t *testing.T) {
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Lovelace"}`).OK(t, 201)
 		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Nameless"}`).OK(t, 201)
 		b.get(path+"/test").at(path+"/test", "would run", `"title": "Call"`,
-			"In the last 30 days, there were 2 such events. It would have run for 1 of these.", "event.data.lastName is null")
+			"In the last 30 days, there were 2 such events. It would have run for 1 of these.",
+			"event.data.lastName is null")
 		b.get(path + "/test?input=%5B").refused(400)
 		b.until(path, "succeeded")
 		b.until(path, "skipped")

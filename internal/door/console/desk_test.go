@@ -235,8 +235,8 @@ func cut(s string, n int) string {
 var plainTags = strings.Fields(`
 	html head meta title link body a div nav main header footer section aside article form label input button select
 	option textarea ul ol li dl dt dd table caption thead tbody tr th td span p h1 h2 h3 b br bdi code pre kbd svg use
-	symbol path circle rect img time details summary del progress small script iframe output fieldset legend strong datalist optgroup figure
-	figcaption g em`)
+	symbol path circle rect img time details summary del progress small script iframe output fieldset legend strong
+	datalist optgroup figure figcaption g`)
 
 // quiet asserts that a browser would find nothing in a page but its own markup,
 // and that it is told to run nothing else.

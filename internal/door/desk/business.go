@@ -22,7 +22,8 @@ const (
 // businesses are those of the organization, the oldest first.
 func (v *Visit) businesses() []business.Business {
 	if v.firms == nil {
-		rows, _, err := List[business.Business](v, "businesses.list", Fields{"limit": mostBusinesses, "sortOrder": "asc"})
+		rows, _, err := List[business.Business](v, "businesses.list",
+			Fields{"limit": mostBusinesses, "sortOrder": "asc"})
 		if err != nil {
 			v.Log.WarnContext(v.R.Context(), "the businesses could not be read", "trace_id", v.ID, "err", err)
 		}

@@ -178,7 +178,8 @@ func (c *call) golang() string {
 		b.WriteString("var body bytes.Buffer\nform := multipart.NewWriter(&body)\n")
 		for _, part := range c.Form {
 			if name, ok := strings.CutPrefix(part[1], "@"); ok {
-				fmt.Fprintf(&b, "part, err := form.CreateFormFile(%q, %q)\n// … copy the file into part\n", part[0], name)
+				fmt.Fprintf(&b, "part, err := form.CreateFormFile(%q, %q)\n// … copy the file into part\n",
+					part[0], name)
 			} else {
 				fmt.Fprintf(&b, "form.WriteField(%q, %q)\n", part[0], part[1])
 			}
@@ -192,8 +193,8 @@ func (c *call) golang() string {
 		}
 		b.WriteString("body := strings.NewReader(" + quoted + ")\n")
 	}
-	fmt.Fprintf(&b, "req, err := http.NewRequestWithContext(ctx, %q, %q, %s)\nif err != nil {\n\treturn err\n}\n", c.Method,
-		c.URL, body)
+	fmt.Fprintf(&b, "req, err := http.NewRequestWithContext(ctx, %q, %q, %s)\nif err != nil {\n\treturn err\n}\n",
+		c.Method, c.URL, body)
 	headers := c.headers(`"Bearer " + os.Getenv("KEY")`, strconv.Quote)
 	if c.Body != "" {
 		headers = append(headers, [2]string{"Content-Type", `"application/json"`})

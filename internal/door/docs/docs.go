@@ -30,7 +30,8 @@ func IsDocument(r *http.Request) bool {
 //go:embed docs.html docs.css docs.js
 var assets embed.FS
 
-var page = template.Must(template.New("").Funcs(template.FuncMap{"lower": strings.ToLower}).ParseFS(assets, "docs.html"))
+var page = template.Must(template.New("").Funcs(template.FuncMap{"lower": strings.ToLower}).
+	ParseFS(assets, "docs.html"))
 
 // Door serves the document and the reference.
 type Door struct {

@@ -85,7 +85,9 @@ func (s *Service) previewAutomation(ctx context.Context, c *op.Call, in automati
 	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
 		return nil, err
 	}
-	p := &preview{Automation: v, limit: in.Limit, left: maxRehearsed, ends: time.Now().Add(previewTime),
+	budget, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	p := &preview{Automation: v, limit: in.Limit, left: maxRehearsed, spends: budget.Err,
 		out: &Preview{Since: c.Now.Add(-time.Duration(in.Days) * 24 * time.Hour), Complete: true,
 			Days: []PreviewDay{}, Runs: []RehearsedRun{}, Skipped: []SkippedRun{}}}
 	var err error
@@ -106,7 +108,7 @@ type preview struct {
 	*Automation
 	out         *Preview
 	limit, left int
-	ends        time.Time
+	spends      func() error // fails once the time for it is over
 }
 
 // overEvents checks the events of the trigger's type, newest first.
@@ -157,7 +159,7 @@ func (p *preview) overSchedule(ctx context.Context, now clock.Time) error {
 
 // spent reports whether enough was looked at. The first is looked at in any case.
 func (p *preview) spent() bool {
-	return p.out.Checked >= previewEvents || p.out.Checked > 0 && time.Now().After(p.ends)
+	return p.out.Checked >= previewEvents || p.out.Checked > 0 && p.spends() != nil
 }
 
 // cut says that it looked no further back than a time.

@@ -248,7 +248,8 @@ func ofBusiness(v *desk.Visit, payments map[id.ID]invoice.Payment) error {
 func (d *todayData) lists(v *desk.Visit) error {
 	open := []string{"open", "in_progress"}
 	due, err := v.Related("Tasks due", "tasks", v.Chosen("tasks.list", desk.Fields{"status": open,
-		"dueBefore": v.EndOfDay(0), "sortBy": "dueAt", "sortOrder": "asc"}), map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
+		"dueBefore": v.EndOfDay(0), "sortBy": "dueAt", "sortOrder": "asc"}),
+		map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
 		"sortOrder": {"asc"}}, "Nothing is due today.")
 	if err != nil {
 		return err
