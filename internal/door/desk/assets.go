@@ -15,6 +15,9 @@ var stylesheet []byte
 //go:embed desk.js
 var script []byte
 
+//go:embed forms.js
+var forms []byte
+
 //go:embed icon.svg
 var icon []byte
 
@@ -35,6 +38,7 @@ func AddAsset(name, kind string, text []byte) bool {
 
 var _ = AddAsset("desk.css", "text/css; charset=utf-8", stylesheet) &&
 	AddAsset("desk.js", "text/javascript; charset=utf-8", script) &&
+	AddAsset("forms.js", "text/javascript; charset=utf-8", forms) &&
 	AddAsset("icon.svg", "image/svg+xml", icon) &&
 	AddAsset("inter-latin.woff2", "font/woff2", inter.Latin) &&
 	AddAsset("inter-latin-ext.woff2", "font/woff2", inter.LatinExt)

@@ -250,7 +250,7 @@ func (d *todayData) lists(v *desk.Visit) error {
 	due, err := v.Related("Tasks due", "tasks", v.Chosen("tasks.list", desk.Fields{"status": open,
 		"dueBefore": v.EndOfDay(0), "sortBy": "dueAt", "sortOrder": "asc"}),
 		map[string][]string{"status": open, "dueBefore": {v.EndOfDay(0)}, "sortBy": {"dueAt"},
-		"sortOrder": {"asc"}}, "Nothing is due today.")
+			"sortOrder": {"asc"}}, "Nothing is due today.")
 	if err != nil {
 		return err
 	}
