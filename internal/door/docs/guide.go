@@ -143,7 +143,7 @@ func guideLink(to string) (string, bool) {
 	}
 	file, anchor, _ := strings.Cut(to, "#")
 	name, isPage := strings.CutSuffix(path.Base(file), ".md")
-	if !isPage || strings.Contains(file, "adr/") {
+	if !isPage || strings.Contains(file, "adr/") || strings.HasPrefix(file, "../../") {
 		return "", false
 	}
 	if name == "README" {
