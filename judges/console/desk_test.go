@@ -151,6 +151,25 @@ func TestDesk(t *testing.T) {
 	s.until("the contact", `location.pathname.startsWith("/contacts/")`)
 	s.inspect("desk-contact-long")
 
+	// A second business: one is chosen in the frame, and lists are its own.
+	bakery := data(t, "POST", service.URL+"/v1/businesses", key, `{"name": "Bakery"}`)["id"].(string)
+	data(t, "POST", service.URL+"/v1/customers", key, fmt.Sprintf(`{"name": "Loaves", "businessId": %q}`, bakery))
+	s.visit(service.URL + "/customers")
+	s.has("All businesses", "Loaves", "Compilers United")
+	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#rail details.menu").open = true`))
+	s.inspect("desk-businesses")
+	s.do(chromedp.Click(chromedp.CSS(`.firms button[value="` + bakery + `"]`)))
+	s.until("its own list", `!document.body.innerText.includes("Compilers United")`)
+	s.has("Bakery", "Loaves")
+	s.inspect("desk-business")
+
+	// The reference and the guide.
+	for name, path := range map[string]string{"start": "", "noun": "/api/tasks", "guide": "/guide/mail",
+		"search": "?query=merge"} {
+		s.visit(service.URL + "/docs" + path)
+		s.inspect("docs-" + name)
+	}
+
 	// Whatever text a program writes, nothing of it runs.
 	s.do(chromedp.Evaluate[chromedp.Void](`window.ran = 0`))
 	for _, evil := range []string{`<img src=x onerror="parent.ran=1;ran=1">`, `"><svg onload="ran=1">`,

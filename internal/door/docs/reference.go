@@ -144,7 +144,7 @@ func (d *Door) describe(o *op.Op) operation {
 	path := o.Path
 	var query []string
 	for _, p := range params {
-		text := strings.Trim(string(example[p.Name]), `"`)
+		text := plainText(example[p.Name])
 		v.Fields = append(v.Fields,
 			fieldLine{Name: p.Name, In: p.In, Type: typeOf(p.Schema), Doc: p.Doc, Required: p.Required, Example: text,
 				Options: optionsOf(p.Schema)})
@@ -200,6 +200,15 @@ func (d *Door) describe(o *op.Op) operation {
 		return a.Status < b.Status || a.Status == b.Status && a.Code < b.Code
 	})
 	return v
+}
+
+// plainText is a value of an example as an address has it: a list with commas.
+func plainText(value json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(value, &list) == nil {
+		return strings.Join(list, ",")
+	}
+	return strings.Trim(string(value), `"`)
 }
 
 // formParts is the example as the parts of a form: pairs of name and text, where

@@ -14,20 +14,20 @@ var customers = &desk.Noun[customer.Customer]{
 	Tabs: []desk.Tab{{Word: "All"}, {Word: "Active", Query: "status=active"},
 		{Word: "Prospects", Query: "status=prospect"}, {Word: "Inactive", Query: "status=inactive"}},
 	Table: []desk.Column[customer.Customer]{
-		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+		{Head: "Name", Sort: "name", Width: "w3", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.Named(c.Name, customerShape(c))
 		}},
 		{Head: "Status", Width: "w1", Fold: "three", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.State(standing(c))
 		}},
-		{Head: "Contact", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+		{Head: "Contact", Width: "w2p", Fold: "two", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.To("contacts", c.ContactID)
 		}},
 		{Head: "Email", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell { return desk.Opt(c.Email) }},
-		{Head: "Phone", Width: "w2p", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+		{Head: "Phone", Width: "w2", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.Opt(c.Phone)
 		}},
-		{Head: "Tags", Width: "w2p", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+		{Head: "Tags", Width: "w1", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.Tags(c.Tags)
 		}},
 		{Head: "Customer since", Width: "w2", Fold: "four", End: true,
