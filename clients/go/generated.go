@@ -1106,6 +1106,25 @@ type Placeholder struct {
 	Means  string `json:"means"`
 }
 
+// Preview is an answer, or part of one.
+type Preview struct {
+	Since    time.Time      `json:"since"`    // how far back it looked
+	Complete bool           `json:"complete"` // false: there was more to look at than one call does
+	Checked  int64          `json:"checked"`  // events, or times of the schedule
+	Matched  int64          `json:"matched"`  // how often it would have run
+	Unclear  int64          `json:"unclear"`  // how often the condition could not be evaluated
+	Days     []PreviewDay   `json:"days"`     // days on which something was checked, newest first, in UTC
+	Runs     []RehearsedRun `json:"runs"`     // the newest runs, and those that the condition could not decide
+	Skipped  []SkippedRun   `json:"skipped"`  // the newest of those for which the condition is false
+}
+
+// PreviewDay is an answer, or part of one.
+type PreviewDay struct {
+	Date    string `json:"date"`
+	Checked int64  `json:"checked"`
+	Matched int64  `json:"matched"`
+}
+
 // Property is an answer, or part of one.
 type Property struct {
 	Key            string                `json:"key"`
@@ -1349,6 +1368,12 @@ type SearchResult struct {
 	RenewalPriceCents      *int64 `json:"renewalPriceCents"`      // per year, all in; null if unavailable
 }
 
+// SeenValue is an answer, or part of one.
+type SeenValue struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // null also where there is none or it is too large
+}
+
 // Skipped is an answer, or part of one.
 type Skipped struct {
 	ResourceType string  `json:"resourceType"`
@@ -1356,6 +1381,14 @@ type Skipped struct {
 	Field        string  `json:"field"` // empty for the whole record
 	Why          string  `json:"why"`
 	Instead      string  `json:"instead"` // what can be done in its place; may be empty
+}
+
+// SkippedRun is an answer, or part of one.
+type SkippedRun struct {
+	EventID   *string     `json:"eventId"`
+	EventType *string     `json:"eventType"`
+	CreatedAt *time.Time  `json:"createdAt"` // of the event
+	Saw       []SeenValue `json:"saw"`       // what the condition names, and its value
 }
 
 // Step is an answer, or part of one.
@@ -1636,6 +1669,16 @@ type AutomationListParams struct {
 // AutomationOptionsParams is what automations.options takes.
 type AutomationOptionsParams struct {
 	Query string `json:"query,omitzero"` // part of the name of an event or operation
+}
+
+// AutomationPreviewInput is what automations.preview takes.
+type AutomationPreviewInput struct {
+	Trigger   TriggerInput   `json:"trigger"`
+	Condition Opt[string]    `json:"condition,omitzero"`
+	Steps     []StepInput    `json:"steps"`
+	Input     map[string]any `json:"input,omitzero"` // for a trigger of kind manual
+	Days      Opt[int64]     `json:"days,omitzero"`
+	Limit     Opt[int64]     `json:"limit,omitzero"` // the most runs to show
 }
 
 // AutomationRunInput is what automations.run takes.
@@ -2982,6 +3025,7 @@ type TaskExportParams struct {
 	AssigneeID    string    `json:"assigneeId,omitzero"` // a user the task is assigned to
 	ContactID     string    `json:"contactId,omitzero"`
 	CustomerID    string    `json:"customerId,omitzero"`
+	BusinessID    string    `json:"businessId,omitzero"`
 	DueBefore     time.Time `json:"dueBefore,omitzero"`
 	DueAfter      time.Time `json:"dueAfter,omitzero"`
 	Query         string    `json:"query,omitzero"` // part of title or description; 1-2 letters match word starts
@@ -3004,6 +3048,7 @@ type TaskListParams struct {
 	AssigneeID    string    `json:"assigneeId,omitzero"` // a user the task is assigned to
 	ContactID     string    `json:"contactId,omitzero"`
 	CustomerID    string    `json:"customerId,omitzero"`
+	BusinessID    string    `json:"businessId,omitzero"`
 	DueBefore     time.Time `json:"dueBefore,omitzero"`
 	DueAfter      time.Time `json:"dueAfter,omitzero"`
 	Query         string    `json:"query,omitzero"` // part of title or description; 1-2 letters match word starts
@@ -3211,6 +3256,13 @@ func (r *AutomationsResource) ListAll(ctx context.Context, params AutomationList
 // Options: List what automations can be made of: events, operations and placeholders.
 func (r *AutomationsResource) Options(ctx context.Context, params AutomationOptionsParams, options ...Option) (*AutomationOptions, error) {
 	return call[AutomationOptions](ctx, r.c, Request{Method: "GET", Path: "/v1/automations/options", Query: queryOf(params)}, options)
+}
+
+// Preview: Show what an automation would have done in the past days, without saving or doing it. Checks every
+// event of the trigger's type, or every time of the schedule, newest first, up to 10,000 of them or two seconds:
+// complete says whether that was all. A trigger of kind manual runs once, with the given input.
+func (r *AutomationsResource) Preview(ctx context.Context, input AutomationPreviewInput, options ...Option) (*Preview, error) {
+	return call[Preview](ctx, r.c, Request{Method: "POST", Path: "/v1/automations/preview", Body: input}, options)
 }
 
 // Restore: Restore a deleted automation. Works until deleted rows are purged. References to it that the deletion

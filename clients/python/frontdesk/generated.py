@@ -1306,6 +1306,25 @@ class Placeholder(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class Preview(Model):
+    since: _dt.datetime  # how far back it looked
+    complete: bool  # false: there was more to look at than one call does
+    checked: int  # events, or times of the schedule
+    matched: int  # how often it would have run
+    unclear: int  # how often the condition could not be evaluated
+    days: List[PreviewDay]  # days on which something was checked, newest first, in UTC
+    runs: List[RehearsedRun]  # the newest runs, and those that the condition could not decide
+    skipped: List[SkippedRun]  # the newest of those for which the condition is false
+
+
+@dataclass(slots=True, kw_only=True)
+class PreviewDay(Model):
+    date: _dt.date
+    checked: int
+    matched: int
+
+
+@dataclass(slots=True, kw_only=True)
 class Property(Model):
     key: str
     id: str
@@ -1547,12 +1566,26 @@ class SearchResult(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class SeenValue(Model):
+    name: str
+    value: Any  # null also where there is none or it is too large
+
+
+@dataclass(slots=True, kw_only=True)
 class Skipped(Model):
     resource_type: str
     resource_id: str | None
     field: str  # empty for the whole record
     why: str
     instead: str  # what can be done in its place; may be empty
+
+
+@dataclass(slots=True, kw_only=True)
+class SkippedRun(Model):
+    event_id: str | None
+    event_type: str | None
+    created_at: _dt.datetime | None  # of the event
+    saw: List[SeenValue]  # what the condition names, and its value
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1848,6 +1881,13 @@ class AutomationsResource(Resource):
     def options(self, *, query: str | None = None) -> AutomationOptions:
         """List what automations can be made of: events, operations and placeholders."""
         return self._client.call(AutomationOptions, "GET", "/v1/automations/options", query={"query": query})
+
+    def preview(self, *, trigger: TriggerInput, steps: Sequence[StepInput], condition: str | None | Omit = OMIT, input: Mapping[str, Any] | Omit = OMIT, days: int | Omit = OMIT, limit: int | Omit = OMIT) -> Preview:
+        """Show what an automation would have done in the past days, without saving or doing it. Checks every event of
+        the trigger's type, or every time of the schedule, newest first, up to 10,000 of them or two seconds:
+        complete says whether that was all. A trigger of kind manual runs once, with the given input.
+        """
+        return self._client.call(Preview, "POST", "/v1/automations/preview", body={"trigger": wire(trigger), "condition": condition, "steps": wire(steps), "input": input, "days": days, "limit": limit})
 
     def restore(self, id: str) -> Automation:
         """Restore a deleted automation. Works until deleted rows are purged. References to it that the deletion
@@ -3224,19 +3264,19 @@ class TasksResource(Resource):
         """Delete a task."""
         self._client.call(object, "DELETE", path_of("/v1/tasks/{}", id))
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Download:
         """Export tasks as CSV. Takes the filters of the list. Rows are in the order of their creation. A text that a
         spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/tasks.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "dueBefore": due_before, "dueAfter": due_after, "query": query})
+        return self._client.download("GET", "/v1/exports/tasks.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "query": query})
 
     def get(self, id: str) -> Task:
         """Get a task."""
         return self._client.call(Task, "GET", path_of("/v1/tasks/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "title"] | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Pages[Task]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "title"] | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Pages[Task]:
         """List tasks, newest first."""
-        return self._client.pages(Task, "/v1/tasks", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "dueBefore": due_before, "dueAfter": due_after, "query": query}, True)
+        return self._client.pages(Task, "/v1/tasks", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "query": query}, True)
 
     def restore(self, id: str) -> Task:
         """Restore a deleted task. Works until deleted rows are purged. References to it that the deletion cleared come

@@ -1452,6 +1452,31 @@ export interface Placeholder {
   means: string
 }
 
+export interface Preview {
+  /** How far back it looked. */
+  since: string
+  /** False: there was more to look at than one call does. */
+  complete: boolean
+  /** Events, or times of the schedule. */
+  checked: number
+  /** How often it would have run. */
+  matched: number
+  /** How often the condition could not be evaluated. */
+  unclear: number
+  /** Days on which something was checked, newest first, in UTC. */
+  days: PreviewDay[]
+  /** The newest runs, and those that the condition could not decide. */
+  runs: RehearsedRun[]
+  /** The newest of those for which the condition is false. */
+  skipped: SkippedRun[]
+}
+
+export interface PreviewDay {
+  date: string
+  checked: number
+  matched: number
+}
+
 export interface Property {
   key: string
   id: string
@@ -1730,6 +1755,12 @@ export interface SearchResult {
   renewalPriceCents?: number | null
 }
 
+export interface SeenValue {
+  name: string
+  /** Null also where there is none or it is too large. */
+  value: unknown
+}
+
 export interface Skipped {
   resourceType: string
   resourceId: string | null
@@ -1738,6 +1769,15 @@ export interface Skipped {
   why: string
   /** What can be done in its place; may be empty. */
   instead: string
+}
+
+export interface SkippedRun {
+  eventId: string | null
+  eventType: string | null
+  /** Of the event. */
+  createdAt: string | null
+  /** What the condition names, and its value. */
+  saw: SeenValue[]
 }
 
 export interface Step {
@@ -2055,6 +2095,18 @@ export interface AutomationListParams {
 export interface AutomationOptionsParams {
   /** Part of the name of an event or operation. */
   query?: string
+}
+
+/** What automations.preview takes. */
+export interface AutomationPreviewInput {
+  trigger: TriggerInput
+  condition?: string | null
+  steps: StepInput[]
+  /** For a trigger of kind manual. */
+  input?: Record<string, unknown>
+  days?: number
+  /** The most runs to show. */
+  limit?: number
 }
 
 /** What automations.run takes. */
@@ -3691,6 +3743,7 @@ export interface TaskExportParams {
   assigneeId?: string
   contactId?: string
   customerId?: string
+  businessId?: string
   dueBefore?: string | Date
   dueAfter?: string | Date
   /** Part of title or description; 1-2 letters match word starts. */
@@ -3719,6 +3772,7 @@ export interface TaskListParams {
   assigneeId?: string
   contactId?: string
   customerId?: string
+  businessId?: string
   dueBefore?: string | Date
   dueAfter?: string | Date
   /** Part of title or description; 1-2 letters match word starts. */
@@ -3916,6 +3970,11 @@ export class AutomationsResource extends Resource {
   /** List what automations can be made of: events, operations and placeholders. */
   options(params?: AutomationOptionsParams, options?: CallOptions): Promise<AutomationOptions> {
     return this.client.call({ method: 'GET', path: '/v1/automations/options', query: params }, options)
+  }
+
+  /** Show what an automation would have done in the past days, without saving or doing it. Checks every event of the trigger's type, or every time of the schedule, newest first, up to 10,000 of them or two seconds: complete says whether that was all. A trigger of kind manual runs once, with the given input. */
+  preview(input: AutomationPreviewInput, options?: CallOptions): Promise<Preview> {
+    return this.client.call({ method: 'POST', path: '/v1/automations/preview', body: input }, options)
   }
 
   /** Restore a deleted automation. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
