@@ -16,6 +16,7 @@ import (
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/dnsserver"
 	"frontdesk/internal/adapter/mailserver"
+	"frontdesk/internal/clients"
 	"frontdesk/internal/door/action"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/door/docs"
@@ -199,7 +200,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.REST.Mount(a.Catalog)
 	a.openAgents()
 	a.registry = a.newMetrics()
-	a.docs = docs.New(a.Catalog, s.BaseURL)
+	a.docs = docs.New(a.Catalog, s.BaseURL, clients.Samples)
 	return a, nil
 }
 

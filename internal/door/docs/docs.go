@@ -3,7 +3,7 @@
 // without JavaScript; with it, a person can try a call with a key.
 //
 // Start reading at Mount. A noun of the reference is made in reference.go, its
-// samples in code.go and answer.go; the guide is in guide.go.
+// sample answers in answer.go; the guide is in guide.go.
 package docs
 
 import (
@@ -37,6 +37,7 @@ var page = template.Must(template.New("").Funcs(template.FuncMap{"lower": string
 type Door struct {
 	catalog  *op.Catalog
 	baseURL  string
+	samples  func() map[string][]Sample
 	document func() ([]byte, error)
 	nouns    func() []*noun
 	guide    func() ([]*chapter, error)
@@ -45,9 +46,11 @@ type Door struct {
 	kept map[string][]byte // pages by their address
 }
 
-// New prepares the documents. They are generated on first request.
-func New(c *op.Catalog, baseURL string) *Door {
+// New prepares the documents. They are generated on first request. samples are the
+// calls of the libraries, by the name of the operation.
+func New(c *op.Catalog, baseURL string, samples func(*op.Catalog) map[string][]Sample) *Door {
 	d := &Door{catalog: c, baseURL: baseURL, kept: map[string][]byte{}}
+	d.samples = sync.OnceValue(func() map[string][]Sample { return samples(c) })
 	d.document = sync.OnceValues(func() ([]byte, error) { return OpenAPI(c, baseURL) })
 	d.nouns = sync.OnceValue(d.makeNouns)
 	d.guide = sync.OnceValues(readGuide)

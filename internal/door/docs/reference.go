@@ -35,7 +35,7 @@ type operation struct {
 	Fields                                          []fieldLine
 	HasBody, IsForm                                 bool
 	Example                                         string // the part in the body
-	Code                                            []sample
+	Code                                            []Sample
 	Key, KeyRequired                                bool
 	Answer                                          string
 	Output                                          []fieldLine
@@ -174,7 +174,7 @@ func (d *Door) describe(o *op.Op) operation {
 			v.HasBody, v.IsForm = false, true
 		}
 	}
-	v.Code = call.samples()
+	v.Code = append([]Sample{{"curl", call.curl()}}, d.samples()[o.Name]...)
 	if s, list := o.OutputSchema(nil); s != nil {
 		v.Answer = "with one record in data"
 		if list {

@@ -147,6 +147,7 @@ func (s *Service) automationOperations() []*op.Op {
 		}, s.testAutomation),
 		op.Read(op.Spec{
 			Name:    "automations.preview",
+			Doors:   op.REST | op.Console, // for people who write one; agents have test, and their list is long
 			Route:   "POST /v1/automations/preview",
 			Summary: "Show what an automation would have done in the past days, without saving or doing it.",
 			Status:  200,

@@ -13,7 +13,8 @@ import (
 
 // A preview runs over the past and changes nothing.
 func TestPreview(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("rest", a.Tenant)
 		for i := range 25 {
 			call(t, "contacts.create", fmt.Sprintf(`{"firstName": "Person %d", "tags": ["t%d"]}`, i, i%5)).OK(t, 201)
 		}

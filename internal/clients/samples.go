@@ -1,0 +1,31 @@
+package clients
+
+import (
+	"strings"
+
+	"frontdesk/internal/door/docs"
+	"frontdesk/internal/kernel/op"
+)
+
+// Samples are calls in the languages of the libraries and of the command line, by
+// the name of the operation, for the reference at /docs.
+func Samples(c *op.Catalog) map[string][]docs.Sample {
+	out := map[string][]docs.Sample{}
+	for _, o := range Describe(c).All() {
+		for _, l := range []language{typescript(), python(), golang()} {
+			name, _, _ := strings.Cut(l.title, " and ")
+			out[o.Name] = append(out[o.Name], docs.Sample{Language: name, Text: withoutComment(l.example(o))})
+		}
+		out[o.Name] = append(out[o.Name], docs.Sample{Language: "Shell", Text: withoutComment(ShellExample(o))})
+	}
+	return out
+}
+
+// withoutComment is an example without the line that says what it does.
+func withoutComment(example string) string {
+	first, rest, ok := strings.Cut(example, "\n")
+	if ok && (strings.HasPrefix(first, "// ") || strings.HasPrefix(first, "# ")) {
+		example = rest
+	}
+	return strings.TrimSpace(example)
+}
