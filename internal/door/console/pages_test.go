@@ -216,6 +216,9 @@ func TestLinks(t *testing.T) {
 			}
 			for _, m := range href.FindAllStringSubmatch(p.Body, -1) {
 				next := strings.ReplaceAll(m[1], "&amp;", "&")
+				if who == "member" && strings.HasPrefix(path, "/docs") && !strings.HasPrefix(next, "/docs") {
+					continue // the documentation is the same for all, and leads owners to their settings
+				}
 				if !slices.Contains(seen, next) {
 					seen = append(seen, next)
 					queue = append(queue, next)
