@@ -415,7 +415,8 @@ func (c *agentSet) Run(s *config.Settings, out *streams) error {
 		name, value, ok := strings.Cut(setting, "=")
 		switch {
 		case !ok:
-			return fmt.Errorf("%q is not RESOURCE.ACTION=allow|ask|deny, askMode=, guard=, toolList= or a limit", setting)
+			return fmt.Errorf("%q is not RESOURCE.ACTION=allow|ask|deny, askMode=, guard=, toolList= or a limit",
+				setting)
 		case name == "askMode", name == "toolList":
 			input[name] = value
 		case name == "guard" && value == "":

@@ -89,7 +89,7 @@ func (a *Accounts) askingOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:     "agents.configure",
-			Summary:  "Set how an agent asks, its limits per day, its guard against strangers' words and its list of tools.",
+			Summary:  "Set how an agent asks, its limits per day, its guard and its list of tools.",
 			Resource: op.Account,
 			Doors:    doors,
 			Events:   []string{"agent.updated"},

@@ -25,12 +25,12 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`Ids are UUIDs from earlier results, times RFC 3339 in UTC, money is in cents. ` +
 	`Every list also takes limit (1 to 100, default 10), offset and sortOrder (newest first by default). Lists of a ` +
 	`noun, such as contacts_list, take sortBy, ids, createdAfter, createdBefore, updatedAfter and updatedBefore too; ` +
-	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A query finds what has all its words, ` +
-	`in any order. An update takes the fields of the tool that creates: what you leave out stays, null clears. A ` +
+	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A ` +
+	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you leave out stays, null clears. A ` +
 	`batch takes rows of the same fields. ` +
 	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
-	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} waits ` +
-	`for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
+	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} ` +
+	`waits for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
 
 // server is the SDK's server with all tools. What a caller sees of them is
 // decided at each request.
@@ -103,9 +103,10 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 					return nil, err
 				}
 			}
-			if t := d.byName[p.Name]; t == nil && from.view.compact && (p.Name == searchName || p.Name == describeName) {
+			if from.view.compact && (p.Name == searchName || p.Name == describeName) {
 				return next(ctx, method, r)
-			} else if t == nil || !from.view.reaches(t, c) {
+			}
+			if t := d.byName[p.Name]; t == nil || !from.view.reaches(t, c) {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + p.Name}
 			}
 		}

@@ -83,7 +83,8 @@ func TestTools(t *testing.T) {
 	answers := func(name, arguments string) apptest.Value {
 		t.Helper()
 		got := fine(t, name, a.RPC(t, access, call(name, arguments), session...)).At("structuredContent")
-		shown := fine(t, name, at(t, a, access, "?tools=compact", call("tools_describe", fmt.Sprintf(`{"names": [%q]}`, name))))
+		describe := call("tools_describe", fmt.Sprintf(`{"names": [%q]}`, name))
+		shown := fine(t, name, at(t, a, access, "?tools=compact", describe))
 		schema := shown.At("structuredContent.tools.0.outputSchema").String()
 		if !strings.Contains(schema, `"createdAt":{"type":"string"}`) || strings.Contains(schema, ":true") {
 			t.Errorf("%s: answers as %s", name, schema)
@@ -103,8 +104,8 @@ func TestTools(t *testing.T) {
 	some := a.RPC(t, readOnly, list)
 	reads := strings.Count(string(some.Body), `"inputSchema"`)
 	compact := at(t, a, access, "?tools=compact", list)
-	t.Logf("tools/list: %d tools in %d bytes; read-only: %d tools in %d bytes; compact: %d bytes", agents, len(full.Body),
-		reads, len(some.Body), len(compact.Body))
+	t.Logf("tools/list: %d tools in %d bytes; read-only: %d tools in %d bytes; compact: %d bytes", agents,
+		len(full.Body), reads, len(some.Body), len(compact.Body))
 	// `make bench` counts tokens; about four bytes are one.
 	if len(full.Body) > 500*agents || len(compact.Body) > 6200 {
 		t.Errorf("the lists are long: %d bytes for %d tools, compact %d", len(full.Body), agents, len(compact.Body))

@@ -93,12 +93,14 @@ func TestViews(t *testing.T) {
 	if got := listed(""); !strings.Contains(got, " tools_search ") || strings.Contains(got, " contacts_update ") {
 		t.Errorf("compact by default: %s", got)
 	}
-	if got := listed("?tools=all"); strings.Contains(got, " tools_search ") || !strings.Contains(got, " contacts_update ") {
+	got := listed("?tools=all")
+	if strings.Contains(got, " tools_search ") || !strings.Contains(got, " contacts_update ") {
 		t.Errorf("all of them: %s", got)
 	}
 	_, reader, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	failed(t, "without the right", at(t, a, reader, "?tools=compact", call("tools_call", wrapped)), invalid)
-	found := fine(t, "search", at(t, a, reader, "?tools=compact", call("tools_search", `{"query": "create a contact"}`)))
+	search := call("tools_search", `{"query": "create a contact"}`)
+	found := fine(t, "search", at(t, a, reader, "?tools=compact", search))
 	if strings.Contains(found.String(), `"contacts_create"`) {
 		t.Error("a reader finds a tool that creates")
 	}
@@ -132,7 +134,8 @@ func TestCompactReachesAll(t *testing.T) {
 				fmt.Sprintf(`{"name": %q, "arguments": %s}`, name, text))).Parse(t)
 			for _, part := range []string{"result.structuredContent", "result.isError", "error"} {
 				now := regexp.MustCompile(`"now":"[^"]*"`)
-				x, y := now.ReplaceAllString(direct.At(part).String(), ""), now.ReplaceAllString(through.At(part).String(), "")
+				x := now.ReplaceAllString(direct.At(part).String(), "")
+				y := now.ReplaceAllString(through.At(part).String(), "")
 				if x != y {
 					t.Errorf("%s %s:\n%s\n%s", name, part, x, y)
 				}
