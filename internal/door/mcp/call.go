@@ -26,8 +26,8 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`Every list also takes limit (1 to 100, default 10), offset and sortOrder (newest first by default). Lists of a ` +
 	`noun, such as contacts_list, take sortBy, ids, createdAfter, createdBefore, updatedAfter and updatedBefore too; ` +
 	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A ` +
-	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you leave out stays, null clears. A ` +
-	`batch takes rows of the same fields. ` +
+	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you ` +
+	`leave out stays, null clears. A batch takes rows of the same fields. ` +
 	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
 	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} ` +
 	`waits for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
