@@ -18,39 +18,17 @@ import (
 // rowid is the row's seq. PostgreSQL indexes the column itself.
 
 type indexRow struct {
-	table string
-	seq   int64
-	text  string // empty removes the row
+	Table string `db:"table_name"`
+	Seq   int64  `db:"seq"`
+	Text  string `db:"text"` // empty removes the row
 }
 
 // Index records that a row's search text changed, or that the row is gone when
-// text is empty. On SQLite it is applied once per commit: FTS5 flushes at every
-// savepoint, which made a write three times as expensive.
+// text is empty. PostgreSQL indexes the column by itself.
 func Index(tx *Tx, table string, seq int64, text string) {
 	if tx.Engine() == SQLite {
 		tx.index = append(tx.index, indexRow{table, seq, text})
 	}
-}
-
-// applyIndex indexes the texts of closures. INSERT … SELECT would be a savepoint too.
-func (w *writer) applyIndex(ran []*request) error {
-	for _, r := range ran {
-		if r.err != nil {
-			continue
-		}
-		for _, row := range r.tx.index {
-			sql, args := "INSERT OR REPLACE INTO "+row.table+"_search (rowid, search) VALUES ($1, "+
-				"search_code((SELECT organization_id FROM "+row.table+" WHERE seq = $1)) || $2)",
-				[]any{row.seq, row.text}
-			if row.text == "" {
-				sql, args = "DELETE FROM "+row.table+"_search WHERE rowid = $1", args[:1]
-			}
-			if _, err := w.conn.exec(r.ctx, sql, args); err != nil {
-				return fmt.Errorf("db: search index: %w", err)
-			}
-		}
-	}
-	return nil
 }
 
 // scanFirst is how many of the newest rows a search reads one by one before it
@@ -241,7 +219,9 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	want.filter(all, tx.Engine(), "search", old)
 	if match := want.match(w.org(), old); tx.Engine() == SQLite && match != "" {
 		found, err := All[int64](ctx, tx, fmt.Sprintf(`
-			SELECT rowid FROM %s_search WHERE %s_search MATCH $1 LIMIT %d`, t.name, t.name, rareTerm), match)
+			SELECT rowid FROM %[1]s_search WHERE %[1]s_search MATCH $1
+			UNION ALL SELECT seq FROM %[1]s WHERE seq > `+lastIndexed+` AND organization_id = $2
+			LIMIT %[2]d`, t.name, rareTerm), match, w.org())
 		if err != nil || len(found) == 0 {
 			return []T{}, err
 		}

@@ -59,7 +59,9 @@ func (e *lite) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.writer = newWriter(e.db, w)
+	if e.writer, err = newWriter(e.db, w); err != nil {
+		return err
+	}
 	n := e.db.opts.MaxConns
 	if n == 0 {
 		n = max(4, 2*runtime.NumCPU())

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -27,6 +28,7 @@ type writer struct {
 	conn  *conn
 	queue chan *request
 	wg    sync.WaitGroup
+	follower
 
 	mu     sync.RWMutex // held while sending to queue, so that stop is safe
 	closed bool
@@ -42,10 +44,13 @@ type request struct {
 	done   chan struct{}
 }
 
-func newWriter(d *DB, c *conn) *writer {
+func newWriter(d *DB, c *conn) (*writer, error) {
 	w := &writer{db: d, conn: c, queue: make(chan *request, queueLength)}
+	if err := w.follow(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	w.wg.Go(w.loop)
-	return w
+	return w, nil
 }
 
 func (w *writer) do(ctx context.Context, fn Func) error {
@@ -78,10 +83,24 @@ func (w *writer) stop() {
 }
 
 func (w *writer) loop() {
-	for first := range w.queue {
-		w.batch(first)
+	for {
+		select {
+		case first, ok := <-w.queue:
+			if !ok {
+				w.catchUp() // the rest waits for the next start
+				return
+			}
+			w.batch(first)
+		case <-w.due.C:
+			w.catchUp()
+		}
+		if w.rows >= farBehind {
+			w.catchUp()
+		}
 	}
 }
+
+func (w *writer) tx() *Tx { return &Tx{session: w.conn, db: w.db, writable: true} }
 
 // batch commits first and the requests that join it. All are answered after the
 // sync.
@@ -162,7 +181,7 @@ func (w *writer) run(r *request) (lost bool) {
 		return w.conn.AutocommitEnabled()
 	}
 	start := time.Now()
-	r.tx = Tx{session: w.conn, db: w.db, writable: true}
+	r.tx = *w.tx()
 	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
 	if d := time.Since(start); d > slowClosure {
 		w.db.stats.slow.Add(1)

@@ -1,0 +1,157 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The search index of SQLite follows its table. A new row is indexed together with
+// others shortly after it was committed: FTS5 flushes at every commit, which cost a
+// lone write more than its row. Rows after the last one of the index are waiting. A
+// search reads these one by one, and after a crash the index goes on from there, so
+// no other record of them is needed. Changes of rows that are indexed are applied by
+// their own transaction. A row that goes leaves an empty text, because the last one
+// must stay.
+const (
+	followAfter = 250 * time.Millisecond // how long a new row waits for others
+	followRows  = 500                    // rows in one transaction
+	followBytes = 256 << 10              // and about how much text
+	farBehind   = 2000                   // waiting rows, after which writes wait for the index
+)
+
+// lastIndexed is the last row of a table's index.
+const lastIndexed = "coalesce((SELECT rowid FROM %[1]s_search ORDER BY rowid DESC LIMIT 1), 0)"
+
+// follower is what the writer knows about the search indexes.
+type follower struct {
+	last    map[string]int64 // the last row of each index
+	waiting map[string]bool  // tables with rows that wait, perhaps
+	rows    int              // how many wait, about
+	due     *time.Timer
+}
+
+// follow makes the writer look at all indexes: a crash may have left rows waiting.
+func (w *writer) follow() error {
+	w.follower = follower{last: map[string]int64{}, waiting: map[string]bool{}, due: time.NewTimer(0)}
+	indexes, err := w.conn.firstColumn("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'")
+	for _, name := range indexes {
+		w.waiting[strings.TrimSuffix(name, "_search")] = true
+	}
+	return err
+}
+
+// applyIndex indexes what closures changed, and leaves new rows for later.
+func (w *writer) applyIndex(ran []*request) error {
+	for _, r := range ran {
+		if r.err != nil {
+			continue
+		}
+		for _, row := range r.tx.index {
+			last, err := w.lastRow(r.ctx, row.Table)
+			if err != nil {
+				return err
+			}
+			if row.Seq > last {
+				w.wait(row.Table)
+			} else if err := w.indexRow(r.ctx, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wait notes that a table has one more row that waits.
+func (w *writer) wait(table string) {
+	w.rows++
+	if len(w.waiting) == 0 {
+		w.due.Reset(followAfter)
+	}
+	w.waiting[table] = true
+}
+
+func (w *writer) lastRow(ctx context.Context, table string) (int64, error) {
+	if last, ok := w.last[table]; ok {
+		return last, nil
+	}
+	last, err := One[int64](ctx, w.tx(), fmt.Sprintf("SELECT "+lastIndexed, table))
+	if err != nil {
+		return 0, fmt.Errorf("db: search index: %w", err)
+	}
+	w.last[table] = last
+	return last, nil
+}
+
+func (w *writer) indexRow(ctx context.Context, row indexRow) error {
+	code := "search_code((SELECT organization_id FROM " + row.Table + " WHERE seq = $1)) || "
+	if row.Text == "" {
+		code = ""
+	}
+	// INSERT … SELECT would be a savepoint, at which FTS5 flushes.
+	_, err := w.conn.exec(ctx, "INSERT OR REPLACE INTO "+row.Table+"_search (rowid, search) VALUES ($1, "+code+"$2)",
+		[]any{row.Seq, row.Text})
+	if err != nil {
+		return fmt.Errorf("db: search index: %w", err)
+	}
+	return nil
+}
+
+// catchUp indexes some of the rows that wait, in a transaction of its own.
+func (w *writer) catchUp() {
+	if len(w.waiting) == 0 {
+		return
+	}
+	ctx := context.Background()
+	err := w.conn.do("BEGIN IMMEDIATE")
+	if err == nil {
+		if err = w.indexWaiting(ctx); err == nil {
+			err = w.commit(nil)
+		} else if undo := w.conn.do("ROLLBACK"); undo != nil && !w.conn.AutocommitEnabled() {
+			w.fatal(fmt.Errorf("db: cannot roll back: %w", undo))
+		}
+	}
+	switch {
+	case err != nil:
+		w.db.opts.Log.Warn("the search index has to wait", "err", err)
+		clear(w.last) // some of it may have been undone
+		w.rows = 0
+		w.due.Reset(time.Second)
+	case len(w.waiting) > 0:
+		w.due.Reset(0)
+	default:
+		w.rows = 0
+	}
+}
+
+// indexWaiting indexes a step's worth of rows, and forgets the tables that have no
+// others.
+func (w *writer) indexWaiting(ctx context.Context) error {
+	rows, bytes := 0, 0
+	for table := range w.waiting {
+		last, err := w.lastRow(ctx, table)
+		if err != nil {
+			return err
+		}
+		next, err := All[indexRow](ctx, w.tx(), "SELECT '"+table+"' AS table_name, seq, "+
+			"CASE WHEN deleted_at IS NULL THEN search ELSE '' END AS text FROM "+table+
+			" WHERE seq > $1 ORDER BY seq LIMIT $2", last, followRows)
+		if err != nil {
+			return err
+		}
+		for _, row := range next {
+			if err := w.indexRow(ctx, row); err != nil {
+				return err
+			}
+			w.last[table] = row.Seq
+			rows, bytes = rows+1, bytes+len(row.Text)
+			if rows >= followRows || bytes >= followBytes {
+				w.rows = max(0, w.rows-rows)
+				return nil
+			}
+		}
+		delete(w.waiting, table)
+	}
+	return nil
+}
