@@ -329,6 +329,9 @@ func migrationIssues(name, text string) (issues []string) {
 		if w := takesAway.FindString(strings.Replace(line, "DROP INDEX", "", 1)); w != "" {
 			note("%s: a release only adds, so that two versions can run side by side", w)
 		}
+		if strings.HasPrefix(line, "CREATE INDEX") && strings.Contains(line, " DESC") && name > "0041" {
+			note("descending indexes are dear on SQLite, where new rows come first in them; read an ascending one backwards")
+		}
 		if strings.Contains(line, "DEFERR") {
 			note("deferred constraints would fail at the commit of a whole batch")
 		}
@@ -394,6 +397,9 @@ func TestMigrationIssues(t *testing.T) {
 		if !slices.ContainsFunc(issues, func(s string) bool { return strings.Contains(s, c.want) }) {
 			t.Errorf("with %q for %q: %q, want one about %q", c.new, c.old, issues, c.want)
 		}
+	}
+	if descending := strings.Replace(good, ", seq)", ", seq DESC)", 1); len(migrationIssues("0042_a.sql", descending)) == 0 {
+		t.Error("a descending index passes")
 	}
 	if len(migrationIssues("9_Things.sql", good)) == 0 {
 		t.Error("a wrong name passes")
