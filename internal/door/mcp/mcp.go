@@ -28,6 +28,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"frontdesk/internal/account/grant"
@@ -67,6 +68,7 @@ type Door struct {
 	// Daily are the tools that a compact list names directly.
 	Daily []string
 
+	build     func()  // runs buildTools once
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	sets      map[string][]string // the resources of every toolset
@@ -107,10 +109,21 @@ const (
 	stateless = "2026-07-28"
 )
 
-// Mount builds the tools and adds the endpoint below the path of the URL.
+// Mount adds the endpoint below the path of the URL.
 func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	d.metrics = newMetrics()
 	d.allowance.Name, d.allowance.Ledger = "tool calls", limit.Share(d.Runner.DB)
+	d.build = sync.OnceFunc(func() { d.buildTools(c) })
+	path := "/mcp"
+	if u, err := url.Parse(d.URL); err == nil {
+		path = u.Path + path
+	}
+	mux.Handle(path, d)
+}
+
+// buildTools writes all tools as clients see them. The first request does it: it
+// takes a third of the CPU time of a start, and many servers have no agents.
+func (d *Door) buildTools(c *op.Catalog) {
 	d.collect(c)
 	d.collectSets()
 	d.buildIndex()
@@ -128,11 +141,6 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 		return &auth.TokenInfo{UserID: string(a.login.Grant), Scopes: []string{grant.Transport},
 			Expiration: time.Now().Add(time.Hour), Extra: map[string]any{askerExtra: a}}, nil
 	}, nil)(handler)
-	path := "/mcp"
-	if u, err := url.Parse(d.URL); err == nil {
-		path = u.Path + path
-	}
-	mux.Handle(path, d)
 }
 
 // asker is who sent a message, and what of the tools they want to see.
@@ -175,6 +183,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.unauthorized(w, r, err)
 		return
 	}
+	d.build()
 	if v := d.backstop.Spend(pair{login.User, login.Client}, d.Backstop, time.Minute, time.Now()); !v.OK {
 		d.metrics.refused.WithLabelValues("backstop").Inc()
 		d.tooMany(w, r, v.Retry)
