@@ -24,8 +24,10 @@ type lite struct {
 	lock    *os.File
 	writer  *writer
 	readers *readers
-	all     []*conn
 }
+
+// pragmas are those of every connection.
+var pragmas = []string{"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)"}
 
 func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	path := d.opts.Path
@@ -53,7 +55,6 @@ func (e *lite) open(ctx context.Context) error {
 	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newest); err != nil {
 		return err
 	}
-	pragmas := []string{"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)"}
 	w, err := openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-16384)", "synchronous(2)",
 		"wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}, e.db.opts.ExtraPragma))
 	if err != nil {
@@ -66,15 +67,9 @@ func (e *lite) open(ctx context.Context) error {
 	if n == 0 {
 		n = max(4, 2*runtime.NumCPU())
 	}
-	e.readers = newReaders(n)
-	for range n {
-		c, err := openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-8192)", "query_only(1)"}))
-		if err != nil {
-			return err
-		}
-		e.all = append(e.all, c)
-		e.readers.put(c)
-	}
+	e.readers = newReaders(n, func() (*conn, error) {
+		return openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-8192)", "query_only(1)"}))
+	})
 	return nil
 }
 
@@ -91,12 +86,9 @@ func (e *lite) shutDown() error {
 	if e.writer != nil {
 		e.writer.stop()
 	}
-	for range e.all {
-		<-e.readers.free // wait for the running reads
-	}
 	var err error
-	for _, c := range e.all {
-		err = errors.Join(err, c.Close())
+	if e.readers != nil {
+		err = e.readers.close()
 	}
 	if e.writer != nil {
 		err = errors.Join(err, e.writer.conn.Close())
@@ -116,12 +108,15 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 			return busy()
 		}
 	}
-	c := e.readers.take()
+	c, err := e.readers.take()
+	if err != nil {
+		return err
+	}
 	defer e.readers.put(c)
 	if err := c.do("BEGIN"); err != nil {
 		return err
 	}
-	err := call(inside(ctx), fn, &Tx{session: c, db: e.db})
+	err = call(inside(ctx), fn, &Tx{session: c, db: e.db})
 	if end := c.do("COMMIT"); end != nil {
 		c.do("ROLLBACK") //nolint:errcheck // the connection must not keep its snapshot
 		err = errors.Join(err, end)
@@ -132,23 +127,38 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 func (e *lite) write(ctx context.Context, fn Func) error { return e.writer.do(ctx, fn) }
 
 // readers are the connections that nobody reads with. The one that was used last
-// is used next: a server with little to do then fills the cache of one, not of all.
+// is used next, and each is opened when it is first needed: a server with little to
+// do then fills the cache of one, not of all.
 type readers struct {
-	free chan struct{} // one for each connection in idle
+	free chan struct{} // one for each connection that may be taken
+	open func() (*conn, error)
 	mu   sync.Mutex
 	idle []*conn
 }
 
-func newReaders(n int) *readers { return &readers{free: make(chan struct{}, n)} }
+func newReaders(n int, open func() (*conn, error)) *readers {
+	r := &readers{free: make(chan struct{}, n), open: open}
+	for range n {
+		r.free <- struct{}{}
+	}
+	return r
+}
 
 // take is for those who received from free.
-func (r *readers) take() *conn {
+func (r *readers) take() (*conn, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := len(r.idle) - 1
-	c := r.idle[last]
-	r.idle = r.idle[:last]
-	return c
+	if last := len(r.idle) - 1; last >= 0 {
+		defer r.mu.Unlock()
+		c := r.idle[last]
+		r.idle = r.idle[:last]
+		return c, nil
+	}
+	r.mu.Unlock()
+	c, err := r.open()
+	if err != nil {
+		r.free <- struct{}{}
+	}
+	return c, err
 }
 
 func (r *readers) put(c *conn) {
@@ -156,6 +166,17 @@ func (r *readers) put(c *conn) {
 	r.idle = append(r.idle, c)
 	r.mu.Unlock()
 	r.free <- struct{}{}
+}
+
+// close waits for the running reads.
+func (r *readers) close() (err error) {
+	for range cap(r.free) {
+		<-r.free
+	}
+	for _, c := range r.idle {
+		err = errors.Join(err, c.Close())
+	}
+	return err
 }
 
 // conn is one connection with its prepared statements. One goroutine uses it at a
