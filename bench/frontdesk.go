@@ -19,6 +19,7 @@ type frontdesk struct {
 	*process
 	binary, data string
 	filled       int
+	serve        []string // further arguments
 }
 
 func (*frontdesk) name() string { return "frontdesk" }
@@ -100,9 +101,9 @@ func (f *frontdesk) launch(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	// The rate limit counts, but does not refuse: its cost is part of a request.
-	p, took, err := launch(ctx, addr, "/readyz", f.binary, "serve", "--data", f.data, "--listen", addr, "--mcp-listen",
-		"127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0",
-		"--rate-limit-enterprise", "60000000")
+	p, took, err := launch(ctx, addr, "/readyz", f.binary, append([]string{"serve", "--data", f.data, "--listen", addr,
+		"--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0",
+		"--rate-limit-enterprise", "60000000"}, f.serve...)...)
 	if err != nil {
 		return 0, err
 	}

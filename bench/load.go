@@ -15,12 +15,13 @@ import (
 
 // figures are what one run measured.
 type figures struct {
-	Throughput float64 `json:"throughput"`         // requests per second
-	P50        float64 `json:"p50Ms"`              // latency
-	P99        float64 `json:"p99Ms"`              //
-	CPU        float64 `json:"cpuMicroseconds"`    // of the server, per request
-	Bytes      int     `json:"bytes"`              // of an answer's body
-	Requests   int     `json:"requests,omitempty"` // measured
+	Throughput float64 `json:"throughput"`                     // requests per second
+	P50        float64 `json:"p50Ms"`                          // latency
+	P99        float64 `json:"p99Ms"`                          //
+	CPU        float64 `json:"cpuMicroseconds"`                // of the server, per request
+	Database   float64 `json:"databaseMicroseconds,omitempty"` // of a database beside it
+	Bytes      int     `json:"bytes"`                          // of an answer's body
+	Requests   int     `json:"requests,omitempty"`             // measured
 }
 
 // slack is how long a request may take past the end of its run.
@@ -42,7 +43,11 @@ func measure(ctx context.Context, o options, s side, load string) (figures, erro
 	defer cancel()
 	start := time.Now().Add(seconds(o.warm))
 	end := start.Add(seconds(o.seconds))
-	for range o.conns {
+	conns := o.conns
+	if load == createLone {
+		conns = 1
+	}
+	for range conns {
 		wg.Go(func() {
 			l := &loop{side: s, load: load, start: start, end: end}
 			err := l.run(ctx)
@@ -61,14 +66,16 @@ func measure(ctx context.Context, o options, s side, load string) (figures, erro
 	}
 	sleepUntil(ctx, start)
 	before, err := s.cpu()
+	beside, err3 := s.databaseCPU()
 	sleepUntil(ctx, end)
 	after, err2 := s.cpu()
+	besideAfter, err4 := s.databaseCPU()
 	wg.Wait()
 	s.count(load, int(answered.Load()))
 	if err := errors.Join(s.alive(), failed); err != nil {
 		return figures{}, err
 	}
-	if err := errors.Join(err, err2, ctx.Err()); err != nil {
+	if err := errors.Join(err, err2, err3, err4, ctx.Err()); err != nil {
 		return figures{}, err
 	}
 	if len(all) < 2 {
@@ -81,6 +88,7 @@ func measure(ctx context.Context, o options, s side, load string) (figures, erro
 		P50:        ms(all[n/2]),
 		P99:        ms(all[n*99/100]),
 		CPU:        float64((after - before).Microseconds()) / float64(n),
+		Database:   float64((besideAfter - beside).Microseconds()) / float64(n),
 		Bytes:      int(size.Load()),
 		Requests:   n,
 	}, nil

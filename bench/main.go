@@ -43,8 +43,8 @@ type options struct {
 }
 
 var (
-	allParts   = []string{"get", "list", "create", "keyed", "start", "large"}
-	allServers = []string{"bare", "frontdesk", "pocketbase"}
+	allParts   = []string{"get", "list", "create", "keyed", "lone", "start", "large"}
+	allServers = []string{"bare", "frontdesk", "postgres", "pocketbase"}
 )
 
 func parse() (options, error) {
@@ -187,6 +187,14 @@ func compare(ctx context.Context, o options, dir string, bins binaries, rep *rep
 		defer bare.stop()
 		sides = append([]side{bare}, sides...)
 	}
+	if slices.Contains(o.servers, "postgres") && databaseURL() != "" {
+		pg, err := setUpPostgres(ctx, bins, filepath.Join(dir, "postgres"), fd)
+		if err != nil {
+			return err
+		}
+		defer pg.stop()
+		sides = append(sides, pg)
+	}
 	if slices.Contains(o.servers, "pocketbase") {
 		pb, err := setUpPocketBase(ctx, bins, filepath.Join(dir, "pocketbase"), o.contacts, o.peer)
 		if err != nil {
@@ -204,12 +212,17 @@ func compare(ctx context.Context, o options, dir string, bins binaries, rep *rep
 					return fmt.Errorf("bench: %s on %s: %w", load, s.name(), err)
 				}
 				rep.add(load, s.name(), f)
+				if s == side(fd) {
+					if err := rep.memory(fd); err != nil {
+						return err
+					}
+				}
 				say("round %d/%d  %-7s %-11s %8.0f/s  p50 %7.2f ms  p99 %7.2f ms  %6.0f µs CPU each",
 					round+1, o.rounds, load, s.name(), f.Throughput, f.P50, f.P99, f.CPU)
 			}
 		}
 	}
-	if rep.RssAnonMB, err = fd.rssAnonMB(); err != nil {
+	if err := rep.memory(fd); err != nil {
 		return err
 	}
 	for _, s := range sides {

@@ -129,8 +129,9 @@ func (p *process) alive() error {
 
 // cpu is the time that the server and its children have spent on processors,
 // user and system. The kernel counts it in ticks of 10 ms.
-func (p *process) cpu() (time.Duration, error) {
-	pid := strconv.Itoa(p.cmd.Process.Pid)
+func (p *process) cpu() (time.Duration, error) { return cpuOf(strconv.Itoa(p.cmd.Process.Pid)) }
+
+func cpuOf(pid string) (time.Duration, error) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return 0, err
@@ -152,17 +153,33 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
 
+// databaseCPU is nothing: the database is in the process.
+func (p *process) databaseCPU() (time.Duration, error) { return 0, nil }
+
 // rssAnonMB is the server's own memory: what is resident and no file's.
-func (p *process) rssAnonMB() (float64, error) {
+func (p *process) rssAnonMB() (float64, error) { return p.statusMB("RssAnon:") }
+
+// peakMB is the most memory that the server had, without what it had of files at
+// the end. The kernel keeps only the peak of both together.
+func (p *process) peakMB() (float64, error) {
+	peak, err := p.statusMB("VmHWM:")
+	if err != nil {
+		return 0, err
+	}
+	files, err := p.statusMB("RssFile:")
+	return peak - files, err
+}
+
+func (p *process) statusMB(name string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, found := strings.CutPrefix(line, "RssAnon:"); found {
+		if rest, found := strings.CutPrefix(line, name); found {
 			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
 			return kb / 1024, err
 		}
 	}
-	return 0, errors.New("bench: no RssAnon in /proc/PID/status")
+	return 0, errors.New("bench: no " + name + " in /proc/PID/status")
 }

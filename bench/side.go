@@ -19,6 +19,8 @@ type side interface {
 	verify(ctx context.Context) error
 
 	cpu() (time.Duration, error)
+	// databaseCPU is that of a database in processes of its own.
+	databaseCPU() (time.Duration, error)
 	alive() error
 }
 
@@ -26,4 +28,5 @@ var (
 	_ side = (*bare)(nil)
 	_ side = (*frontdesk)(nil)
 	_ side = (*pocketbase)(nil)
+	_ side = (*postgres)(nil)
 )

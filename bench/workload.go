@@ -17,10 +17,11 @@ const (
 	listTen     = "list"   // the ten newest
 	create      = "create" // one contact, with its event and search row on our side
 	createKeyed = "keyed"  // the same under a new Idempotency-Key; the peer has no keys and creates plainly
+	createLone  = "lone"   // create by one connection, so that no two can share a commit
 )
 
 func workloads(only []string) (out []string) {
-	for _, w := range []string{getOne, listTen, create, createKeyed} {
+	for _, w := range []string{getOne, listTen, create, createKeyed, createLone} {
 		if slices.Contains(only, w) {
 			out = append(out, w)
 		}
@@ -28,7 +29,7 @@ func workloads(only []string) (out []string) {
 	return out
 }
 
-func creates(load string) bool { return load == create || load == createKeyed }
+func creates(load string) bool { return load == create || load == createKeyed || load == createLone }
 
 // keys makes every Idempotency-Key of this run a new one.
 var (

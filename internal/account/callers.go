@@ -83,7 +83,7 @@ func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
 // keyLogin reads a key and everything that decides what it may do, in one statement.
 func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Login, error) {
 	var row keyRow
-	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := a.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[keyRow](ctx, tx, `
 			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at,
 				o.plan, o.status,

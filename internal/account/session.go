@@ -71,7 +71,7 @@ func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error
 	}
 	hash, now := secret.Hash(token), a.clock.Now()
 	var s Session
-	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := a.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
 		s, err = db.One[Session](ctx, tx, `
 			SELECT s.id, s.created_at, s.used_at, u.id, u.email, u.name, m.role, o.id, o.name, o.status, o.plan,
 				b.id, b.timezone,

@@ -69,7 +69,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 	}
 	hash, open := secret.Hash(accessToken), secret.Hash(session)
 	var v loginRow
-	err := g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := g.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
 		v, err = db.One[loginRow](ctx, tx, `
 			SELECT g.id, g.organization_id, g.user_id, g.client_id, g.resource, g.end_reason, t.expires_at,
 				a.id, a.organization_id <> g.organization_id, a.status, a.deleted_at IS NOT NULL

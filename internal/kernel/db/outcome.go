@@ -48,6 +48,14 @@ func WithReserve(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withReserve{}, true)
 }
 
+type oneStatement struct{}
+
+// WithOneStatement is for a Read of a single statement, which needs no snapshot to
+// share with others. On PostgreSQL it has no transaction around it, and costs half.
+func WithOneStatement(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oneStatement{}, true)
+}
+
 type lockWaitKey struct{}
 
 // WithLockWait bounds how long each statement of a Write waits for a row that

@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -21,6 +22,7 @@ type pgSession struct {
 	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own
 	asked     time.Time     // when somebody wanted the connection
 	begun     bool
+	alone     bool // its only statement is its own transaction
 	beginErr  error // why it could not begin, so that nothing may follow
 	wantsMark bool  // it wants to know its mark
 	mark      mark
@@ -82,7 +84,10 @@ func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, 
 	case err != nil:
 	case s.beginErr != nil:
 		err = s.beginErr
-	case s.begun:
+	case s.alone && s.begun:
+		err = errors.New("more than the one statement that was announced")
+	case s.begun || s.alone:
+		s.begun = true
 		rows, _ := s.conn.Query(ctx, sql, values...) // the rows have its error
 		err = read(rows, p, next)
 	default:

@@ -206,6 +206,7 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 	if err != nil {
 		return asUnavailable(err)
 	}
+	s.alone = e.settings == "" && ctx.Value(oneStatement{}) != nil
 	err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
 	if s.idle() {
 		s.conn.Release()

@@ -138,6 +138,7 @@ func TestRoundTrips(t *testing.T) {
 		heard, ends int // round trips until the answer, and until the transaction has ended
 	}{
 		"read":           {func(ctx context.Context) error { return d.Read(ctx, count) }, 1, 2},
+		"one statement":  {func(ctx context.Context) error { return d.Read(db.WithOneStatement(ctx), count) }, 1, 1},
 		"write":          {func(ctx context.Context) error { return d.Write(ctx, change) }, 2, 2},
 		"read nothing":   {func(ctx context.Context) error { return d.Read(ctx, nothing) }, 0, 0},
 		"change nothing": {func(ctx context.Context) error { return d.Write(ctx, nothing) }, 0, 0},

@@ -87,7 +87,9 @@ func (w *writer) loop() {
 		select {
 		case first, ok := <-w.queue:
 			if !ok {
-				w.catchUp() // the rest waits for the next start
+				for range 10 { // what is left then waits for the next start
+					w.catchUp()
+				}
 				return
 			}
 			w.batch(first)
