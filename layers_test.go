@@ -51,7 +51,7 @@ var layers = [][]string{
 	{"internal/door/desk"},
 	{"internal/door/console"},
 	{"internal/door/*", "internal/adapter/*"},
-	{"internal/clients"},
+	{"internal/clients", "internal/archive"},
 	{"internal/app"},
 	{"cmd/*", "internal/apptest"},
 }

@@ -5,17 +5,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"frontdesk/internal/app"
+	"frontdesk/internal/archive"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 )
 
 type backupCommand struct {
+	Create backupCreate `cmd:"" default:"withargs" help:"Write a backup to a file: frontdesk backup PATH."`
+	Send   backupSend   `cmd:"" help:"Send an encrypted backup to --backup-to now."`
+	List   backupList   `cmd:"" help:"List the backups at --backup-to."`
+	Verify backupVerify `cmd:"" help:"Restore a backup into a temporary folder and compare."`
+	Key    backupKey    `cmd:"" help:"Make the key pair that sent backups are encrypted with."`
+}
+
+type backupCreate struct {
 	Path string `arg:"" help:"A new file for the rows. Stored files go into the folder PATH.files."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
@@ -25,7 +36,7 @@ func (o *streams) say(line string) { fmt.Fprintln(o.err, line) }
 
 // Run copies the database and its files through the running server, or itself.
 // The schema stays as it is, so that a backup can be made before an upgrade.
-func (c *backupCommand) Run(s *config.Settings, out *streams) error {
+func (c *backupCreate) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
 	if err := s.Settle(false); err != nil {
 		return err
@@ -70,20 +81,136 @@ func printSummary(out *streams, sum *app.Copied) error {
 	return nil
 }
 
-type restoreCommand struct {
-	Path string `arg:"" help:"The backup, with its folder PATH.files beside it if there is one." type:"existingfile"`
-	JSON bool   `help:"Print JSON." name:"json"`
+type backupSend struct {
+	JSON bool `help:"Print JSON." name:"json"`
 }
 
-// Run fills an empty database, of either kind, and brings it up to date.
-func (c *restoreCommand) Run(s *config.Settings, out *streams) error {
+// Run has the server send a backup, or does it itself.
+func (c *backupSend) Run(s *config.Settings, out *streams) error {
+	out.json = c.JSON
+	var data json.RawMessage
+	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
+		data, err = doer.Run(ctx, "backup.send", struct{}{}, out.say)
+		return err
+	})
+	if err != nil || out.json {
+		return errors.Join(err, printAnswer(out, data))
+	}
+	var sent app.Sent
+	if err := json.Unmarshal(data, &sent); err != nil {
+		return err
+	}
+	fmt.Fprintf(out.out, "%s: %d rows, %d files, %d bytes, %.1f s; %d older ones removed\n", sent.Name, sent.Rows,
+		sent.Files, sent.Bytes, sent.Seconds, sent.Removed)
+	return nil
+}
+
+type backupList struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+func (c *backupList) Run(s *config.Settings, out *streams) error {
+	if err := s.Settle(false); err != nil {
+		return err
+	}
+	if s.Backup.To == "" {
+		return errors.New("--backup-to: say where backups are")
+	}
+	shelf, err := archive.OpenShelf(context.Background(), s.Backup)
+	if err != nil {
+		return err
+	}
+	all, err := archive.List(context.Background(), shelf)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		out.json = true
+		data, err := json.Marshal(all)
+		return errors.Join(err, printAnswer(out, data))
+	}
+	for _, e := range all {
+		fmt.Fprintf(out.out, "%s  %s\n", e.At.Format(time.RFC3339), e.Name)
+	}
+	if len(all) == 0 {
+		out.say("There are no backups at " + s.Backup.To + " yet.")
+	}
+	return nil
+}
+
+type backupVerify struct {
+	What     string `arg:"" optional:"" default:"latest" help:"A backup's file, or the name of one at --backup-to."`
+	Identity string `help:"The private key, for an encrypted one." type:"existingfile" placeholder:"FILE"`
+	Temp     string `help:"Folder with room for the restored data." type:"existingdir" placeholder:"DIR"`
+	JSON     bool   `help:"Print JSON." name:"json"`
+}
+
+func (c *backupVerify) Run(s *config.Settings, out *streams) (err error) {
 	out.json = c.JSON
 	if err := s.Settle(false); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	sum, err := app.Restore(ctx, *s, c.Path, out.say)
+	from, err := app.OpenBackup(ctx, *s, c.What, c.Identity, c.Temp, out.say)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	sum, err := app.VerifyBackup(ctx, from.Path, c.Temp, out.say)
+	if err != nil {
+		return fmt.Errorf("the backup cannot be relied on: %w", err)
+	}
+	if err := printSummary(out, sum); err != nil {
+		return err
+	}
+	out.say("It was restored, and every row and file is as it was.")
+	return nil
+}
+
+type backupKey struct {
+	File string `arg:"" help:"A new file for the private key. Keep it away from the server." type:"path"`
+}
+
+func (c *backupKey) Run(out *streams) error {
+	text, recipient, err := archive.NewIdentity(time.Now())
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintln(out.out, recipient)
+	out.say("Set --backup-recipient to the line above. Keep " + c.File +
+		" where the server is not: without it no backup can be read, and with it every one.")
+	return nil
+}
+
+type restoreCommand struct {
+	Path     string `arg:"" help:"The backup, with its folder PATH.files beside it; or the name of one at --backup-to."`
+	Identity string `help:"The private key, for an encrypted one." type:"existingfile" placeholder:"FILE"`
+	JSON     bool   `help:"Print JSON." name:"json"`
+}
+
+// Run fills an empty database, of either kind, and brings it up to date.
+func (c *restoreCommand) Run(s *config.Settings, out *streams) (err error) {
+	out.json = c.JSON
+	if err := s.Settle(false); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	from, err := app.OpenBackup(ctx, *s, c.Path, c.Identity, "", out.say)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	sum, err := app.Restore(ctx, *s, from.Path, out.say)
 	if errors.Is(err, db.ErrOwned) {
 		return errors.New("a server runs on this database; stop it first")
 	}

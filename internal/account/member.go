@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -169,6 +170,16 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 		}
 		return m, c.Emit("user.password_changed", m.ID, m)
 	})
+}
+
+// OperatorOrganization is the one that was made first: that of whoever runs the server.
+// It returns an empty id when there is none.
+func OperatorOrganization(ctx context.Context, tx *db.Tx) (id.ID, error) {
+	org, err := db.One[id.ID](ctx, tx, "SELECT id FROM organizations WHERE deleted_at IS NULL ORDER BY seq LIMIT 1")
+	if errors.Is(err, db.ErrNone) {
+		return "", nil
+	}
+	return org, err
 }
 
 // OwnerEmails lists the addresses of an organization's owners, who are notified

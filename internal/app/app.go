@@ -188,6 +188,9 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Imports.Handle()
 	a.operations(more)
 	a.retention()
+	if err := a.sendBackups(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
 	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
 	a.REST = &rest.Door{
 		Runner:      a.Runner,

@@ -73,6 +73,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.time(ctx)
 	d.space()
 	d.storage(ctx)
+	d.backups(ctx)
 	return d.findings
 }
 

@@ -36,6 +36,9 @@ func (a *App) tasks() map[string]admin.Task {
 			}
 			return sum, err
 		}),
+		"backup.send": taskWith(func(ctx context.Context, _ struct{}, say db.Say) (any, error) {
+			return a.sendBackup(ctx, say)
+		}),
 		"domains.zone": taskWith(func(ctx context.Context, in ZoneTask, _ db.Say) (any, error) {
 			return a.zoneFile(ctx, in.Name)
 		}),

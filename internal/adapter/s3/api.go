@@ -151,6 +151,31 @@ func (c *client) listUploads(ctx context.Context, key string) ([]upload, error) 
 	return out.Upload, err
 }
 
+// list finds the keys that begin with a prefix.
+func (c *client) list(ctx context.Context, prefix string) (keys []string, err error) {
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	for range 1000 { // pages of 1,000 keys; a store that never ends is broken
+		var out struct {
+			Contents []struct {
+				Key string
+			}
+			IsTruncated           bool
+			NextContinuationToken string
+		}
+		if _, err := c.call(ctx, http.MethodGet, "", query, nil, &out); err != nil {
+			return nil, err
+		}
+		for _, o := range out.Contents {
+			keys = append(keys, o.Key)
+		}
+		if !out.IsTruncated || out.NextContinuationToken == "" {
+			break
+		}
+		query.Set("continuation-token", out.NextContinuationToken)
+	}
+	return keys, nil
+}
+
 // apiError is a refusal of the store.
 type apiError struct {
 	Status  int `xml:"-"`

@@ -1,5 +1,5 @@
 // Package s3 keeps the bytes of files in a bucket of Amazon S3, or of another
-// compatible store. api.go makes the eight requests that this
+// compatible store. api.go makes the nine requests that this
 // needs, signed by the signer of Amazon's SDK; credentials.go finds the keys.
 package s3
 
@@ -126,6 +126,12 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		}
 	}
 	return nil
+}
+
+// List finds the keys of blobs that begin with a prefix.
+func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
+	db.Outside(ctx)
+	return s.api.list(ctx, prefix)
 }
 
 // Check tries what a Put and a Delete need, which includes the right to list

@@ -30,6 +30,7 @@ type Settings struct {
 
 	Database        Database        `embed:"" prefix:"database-"`
 	Files           Files           `embed:"" prefix:"files-"`
+	Backup          Backup          `embed:"" prefix:"backup-"`
 	Mail            Mail            `embed:"" prefix:"mail-"`
 	SMTP            SMTP            `embed:"" prefix:"smtp-"`
 	MailServer      MailServer      `embed:"" prefix:"smtp-"`
@@ -276,7 +277,7 @@ func (s *Settings) Settle(demo bool) error {
 	if s.Workers < 1 || s.Workers > 1000 {
 		return errors.New("--workers: must be between 1 and 1000")
 	}
-	if err := s.Files.settle(); err != nil {
+	if err := errors.Join(s.Files.settle(), s.Backup.settle()); err != nil {
 		return err
 	}
 	if err := s.Providers.settle(demo, s.ClockOffset); err != nil {

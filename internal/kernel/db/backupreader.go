@@ -221,3 +221,34 @@ func CheckBackup(path string) (*Summary, error) {
 	return &Summary{File: path, Engine: r.head.Engine, Schema: r.head.Schema, CreatedAt: r.head.CreatedAt,
 		Tables: r.count.Tables, Rows: r.count.Rows, Bytes: info.Size()}, nil
 }
+
+// SameRows returns where two backups differ. What they say about themselves, such as
+// their time and engine, does not count.
+func SameRows(a, b string) error {
+	one, err := openBackup(a)
+	if err != nil {
+		return err
+	}
+	defer one.release()
+	two, err := openBackup(b)
+	if err != nil {
+		return err
+	}
+	defer two.release()
+	for {
+		more, err := one.next()
+		other, err2 := two.next()
+		switch {
+		case errors.Is(err, errEnd) && errors.Is(err2, errEnd):
+			return nil
+		case errors.Is(err, errEnd) || errors.Is(err2, errEnd):
+			return fmt.Errorf("one has more rows than the other: %d and %d", one.count.Rows, two.count.Rows)
+		case err != nil || err2 != nil:
+			return errors.Join(err, err2)
+		case more != other || !more && one.table.Name != two.table.Name:
+			return fmt.Errorf("they differ in the number of rows of %s", one.table.Name)
+		case more && !bytes.Equal(one.line, two.line):
+			return fmt.Errorf("they differ in row %d of %s", one.count.Rows, one.table.Name)
+		}
+	}
+}

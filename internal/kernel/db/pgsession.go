@@ -22,7 +22,7 @@ type pgSession struct {
 	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own
 	asked     time.Time     // when somebody wanted the connection
 	begun     bool
-	alone     bool // its only statement is its own transaction
+	alone     bool  // its only statement is its own transaction
 	beginErr  error // why it could not begin, so that nothing may follow
 	wantsMark bool  // it wants to know its mark
 	mark      mark

@@ -1,0 +1,314 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/archive"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/resource/domain"
+)
+
+// How long a backup may take, and when one that failed is tried again.
+const (
+	backupTime  = 12 * time.Hour
+	backupTries = 4
+	backupPause = 10 * time.Minute
+)
+
+// sendBackups declares the job that sends an encrypted backup away, if the settings
+// want that.
+func (a *App) sendBackups() error {
+	c := a.Settings.Backup
+	if c.To == "" {
+		return nil
+	}
+	if _, err := archive.Recipient(c.Recipient); err != nil {
+		return fmt.Errorf("--backup-recipient: %w", err)
+	}
+	job.HandleFlow(a.Jobs, "backups.send", func(ctx context.Context, j job.Job, _ struct{}) (job.Outcome, error) {
+		_, err := a.sendBackup(ctx, nil)
+		if err == nil {
+			return nil, nil
+		}
+		a.Log.ErrorContext(ctx, "no backup was sent", "to", c.To, "err", err)
+		if !j.Last() {
+			return nil, err
+		}
+		return func(ctx context.Context, tx *db.Tx) error { return a.backupFailed(ctx, tx, err) }, err
+	}, job.Every(c.Every), job.Timeout(backupTime), job.Attempts(backupTries),
+		job.Backoff(func(int) time.Duration { return backupPause }), job.Lane("backups", 1))
+	return nil
+}
+
+// backupFailed tells the owners of the organization that runs the server.
+func (a *App) backupFailed(ctx context.Context, tx *db.Tx, why error) error {
+	org, err := account.OperatorOrganization(ctx, tx)
+	if err != nil || org == "" {
+		return err
+	}
+	return a.notifyOwners(ctx, tx, org, domain.Notice{Subject: "The backup of your Frontdesk server failed",
+		Text: []string{
+			fmt.Sprintf("The server could not send its backup to %s, although it tried %d times. The reason: %v.",
+				a.Settings.Backup.To, backupTries, why),
+			fmt.Sprintf("It tries again in %s. Earlier backups are still there. On the server, frontdesk backup send "+
+				"makes one now and says what is wrong.", inHours(a.Settings.Backup.Every)),
+		}})
+}
+
+func inHours(d time.Duration) string {
+	if h := int(d.Hours()); h > 1 {
+		return fmt.Sprintf("%d hours", h)
+	}
+	return "an hour"
+}
+
+// Sent is a backup on its shelf.
+type Sent struct {
+	*Copied
+	Name    string `json:"name"`
+	To      string `json:"to"`
+	Removed int    `json:"removed"` // older ones
+}
+
+// sendBackup makes a backup, encrypts it, puts it on the shelf, reads it there again,
+// and removes those that are too old.
+func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error) {
+	c := a.Settings.Backup
+	if c.To == "" {
+		return nil, errors.New("--backup-to: say where backups go")
+	}
+	to, err := archive.Recipient(c.Recipient)
+	if err != nil {
+		return nil, fmt.Errorf("--backup-recipient: %w", err)
+	}
+	shelf, err := archive.OpenShelf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := removeLeftovers(a.Settings.Data, time.Now()); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(a.Settings.Data, sending)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	rows := filepath.Join(temp, "rows")
+	sum, err := a.backup(ctx, rows, say)
+	if err != nil {
+		return nil, err
+	}
+	name := archive.Name(sum.CreatedAt)
+	if say != nil {
+		say("sending " + name)
+	}
+	written := &summed{sum: sha256.New()}
+	r, w := io.Pipe()
+	go func() {
+		w.CloseWithError(archive.Write(io.MultiWriter(w, written), to, rows, bytesOf(rows)))
+	}()
+	err = shelf.Put(ctx, name, r)
+	r.CloseWithError(errors.New("nobody reads on"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot send the backup to %s: %w", c.To, err)
+	}
+	if err := readAgain(ctx, shelf, name, written); err != nil {
+		return nil, fmt.Errorf("%s at %s: %w", name, c.To, err)
+	}
+	removed, err := archive.Prune(ctx, shelf, c.Keep)
+	if err != nil {
+		return nil, err
+	}
+	sum.File, sum.Bytes = name, written.n
+	a.Log.InfoContext(ctx, "backup sent", "name", name, "to", c.To, "rows", sum.Rows, "files", sum.Files, "bytes",
+		written.n, "removed", removed)
+	return &Sent{Copied: sum, Name: name, To: c.To, Removed: removed}, nil
+}
+
+// sending begins the name of the folder in which a backup is made.
+const sending = "backup-"
+
+// removeLeftovers removes what a process that was killed left.
+func removeLeftovers(data string, now time.Time) error {
+	folders, err := filepath.Glob(filepath.Join(data, sending+"*"))
+	for _, folder := range folders {
+		if info, e := os.Stat(folder); e == nil && info.IsDir() && now.Sub(info.ModTime()) > backupTime {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+	}
+	return err
+}
+
+// summed counts and sums what is written to it.
+type summed struct {
+	n   int64
+	sum hash.Hash
+}
+
+func (s *summed) Write(p []byte) (int, error) {
+	s.n += int64(len(p))
+	return s.sum.Write(p)
+}
+
+// readAgain insists that the shelf has what was sent.
+func readAgain(ctx context.Context, shelf archive.Shelf, name string, want *summed) error {
+	r, err := shelf.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	got := &summed{sum: sha256.New()}
+	_, err = io.Copy(got, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	if got.n != want.n || string(got.sum.Sum(nil)) != string(want.sum.Sum(nil)) {
+		return errors.New("what is there is not what was sent")
+	}
+	return nil
+}
+
+// Opened is a backup that a restore can read, out of an archive or as it is.
+type Opened struct {
+	Path    string
+	cleanUp func() error
+}
+
+// Close removes what was decrypted.
+func (o *Opened) Close() error { return o.cleanUp() }
+
+// OpenBackup finds a backup: a file that the backup command wrote, an archive in a
+// file, or one on the shelf, by its name or as "latest". An archive needs the file of
+// the private key, and is decrypted into a folder below temp.
+func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp string, say db.Say) (*Opened, error) {
+	source, name, err := findBackup(ctx, s, what)
+	if err != nil {
+		return nil, err
+	}
+	if source == nil {
+		return &Opened{name, func() error { return nil }}, nil
+	}
+	defer source.Close()
+	if identity == "" {
+		return nil, fmt.Errorf("%s is encrypted; give --identity, the file that frontdesk backup key made", name)
+	}
+	keys, err := archive.Identities(identity)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp(temp, "frontdesk-backup-")
+	if err != nil {
+		return nil, err
+	}
+	if say != nil {
+		say("decrypting " + name)
+	}
+	path, err := archive.Extract(source, keys, folder)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(folder))
+	}
+	return &Opened{path, func() error { return os.RemoveAll(folder) }}, nil
+}
+
+// findBackup returns an archive, or nothing for a backup that is not encrypted.
+func findBackup(ctx context.Context, s config.Settings, what string) (source io.ReadCloser, name string, err error) {
+	if f, err := os.Open(what); err == nil {
+		head := make([]byte, len(archiveHead))
+		n, err := io.ReadFull(f, head)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+			return nil, "", errors.Join(err, f.Close())
+		}
+		if string(head[:n]) != archiveHead {
+			return nil, what, f.Close()
+		}
+		_, err = f.Seek(0, io.SeekStart)
+		return f, what, err
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return nil, "", err
+	}
+	if s.Backup.To == "" {
+		return nil, "", fmt.Errorf("there is no file %s, and no --backup-to where it could be", what)
+	}
+	shelf, err := archive.OpenShelf(ctx, s.Backup)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := archive.List(ctx, shelf)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, e := range all {
+		if what == "latest" || e.Name == what {
+			r, err := shelf.Open(ctx, e.Name)
+			return r, e.Name, err
+		}
+	}
+	return nil, "", fmt.Errorf("there is no backup %s at %s", what, s.Backup.To)
+}
+
+// archiveHead begins every archive.
+const archiveHead = "age-encryption.org/v1"
+
+// VerifyBackup restores a backup into a new folder below temp, as a restore would,
+// backs that up again, and insists that both have the same rows. The bytes of files
+// are compared with the checksums in their rows.
+func VerifyBackup(ctx context.Context, path, temp string, say db.Say) (out *Copied, err error) {
+	folder, err := os.MkdirTemp(temp, "frontdesk-verify-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	s := config.Settings{Data: filepath.Join(folder, "data")}
+	if err := os.Mkdir(s.Data, 0o700); err != nil {
+		return nil, err
+	}
+	if out, err = Restore(ctx, s, path, say); err != nil {
+		return nil, err
+	}
+	again := filepath.Join(folder, "again")
+	if _, err := db.Backup(ctx, DatabaseOptions(s), again, say); err != nil {
+		return nil, err
+	}
+	return out, db.SameRows(path, again)
+}
+
+// backups checks that the last backup is where it should be, and new enough.
+func (d *doctor) backups(ctx context.Context) {
+	c := d.settings.Backup
+	if c.To == "" {
+		d.note("backups", warn, "Set --backup-to and --backup-recipient, or make them yourself: docs/guide/backup.md.",
+			"The server sends none.")
+		return
+	}
+	_, err := archive.Recipient(c.Recipient)
+	var shelf archive.Shelf
+	var all []archive.Entry
+	if err == nil {
+		shelf, err = archive.OpenShelf(ctx, c)
+	}
+	if err == nil {
+		all, err = archive.List(ctx, shelf)
+	}
+	switch {
+	case err != nil:
+		d.note("backups", fail, "Check the --backup- settings.", "%v.", err)
+	case len(all) == 0:
+		d.note("backups", warn, "frontdesk backup send makes the first.", "There is none at %s yet.", c.To)
+	case time.Since(all[0].At) > 2*c.Every+time.Hour:
+		d.note("backups", fail, "frontdesk backup send says what is wrong.", "The last one at %s is of %s.", c.To,
+			all[0].At.Format(time.RFC3339))
+	default:
+		d.note("backups", fine, "", "%d at %s, the last one of %s. frontdesk backup verify tries it.", len(all), c.To,
+			all[0].At.Format(time.RFC3339))
+	}
+}

@@ -1,0 +1,63 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Backup says where encrypted backups are sent, and when.
+type Backup struct {
+	To        string        `help:"Folder or s3://BUCKET/FOLDER that the server sends backups to; empty for none."`
+	Every     time.Duration `help:"How often." default:"24h"`
+	Keep      int           `help:"How many of them stay." default:"14"`
+	Recipient string        `help:"Public key that they are encrypted for; frontdesk backup key makes one." placeholder:"age1…"`
+	Endpoint  string        `help:"S3-compatible store of the bucket; else Amazon S3." placeholder:"URL"`
+	Region    string        `help:"Region of the bucket." default:"us-east-1"`
+	AccessKey string        `help:"Access key of the store; else the machine's own."`
+	SecretKey string        `help:"Secret key; better set in the environment or file."`
+}
+
+// Bucket is where backups go, if that is a bucket. The prefix is empty or ends in a
+// slash.
+func (b Backup) Bucket() (bucket, prefix string, ok bool) {
+	rest, ok := strings.CutPrefix(b.To, "s3://")
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		prefix += "/"
+	}
+	return bucket, prefix, ok
+}
+
+func (b *Backup) settle() error {
+	bucket, _, isBucket := b.Bucket()
+	switch {
+	case b.To == "":
+		if b.Recipient != "" {
+			return errors.New("--backup-to: say where backups go, or leave out --backup-recipient")
+		}
+		return nil
+	case isBucket && bucket == "":
+		return errors.New("--backup-to: s3:// needs the name of a bucket")
+	case !isBucket && !filepath.IsAbs(b.To):
+		return fmt.Errorf("--backup-to: %q is neither the whole path of a folder nor s3://BUCKET", b.To)
+	case b.Recipient == "":
+		return errors.New("--backup-recipient: backups leave this machine only encrypted; frontdesk backup key FILE " +
+			"makes a key and prints the recipient")
+	case b.Every < time.Hour || b.Every > 31*24*time.Hour:
+		return errors.New("--backup-every: must be between 1h and 744h")
+	case b.Keep < 1 || b.Keep > 1000:
+		return errors.New("--backup-keep: must be between 1 and 1000")
+	case (b.AccessKey == "") != (b.SecretKey == ""):
+		return errors.New("--backup-access-key and --backup-secret-key: give both or neither")
+	}
+	if e := b.Endpoint; e != "" {
+		if u, err := url.Parse(e); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("--backup-endpoint: %q is not an http or https address", e)
+		}
+	}
+	return nil
+}
