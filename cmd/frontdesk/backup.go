@@ -161,6 +161,7 @@ func (c *backupVerify) Run(s *config.Settings, out *streams) (err error) {
 	if err != nil {
 		return fmt.Errorf("the backup cannot be relied on: %w", err)
 	}
+	sum.File = from.Name
 	if err := printSummary(out, sum); err != nil {
 		return err
 	}

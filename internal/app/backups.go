@@ -180,6 +180,7 @@ func readAgain(ctx context.Context, shelf archive.Shelf, name string, want *summ
 
 // Opened is a backup that a restore can read, out of an archive or as it is.
 type Opened struct {
+	Name    string
 	Path    string
 	cleanUp func() error
 }
@@ -196,7 +197,7 @@ func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp str
 		return nil, err
 	}
 	if source == nil {
-		return &Opened{name, func() error { return nil }}, nil
+		return &Opened{name, name, func() error { return nil }}, nil
 	}
 	defer source.Close()
 	if identity == "" {
@@ -217,7 +218,7 @@ func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp str
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(folder))
 	}
-	return &Opened{path, func() error { return os.RemoveAll(folder) }}, nil
+	return &Opened{name, path, func() error { return os.RemoveAll(folder) }}, nil
 }
 
 // findBackup returns an archive, or nothing for a backup that is not encrypted.
