@@ -195,7 +195,8 @@ func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS, 
 	defer conn.Close()
 	// Several processes may start at once; one migrates, the others wait. The lock
 	// is a row, because a session's lock does not survive a pooler.
-	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(200*time.Millisecond, 1500))
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(200*time.Millisecond, 1500),
+		lock.WithTableLeaseDuration(migratorLease), lock.WithTableHeartbeatInterval(migratorLease/4))
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
@@ -235,6 +236,9 @@ func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders
 	}
 	return nil
 }
+
+// migratorLease is how long others wait for a process that died while it migrated.
+const migratorLease = 12 * time.Second
 
 // lockAttempts is how often a migration tries to lock a table that others use.
 const lockAttempts = 60
