@@ -27,7 +27,7 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-
 	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers
+judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers, Litestream
 	scripts/judge-openapi
 	scripts/judge-clients
 	scripts/judge-agents
@@ -36,6 +36,7 @@ judges: ## What others wrote reads what we write: OpenAPI tools, compilers of th
 	scripts/judge-mail
 	scripts/judge-webhooks
 	scripts/judge-domains
+	scripts/judge-litestream
 
 attacks: ## Replay the attacks that an earlier version gave way to; all are refused
 	scripts/in-memory scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }
