@@ -35,7 +35,8 @@ func Batch(create, update *Op) *Op {
 		Events:  slices.Concat(create.Events, update.Events),
 		Example: `{"mode": "each", "rows": [` + create.Example + `, ` + update.Example + `]}`,
 	}, runBatch)
-	o.batch, o.out.max = &batch{create, update}, o.in.props["rows"].node.max
+	out := *o.out
+	o.batch, o.out, out.max = &batch{create, update}, &out, o.in.props["rows"].node.max
 	o.in.props["rows"].node.elem.shown = batchRowNode(create, update)
 	return o
 }

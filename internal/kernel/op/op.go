@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -254,8 +255,17 @@ func compileOut(o *Op, t reflect.Type) *node {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return compile(t, map[reflect.Type]*node{}).asAnswer()
+	if n, ok := answers.Load(t); ok {
+		return n.(*node)
+	}
+	n := compile(t, map[reflect.Type]*node{}).asAnswer()
+	answers.Store(t, n)
+	return n
 }
+
+// answers are the schemas of answers by their type, which most operations of a noun
+// share. They do not change once they are here.
+var answers sync.Map
 
 // origins checks that path and input name the same fields.
 func (o *Op) origins() {
