@@ -8,9 +8,9 @@ import (
 )
 
 // garbageRoom is how much garbage the heap may hold before it is collected. The
-// heap is small and short-lived, about 15 MB: to collect it whenever it has
+// heap is small and short-lived, about 12 MB: to collect it whenever it has
 // doubled, as Go does by itself, would take a fifth of a list's CPU time.
-const garbageRoom = 32 << 20
+const garbageRoom = 20 << 20
 
 // paceGarbage gives the heap that room, or as much as is in use where that is
 // more, and looks again after each collection. A fixed percentage would let an
