@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"go/parser"
 	"go/token"
 	"os"
@@ -264,6 +265,28 @@ var (
 		"automation_executions_age": "the purge of executions serves every organization",
 	}
 )
+
+// docs/codes.md lists every code that an answer may have.
+func TestCodes(t *testing.T) {
+	listed := read(t, "docs/codes.md")
+	define := regexp.MustCompile(`Define\("([A-Z_]+)"`)
+	found := 0
+	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || forTests(strings.TrimSuffix(name, ".go")) ||
+			strings.HasPrefix(name, "internal/apptest") {
+			return err
+		}
+		for _, m := range define.FindAllStringSubmatch(read(t, name), -1) {
+			if found++; !strings.Contains(listed, "| `"+m[1]+"` |") {
+				t.Errorf("%s: docs/codes.md lacks %s", name, m[1])
+			}
+		}
+		return nil
+	})
+	if err != nil || found < 50 {
+		t.Errorf("%d codes found, %v", found, err)
+	}
+}
 
 func TestMigrations(t *testing.T) {
 	names, _ := filepath.Glob("migrations/*.sql")

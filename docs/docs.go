@@ -4,7 +4,7 @@ package docs
 
 import "embed"
 
-// Pages are guide/*.md, contract.md and codes.md.
+// Pages are guide/*.md with their pictures, contract.md and codes.md.
 //
-//go:embed guide/*.md contract.md codes.md
+//go:embed guide/*.md guide/pictures/*.svg contract.md codes.md
 var Pages embed.FS

@@ -67,6 +67,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		http.Redirect(w, r, "/docs/guide/first-call", http.StatusSeeOther)
 	})
 	mux.HandleFunc("GET /docs/guide/{page}", d.guidePage)
+	mux.HandleFunc("GET /docs/guide/pictures/{name}", picture)
 	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8",
 		"docs.js": "text/javascript; charset=utf-8"} {
 		mux.HandleFunc("GET /docs/"+name, func(w http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,7 @@ package docs
 import (
 	"bytes"
 	"html/template"
+	"net/http"
 	"path"
 	"regexp"
 	"strings"
@@ -93,6 +94,8 @@ func (c *chapter) read(source []byte) error {
 			} else {
 				gone = append(gone, n)
 			}
+		case *ast.Image:
+			n.Destination = []byte("/docs/guide/" + string(n.Destination))
 		case *ast.Text:
 			plain.Write(n.Value(source))
 			plain.WriteByte(' ')
@@ -153,4 +156,15 @@ func guideLink(to string) (string, bool) {
 		anchor = "#" + anchor
 	}
 	return "/docs/guide/" + name + anchor, true
+}
+
+// picture serves a drawing of the guide.
+func picture(w http.ResponseWriter, r *http.Request) {
+	text, err := pages.Pages.ReadFile("guide/pictures/" + r.PathValue("name"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	serve(w, "image/svg+xml", func() ([]byte, error) { return text, nil })
 }
