@@ -206,6 +206,13 @@ var (
 		"allowances":        "callers have them before anybody knows who they are",
 		"password_links":    "a user may belong to several organizations",
 		"known_browsers":    "a user may belong to several organizations",
+
+		"passkeys":           "a user may belong to several organizations",
+		"code_secrets":       "a user may belong to several organizations",
+		"recovery_codes":     "a user may belong to several organizations",
+		"sign_ins":           "a user may belong to several organizations",
+		"passkey_challenges": "a user may belong to several organizations",
+
 		"link_signing_keys": "the links are the server's",
 		"mail_keys":         "the domain is the server's",
 		"oauth_clients":     "a client registers before it knows any user",
@@ -239,6 +246,13 @@ var (
 		"sessions_expired": "the purge of sessions serves every organization",
 
 		"password_links_user": "a user has one, in whatever organizations",
+
+		"passkeys_user":              "a user's passkeys, in every organization",
+		"recovery_codes_user":        "a user's codes, in every organization",
+		"sign_ins_user":              "a user's sign-ins end with the password, in every organization",
+		"sign_ins_expired":           "each new one sweeps the expired ones of all users",
+		"passkey_challenges_hash":    "a challenge is found by the session or sign-in that asked",
+		"passkey_challenges_expired": "each new one sweeps the expired ones of all users",
 
 		"known_browsers_hash":    "a browser belongs to the users who signed in with it",
 		"known_browsers_user":    "a user's browsers are forgotten with the password, in every organization",

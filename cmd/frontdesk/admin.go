@@ -37,6 +37,7 @@ type adminCommand struct {
 		Enable  userEnable  `cmd:"" help:"Enable a disabled user."`
 
 		PasswordLink userPasswordLink `cmd:"" help:"Print a link to set a new password; pass it only to the person."`
+		ResetFactors userResetFactors `cmd:"" help:"Remove the second factors of a user who lost them."`
 	} `cmd:"" help:"Users."`
 	Agreement struct {
 		Accept agreementAccept `cmd:"" help:"Accept an agreement on behalf of an owner or admin."`
@@ -337,6 +338,20 @@ func (*userPasswordLink) Help() string {
 
 func (c *userPasswordLink) Run(s *config.Settings, out *streams) error {
 	return do(s, out, admin.Request{Operation: "users.link_password"}, map[string]any{"email": c.Email})
+}
+
+type userResetFactors struct {
+	Email string `arg:"" help:"The user's email."`
+}
+
+// Help is what --help says about the command.
+func (*userResetFactors) Help() string {
+	return "Passkeys, one-time codes and recovery codes end, and so do all sessions of the user, who is told by mail. " +
+		"Make sure that you know who asks: from then on the password alone signs in."
+}
+
+func (c *userResetFactors) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "users.reset_factors"}, map[string]any{"email": c.Email})
 }
 
 type agreementAccept struct {

@@ -17,9 +17,12 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
+
+	"github.com/go-webauthn/webauthn/webauthn"
 )
 
-// Config is what accounts need. DB, Clock, Jobs and Connections are required.
+// Config is what accounts need. DB, Clock, Jobs, Connections, Seal and Notify are
+// required.
 type Config struct {
 	DB    *db.DB
 	Clock *clock.Clock
@@ -33,7 +36,13 @@ type Config struct {
 	// Cards is the real payment provider, which saves the cards. When it is nil,
 	// sandbox cards are charged.
 	Cards CardProvider
-	// BaseURL is the console's address, for the links in refusals.
+	// Seal seals the secrets of one-time codes.
+	Seal op.Sealer
+	// Notify mails a notice to a user, as a message of the organization that is sent
+	// once the transaction is committed.
+	Notify func(ctx context.Context, tx *db.Tx, org id.ID, email string, n Notice) error
+	// BaseURL is the console's address, for the links in refusals. Passkeys are
+	// bound to its host.
 	BaseURL string
 	// AgentAllowance tells how many tool calls an organization has left; nil
 	// where there are no agents.
@@ -48,11 +57,19 @@ type Accounts struct {
 	callers callerCache
 	used    lastUsed
 	tries   attempts
+	codes   attempts
 	setups  limit.Limiter[id.ID]
 	jobs    *job.Queue
 
 	strangers   *queue
 	connections Connections
+	passkeys    *webauthn.WebAuthn // nil where no browser offers any
+}
+
+// Notice is a mail to a user about their own account.
+type Notice struct {
+	Subject string
+	Text    []string // paragraphs
 }
 
 // Connections ends connections for good, in the transaction of the call.
@@ -67,7 +84,7 @@ type Connections interface {
 
 // New panics when a required field is missing.
 func New(c Config) *Accounts {
-	config.Require(c, "DB", "Clock", "Jobs", "Connections")
+	config.Require(c, "DB", "Clock", "Jobs", "Connections", "Seal", "Notify")
 	a := &Accounts{
 		db:          c.DB,
 		clock:       c.Clock,
@@ -76,7 +93,9 @@ func New(c Config) *Accounts {
 		config:      c,
 		strangers:   newQueue(),
 	}
-	a.tries.share(limit.Share(c.DB))
+	a.tries.share(limit.Share(c.DB), "sign-in")
+	a.codes.share(limit.Share(c.DB), "code")
+	a.passkeys = newRelyingParty(c.BaseURL)
 	return a
 }
 
@@ -110,7 +129,8 @@ func (a *Accounts) Operations() []*op.Op {
 		colleagueOperations(),
 		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
 		a.keyOperations(), a.agentOperations(), a.askingOperations(), a.cardOperations(), a.cardSetupOperations(),
-		a.meOperations(), a.sessionOperations(), a.setupOperations(),
+		a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(), a.factorOperations(),
+		a.passkeyOperations(), a.sessionListOperations(),
 	} {
 		all = append(all, part...)
 	}

@@ -98,7 +98,7 @@ func (a *Accounts) inviteOperations() []*op.Op {
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"invite.accepted", "user.created", "session.created"},
-			Errors:   []*fault.Kind{UserExists, Unproven},
+			Errors:   []*fault.Kind{UserExists, Unproven, SignInFirst},
 			Example: `{"token": "fdi_0000000000000000000000000000000000000000", "name": "Grace Hopper", "password": ` +
 				`"a long ` +
 				`sentence", "address": "192.0.2.7"}`,
@@ -197,8 +197,7 @@ type inviteAccept struct {
 	Session  *string `json:"session" doc:"the invited user's session, if already signed in"`
 	Name     *string `json:"name" min:"1" doc:"the new user's name"`
 	Password *string `json:"password" max:"1000" doc:"the existing user's password, or a new one"`
-	Address  string  `json:"address"`
-	Browser  string  `json:"browser" default:""`
+	Origin
 }
 
 func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept) (*NewSession, error) {
@@ -233,7 +232,7 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 		if _, err := a.join(ctx, c, who.user, v.Role); err != nil {
 			return nil, err
 		}
-		return a.beginSession(ctx, c, who.user, in.Browser)
+		return a.beginSession(ctx, c, who.user, in.Origin, who.factor)
 	})
 }
 
@@ -242,6 +241,7 @@ type guest struct {
 	user    id.ID
 	known   *credentials // an existing user who proved their password
 	session bool         // already signed in
+	factor  Factor       // that the session has proven
 	hash    string       // of a new user's password
 }
 
@@ -250,7 +250,15 @@ type guest struct {
 func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
 	switch {
 	case g.known != nil:
-		return g.known.recheck(ctx, c.Tx)
+		if err := g.known.recheck(ctx, c.Tx); err != nil {
+			return err
+		}
+		// The password alone does not sign in whoever has a second factor.
+		has, err := hasFactor(ctx, c.Tx, g.user)
+		if err == nil && has {
+			return SignInFirst.New()
+		}
+		return err
 	case g.session:
 		// Whoever ends all sessions locks the user, and so finds the one that begins here.
 		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET updated_at = updated_at WHERE id = $1", g.user); err != nil {
@@ -273,7 +281,7 @@ func (a *Accounts) guestFor(ctx context.Context, c *op.Call, v *Invitation, in i
 	if in.Session != nil {
 		s, err := a.BySession(ctx, *in.Session)
 		if err == nil && db.Fold(s.Email) == db.Fold(v.Email) {
-			return &guest{user: s.User, session: true}, nil
+			return &guest{user: s.User, session: true, factor: s.Factor}, nil
 		}
 		if err != nil && !fault.Has(err, fault.Unauthorized) {
 			return nil, err

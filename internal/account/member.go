@@ -8,7 +8,6 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
-	"frontdesk/internal/kernel/secret"
 )
 
 // OwnerLast refuses to leave an organization without an owner.
@@ -145,7 +144,6 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 	if err != nil {
 		return nil, err
 	}
-	keep := secret.Hash(in.Token)
 	return op.Finish(ctx, c, func(ctx context.Context) (*Member, error) {
 		// If the password changed in the meantime, its owner took the account back.
 		if err := known.recheck(ctx, c.Tx); err != nil {
@@ -156,8 +154,7 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 			c.Now); err != nil {
 			return nil, err
 		}
-		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", m.ID,
-			keep[:]); err != nil {
+		if err := endSessions(ctx, c.Tx, m.ID, in.Token); err != nil {
 			return nil, err
 		}
 		if err := forgetBrowsers(ctx, c.Tx, m.ID, in.Browser); err != nil {

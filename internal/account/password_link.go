@@ -154,7 +154,7 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 		if n == 0 {
 			return op.Nothing{}, errPasswordLinkGone()
 		}
-		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1", user); err != nil {
+		if err := endSessions(ctx, c.Tx, user, ""); err != nil {
 			return op.Nothing{}, err
 		}
 		if err := forgetBrowsers(ctx, c.Tx, user, ""); err != nil {

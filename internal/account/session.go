@@ -38,11 +38,17 @@ type Session struct {
 	Business   id.ID      `db:"business_id"` // the organization's first
 	Timezone   string     `db:"timezone"`
 	Domains    bool       `db:"domains"` // the first business accepted the domain agreements
+	Factor     Factor     `db:"factor"`  // what it proved beyond the password; empty for nothing
+	Required   bool       `db:"requires_factor"`
 	agreements string
 }
 
 // Manager reports whether the user may manage the account.
 func (s *Session) Manager() bool { return s.Role == "owner" || s.Role == "admin" }
+
+// MustEnroll reports whether the user has to add a second factor before anything
+// else, because the organization requires one of its owners and admins.
+func (s *Session) MustEnroll() bool { return s.Required && s.Manager() && s.Factor == "" }
 
 // RolePermissions returns what a member with a role may do. Owners and admins
 // may do everything, members everything except manage the account.
@@ -56,11 +62,16 @@ func RolePermissions(role string) op.Permissions {
 	return p
 }
 
-// UserCaller returns the caller of a session.
+// UserCaller returns the caller of a session. Somebody who must add a second
+// factor first may do nothing with the organization's data.
 func UserCaller(s *Session) *op.Caller {
-	return &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
+	c := &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
 		Role: s.Role, Permissions: RolePermissions(s.Role), Agreements: Agreements(s.Domains),
 		AgreementURL: s.agreements}
+	if s.MustEnroll() {
+		c.Permissions = 0
+	}
+	return c
 }
 
 // BySession finds the session of a token. A token that is unknown or expired, or
@@ -76,7 +87,8 @@ func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error
 			SELECT s.id, s.created_at, s.used_at, u.id, u.email, u.name, m.role, o.id, o.name, o.status, o.plan,
 				b.id, b.timezone,
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = o.id AND g.business_id = b.id
-					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL)
+					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL),
+				s.factor, o.requires_factor
 			FROM sessions s JOIN users u ON u.id = s.user_id
 				JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
 					AND m.deleted_at IS NULL
@@ -109,33 +121,49 @@ type SignedIn struct {
 	CreatedAt      clock.Time `json:"createdAt"`
 	OrganizationID id.ID      `json:"organizationId"`
 	UserID         id.ID      `json:"userId"`
+	Factor         Factor     `json:"factor" doc:"the second factor that was proven; empty for none"`
 }
 
-// NewSession is a session with its token, which is shown only once.
+const signedInColumns = "id, created_at, organization_id, user_id, factor"
+
+// NewSession is a session with its token, which is shown only once. A sign-in
+// that waits for a second factor has no session yet, only a token to go on with.
 type NewSession struct {
 	SignedIn
-	Token   string `json:"token" doc:"for the cookie"`
+	Token   string `json:"token" doc:"for the cookie; empty while a second factor is missing"`
 	Browser string `json:"browser" doc:"for the cookie that identifies the browser later"`
+	Pending string `json:"pending" doc:"the sign-in that waits for a second factor; empty for none"`
 }
 
-// beginSession creates a session for a user in the call's organization. The
-// call had no caller until now, so the user becomes it.
-func (a *Accounts) beginSession(ctx context.Context, c *op.Call, user id.ID, browser string) (*NewSession, error) {
+// Origin is where a sign-in comes from.
+type Origin struct {
+	Address   string `json:"address" default:"" doc:"source address, for the limits and the list of sessions"`
+	Browser   string `json:"browser" default:"" doc:"the browser's token, if it has one"`
+	UserAgent string `json:"userAgent" default:"" max:"500" doc:"what the browser calls itself"`
+}
+
+// beginSession creates a session for a user in the call's organization, with the
+// second factor that was proven, if any. The call had no caller until now, so the
+// user becomes it.
+func (a *Accounts) beginSession(ctx context.Context, c *op.Call, user id.ID, from Origin, f Factor) (*NewSession,
+	error) {
 	token := secret.NewToken(SessionPrefix)
 	hash := secret.Hash(token)
-	browser, err := knowBrowser(ctx, c, user, browser)
+	browser, err := knowBrowser(ctx, c, user, from.Browser)
 	if err != nil {
 		return nil, err
 	}
-	s := &NewSession{SignedIn{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, UserID: user}, token, browser}
+	s := &NewSession{SignedIn: SignedIn{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org, UserID: user, Factor: f},
+		Token: token, Browser: browser}
 	// Each sign-in sweeps the expired sessions; nothing else needs these rows.
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
 	_, err = db.Exec(ctx, c.Tx, `
-		INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $5, $6)`,
-		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdle))
+		INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at, user_agent, address,
+			factor)
+		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9)`,
+		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdle), from.UserAgent, from.Address, f)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +230,7 @@ func (a *Accounts) switchOrganization(ctx context.Context, c *op.Call, in sessio
 		UPDATE sessions
 		SET organization_id = $3
 		WHERE hash = $1 AND user_id = $2
-		RETURNING id, created_at, organization_id, user_id`,
+		RETURNING `+signedInColumns,
 		hash[:], c.Caller.ID, in.OrganizationID)
 	if err != nil {
 		return nil, db.Missing(err, "session")
@@ -221,7 +249,7 @@ func (a *Accounts) signOut(ctx context.Context, c *op.Call, in sessionEnd) (op.N
 	s, err := db.One[SignedIn](ctx, c.Tx, `
 		DELETE FROM sessions
 		WHERE hash = $1 AND user_id = $2
-		RETURNING id, created_at, organization_id, user_id`, hash[:], c.Caller.ID)
+		RETURNING `+signedInColumns, hash[:], c.Caller.ID)
 	if errors.Is(err, db.ErrNone) {
 		return op.Nothing{}, nil
 	}

@@ -84,10 +84,10 @@ type organizationSetUp struct {
 	Token            string  `json:"token"`
 	OrganizationName string  `json:"organizationName" min:"1"`
 	BusinessName     *string `json:"businessName" min:"1" doc:"by default the organization's name"`
-	Browser          string  `json:"browser" default:""`
 	Name             string  `json:"name" min:"1"`
 	Email            string  `json:"email" format:"email"`
 	Password         string  `json:"password" max:"1000"`
+	Origin
 }
 
 // setUp is one transaction: either the owner, the organization and the business
@@ -130,6 +130,6 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		if _, err := a.join(ctx, c, user, "owner"); err != nil {
 			return nil, err
 		}
-		return a.beginSession(ctx, c, user, in.Browser)
+		return a.beginSession(ctx, c, user, in.Origin, "")
 	})
 }

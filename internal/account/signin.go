@@ -37,6 +37,7 @@ const (
 	triesPerPair    = 5
 	triesPerAccount = 20
 	triesWindow     = 10 * time.Minute
+	codesPerDay     = 50 // with three codes that are right at a time, 1 in 6,600 is guessed
 )
 
 // sender is the origin of an attempt.
@@ -54,20 +55,22 @@ type knownBrowser struct {
 	user    id.ID
 }
 
-// attempts are the allowances for wrong passwords.
+// attempts are the allowances for wrong passwords, and those for wrong codes.
 type attempts struct {
 	browsers  limit.Exact[knownBrowser]
 	addresses limit.Exact[string]
 	pairs     limit.Exact[pair]
 	accounts  limit.Exact[string]
+	days      limit.Exact[string] // of codes only
 }
 
 // share lets all processes over one database count together.
-func (t *attempts) share(l *limit.Ledger) {
-	t.browsers = limit.Exact[knownBrowser]{Name: "sign-in browser", Ledger: l}
-	t.addresses = limit.Exact[string]{Name: "sign-in address", Ledger: l}
-	t.pairs = limit.Exact[pair]{Name: "sign-in pair", Ledger: l}
-	t.accounts = limit.Exact[string]{Name: "sign-in account", Ledger: l}
+func (t *attempts) share(l *limit.Ledger, what string) {
+	t.browsers = limit.Exact[knownBrowser]{Name: what + " browser", Ledger: l}
+	t.addresses = limit.Exact[string]{Name: what + " address", Ledger: l}
+	t.pairs = limit.Exact[pair]{Name: what + " pair", Ledger: l}
+	t.accounts = limit.Exact[string]{Name: what + " account", Ledger: l}
+	t.days = limit.Exact[string]{Name: what + " day", Ledger: l}
 }
 
 // allowance is one of the limits, for one key.
@@ -76,27 +79,34 @@ type allowance struct {
 	refund func(ctx context.Context) error
 }
 
-func allowanceOf[K comparable](l *limit.Exact[K], key K, n int) allowance {
+func allowanceOf[K comparable](l *limit.Exact[K], key K, n int, window time.Duration) allowance {
 	return allowance{
 		spend: func(ctx context.Context, now time.Time) (limit.Verdict, error) {
-			return l.Spend(ctx, key, n, triesWindow, now)
+			return l.Spend(ctx, key, n, window, now)
 		},
-		refund: func(ctx context.Context) error { return l.Return(ctx, key, n, triesWindow) },
+		refund: func(ctx context.Context) error { return l.Return(ctx, key, n, window) },
 	}
 }
 
 // ofSender returns the allowances of an unknown sender, the account's last.
 func (t *attempts) ofSender(account, address string) []allowance {
 	return []allowance{
-		allowanceOf(&t.addresses, address, triesPerAddress),
-		allowanceOf(&t.pairs, pair{address, account}, triesPerPair),
-		allowanceOf(&t.accounts, account, triesPerAccount),
+		allowanceOf(&t.addresses, address, triesPerAddress, triesWindow),
+		allowanceOf(&t.pairs, pair{address, account}, triesPerPair, triesWindow),
+		allowanceOf(&t.accounts, account, triesPerAccount, triesWindow),
 	}
+}
+
+// codesOf adds to that a number of wrong codes per day. Six digits are few, and
+// whoever tries them already knows the password.
+func (t *attempts) codesOf(account, address string) []allowance {
+	return append(t.ofSender(account, address), allowanceOf(&t.days, account, codesPerDay, 24*time.Hour))
 }
 
 // ofBrowser returns the allowance of a known browser.
 func (t *attempts) ofBrowser(browser string, user id.ID) []allowance {
-	return []allowance{allowanceOf(&t.browsers, knownBrowser{secret.Hash(browser), user}, triesPerBrowser)}
+	known := knownBrowser{secret.Hash(browser), user}
+	return []allowance{allowanceOf(&t.browsers, known, triesPerBrowser, triesWindow)}
 }
 
 // spend takes one attempt from each allowance before the password is checked,
@@ -110,7 +120,7 @@ func spend(ctx context.Context, all []allowance, now time.Time) error {
 			return err
 		}
 		if !v.OK {
-			f := fault.RateLimited.Say("Too many wrong passwords. Try again in %s.", inWords(v.Retry))
+			f := fault.RateLimited.Say("Too many wrong passwords or codes. Try again in %s.", inWords(v.Retry))
 			f.RetryAfter = v.Retry
 			return f
 		}
@@ -127,6 +137,9 @@ func forgive(ctx context.Context, all []allowance) (err error) {
 }
 
 func inWords(d time.Duration) string {
+	if d > 15*time.Minute {
+		return "half an hour"
+	}
 	if d > 90*time.Second {
 		return "a few minutes"
 	}
@@ -255,8 +268,7 @@ func (u *credentials) recheck(ctx context.Context, tx *db.Tx) error {
 type sessionCreate struct {
 	Email    string `json:"email"`
 	Password string `json:"password" max:"1000"`
-	Address  string `json:"address" doc:"source address of the attempt, for the limit"`
-	Browser  string `json:"browser" default:"" doc:"the browser's token, if it has one"`
+	Origin
 }
 
 func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*NewSession, error) {
@@ -265,20 +277,25 @@ func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*N
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
-		org, err := db.One[id.ID](ctx, c.Tx, `
-			SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.organization_id
-			WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL
-			ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user.ID)
-		if errors.Is(err, db.ErrNone) {
-			return nil, NoMembership.New()
-		}
-		if err != nil {
+		if c.Org, err = firstOrganization(ctx, c.Tx, user.ID); err != nil {
 			return nil, err
 		}
-		c.Org = org
 		if err := user.recheck(ctx, c.Tx); err != nil {
 			return nil, err
 		}
-		return a.beginSession(ctx, c, user.ID, in.Browser)
+		return a.firstStep(ctx, c, user.ID, in.Origin)
 	})
+}
+
+// firstOrganization is the one that a user sees after signing in: the first that
+// is active, if any.
+func firstOrganization(ctx context.Context, tx *db.Tx, user id.ID) (id.ID, error) {
+	org, err := db.One[id.ID](ctx, tx, `
+		SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.organization_id
+		WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL
+		ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user)
+	if errors.Is(err, db.ErrNone) {
+		return "", NoMembership.New()
+	}
+	return org, err
 }

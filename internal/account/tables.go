@@ -27,7 +27,18 @@ var (
 		Refs:      []db.Ref{db.To("user_id", "users", db.Keeps)},
 		Permanent: true,
 	})
-	_ = db.Declare("sessions", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("sessions", db.Life{
+		Refs:       []db.Ref{db.To("user_id", "users", db.Keeps)},
+		Unexported: []string{"user_agent", "address"},
+	})
+	_ = db.Declare("passkeys", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("code_secrets", db.Life{
+		Refs:   []db.Ref{db.To("user_id", "users", db.Keeps)},
+		Sealed: []db.Sealed{{Column: "secret", Place: "'code_secrets/' || user_id"}},
+	})
+	_ = db.Declare("recovery_codes", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("sign_ins", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("passkey_challenges", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
 	_ = db.Declare("setup_links", db.Life{})
 	_ = db.Declare("password_links", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
 	_ = db.Declare("known_browsers", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})

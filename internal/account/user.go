@@ -235,10 +235,15 @@ type userByEmail struct {
 	Email string `json:"email"`
 }
 
+// membersOf lists a user as each organization knows the user.
+func membersOf(ctx context.Context, tx *db.Tx, user id.ID) ([]Member, error) {
+	return db.All[Member](ctx, tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
+}
+
 // emitEverywhere emits an event to every organization that a user belongs to.
 // It returns the user as each of them knows the user.
 func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) ([]Member, error) {
-	all, err := db.All[Member](ctx, c.Tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
+	all, err := membersOf(ctx, c.Tx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +269,7 @@ func (a *Accounts) setUser(status Status, event string) func(context.Context, *o
 		}
 		if status != Active {
 			// Enabling the user later does not restore the sessions.
-			if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1", user); err != nil {
+			if err := endSessions(ctx, c.Tx, user, ""); err != nil {
 				return nil, err
 			}
 		}

@@ -233,6 +233,8 @@ func (a *App) openAccounts() {
 		DomainAgreement:   s.Agreement.Domain,
 		BaseURL:           s.BaseURL,
 		Cards:             a.cardProvider(),
+		Seal:              a.seal,
+		Notify:            a.notifyUser,
 		AgentAllowance: func(org id.ID, plan string) limit.Verdict {
 			return a.MCP.Allowance(org, plan)
 		},

@@ -32,7 +32,7 @@ func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.N
 		a.Log.WarnContext(ctx, "no owner could be notified", "organization", org, "domain", n.Domain, "subject",
 			n.Subject)
 	}
-	content, err := letter(n, a.Settings.BaseURL)
+	content, err := letter(n.Subject, n.Text, a.Settings.BaseURL, "you are an owner of the organization")
 	if err != nil {
 		return err
 	}
@@ -45,19 +45,34 @@ func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.N
 	return nil
 }
 
+// notifyUser mails a notice to a user about their own account.
+func (a *App) notifyUser(ctx context.Context, tx *db.Tx, org id.ID, email string, n account.Notice) error {
+	if !op.IsEmail(email) {
+		a.Log.WarnContext(ctx, "a user could not be notified", "organization", org, "subject", n.Subject)
+		return nil
+	}
+	content, err := letter(n.Subject, n.Text, a.Settings.BaseURL, "it is about your account")
+	if err != nil {
+		return err
+	}
+	cause := event.Event{Organization: org, At: a.Clock.Now()}.BySystem()
+	_, err = a.Messages.Post(ctx, tx, cause, message.Outgoing{To: []string{email}, Content: content, Closed: true})
+	return err
+}
+
 // letter is a notice as a mail.
-func letter(n domain.Notice, console string) (*template.Rendered, error) {
+func letter(subject string, text []string, console, because string) (*template.Rendered, error) {
 	var b strings.Builder
-	for _, p := range append([]string{"Hello,"}, n.Text...) {
+	for _, p := range append([]string{"Hello,"}, text...) {
 		b.WriteString("<p>" + html.EscapeString(p) + "</p>\n")
 	}
 	link := html.EscapeString(console)
 	b.WriteString(`<p>The console is at <a href="` + link + `">` + link + "</a>. " +
-		"You get this mail because you are an owner of the organization.</p>\n")
+		"You get this mail because " + because + ".</p>\n")
 	out, err := template.Clean(b.String())
 	if err != nil {
 		return nil, err
 	}
-	out.Subject = n.Subject
+	out.Subject = subject
 	return out, nil
 }

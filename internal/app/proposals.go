@@ -10,7 +10,6 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
-	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/proposal"
 )
@@ -53,14 +52,11 @@ func (m makers) Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker i
 
 // notifyReviewers mails those who want to hear what waits for a decision.
 func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n proposal.Notice) error {
-	content, err := letter(domain.Notice{
-		Subject: "Something waits for your decision",
-		Text: []string{
-			"An agent proposes: " + n.Title,
-			"Look at it and decide: " + n.URL,
-			"You get this mail because you asked for it. The Review page has a switch to end it.",
-		},
-	}, a.Settings.BaseURL)
+	content, err := letter("Something waits for your decision", []string{
+		"An agent proposes: " + n.Title,
+		"Look at it and decide: " + n.URL,
+		"You get this mail because you asked for it. The Review page has a switch to end it.",
+	}, a.Settings.BaseURL, "you are an owner of the organization")
 	if err != nil {
 		return err
 	}

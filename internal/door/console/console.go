@@ -73,6 +73,8 @@ func (d *Door) Mount(mux *http.ServeMux) {
 	}
 	page(anyone,
 		"GET /sign-in", (*visit).signInPage, "POST /sign-in", (*visit).signIn,
+		"GET /sign-in/second", (*visit).secondPage, "POST /sign-in/second", (*visit).second,
+		"POST /sign-in/passkey", (*visit).secondPasskey,
 		"GET /setup/{token}", (*visit).setupPage, "POST /setup/{token}", (*visit).setUp,
 		"GET /join/{token}", (*visit).joinPage, "POST /join/{token}", (*visit).join,
 		"GET /forgotten", (*visit).forgottenPage,
@@ -89,6 +91,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"GET /settings/organizations", (*visit).organizationsPage, "POST /settings/organizations",
 		(*visit).switchOrganization,
 	)
+	page(signedIn, signInRoutes...)
 	page(signedIn,
 		"GET /webhooks", (*visit).webhooksPage,
 		"GET /webhooks/new", (*visit).newWebhookPage, "POST /webhooks/new", (*visit).createWebhook,

@@ -12,6 +12,7 @@ type joinData struct {
 	Invite *account.Invitation
 	Known  bool // the invited user is signed in here
 	Other  bool // somebody else is
+	Here   string
 }
 
 func (v *visit) joinPage() error { return v.showJoin(http.StatusOK, blank()) }
@@ -23,7 +24,7 @@ func (v *visit) showJoin(status int, f *form) error {
 	if err != nil {
 		return err
 	}
-	d := joinData{Form: f, Invite: invite}
+	d := joinData{Form: f, Invite: invite, Here: v.r.URL.Path}
 	if v.session != nil {
 		d.Known = strings.EqualFold(v.session.Email, invite.Email)
 		d.Other = !d.Known
@@ -32,7 +33,7 @@ func (v *visit) showJoin(status int, f *form) error {
 }
 
 func (v *visit) join() error {
-	input := fields{"token": v.r.PathValue("token"), "address": v.address(), "browser": v.browser()}
+	input := v.origin(fields{"token": v.r.PathValue("token")})
 	if v.session != nil {
 		input["session"] = v.token
 	}

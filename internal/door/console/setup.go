@@ -18,9 +18,8 @@ func (v *visit) showSetup(status int, f *form) error {
 }
 
 func (v *visit) setUp() error {
-	input := fields{"token": v.r.PathValue("token"), "organizationName": v.value("organizationName"),
-		"browser": v.browser(), "name": v.value("name"), "email": v.value("email"),
-		"password": v.r.PostFormValue("password")}
+	input := v.origin(fields{"token": v.r.PathValue("token"), "organizationName": v.value("organizationName"),
+		"name": v.value("name"), "email": v.value("email"), "password": v.r.PostFormValue("password")})
 	if business := v.value("businessName"); business != "" {
 		input["businessName"] = business
 	}

@@ -33,8 +33,8 @@ func (v *visit) showSignIn(status int, f *form) error {
 
 func (v *visit) signIn() error {
 	var s account.NewSession
-	err := v.do("sessions.create", fields{"email": v.value("email"), "password": v.r.PostFormValue("password"),
-		"address": v.address(), "browser": v.browser()}, &s)
+	err := v.do("sessions.create",
+		v.origin(fields{"email": v.value("email"), "password": v.r.PostFormValue("password")}), &s)
 	if err != nil {
 		v.setRetryAfter(err)
 		f, status, err := v.refused(err, nil)
@@ -44,9 +44,7 @@ func (v *visit) signIn() error {
 		v.logRefusal(status)
 		return v.showSignIn(status, f)
 	}
-	v.startSession(&s)
-	v.redirect(v.next())
-	return nil
+	return v.proceed(&s)
 }
 
 // startSession replaces the browser's session with a new one.

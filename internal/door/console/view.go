@@ -125,7 +125,9 @@ var sentences = map[string]string{
 	"nocard":   "No card was added.",
 	"reset":    "Your password is changed, and you are signed out everywhere. Sign in with the new one.",
 	"password": "Password changed. Other browsers are signed out.", "welcome": "Welcome. You are signed in.",
-	"default": "Default card changed.",
+	"default": "Default card changed.", "expired": "That took too long. Sign in again.",
+	"factor": "Added. Signing in asks for it from now on.", "ended": "Ended. That browser is signed out.",
+	"endedall": "All other browsers are signed out.",
 }
 
 // The pages of the desk say them too: somebody who joined sees Today.
@@ -153,3 +155,6 @@ func (w *shown) When(at any) *moment {
 	std := t.Std().In(w.zone)
 	return &moment{ISO: t.String(), Exact: std.Format("2 Jan 2006, 15:04 MST"), Ago: relative(w.now.Sub(t), std)}
 }
+
+// Browser names a browser.
+func (*shown) Browser(agent string) string { return browserWords(agent) }

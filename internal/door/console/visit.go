@@ -66,6 +66,10 @@ func (d *Door) handler(who access, streams bool, show func(*visit) error) http.H
 			v.redirect("/sign-in?next=" + url.QueryEscape(v.returnPath()))
 			return
 		}
+		if who != anyone && v.mustEnroll() && !mayVisitBeforeEnrolling(r.URL.Path) {
+			v.redirect(signInPath + "?next=" + url.QueryEscape(v.returnPath()))
+			return
+		}
 		if err := show(v); err != nil {
 			v.fail(err)
 		}
@@ -98,6 +102,9 @@ func (v *visit) enter(who access, streams bool) error {
 	}
 	if v.session == nil {
 		return nil
+	}
+	if v.session.MustEnroll() {
+		return nil // handler leads to the one page that is open
 	}
 	if who == managers && !v.session.Manager() {
 		return fault.Forbidden.Say("Only owners and admins can see this page. Ask one of them to do it, or to make " +

@@ -108,3 +108,31 @@ func days(n string) time.Duration {
 	}
 	return time.Duration(d) * 24 * time.Hour
 }
+
+// browserWords names a browser and its system, as far as its user agent tells.
+func browserWords(agent string) string {
+	// Each claims to be the ones after it.
+	browser := firstOf(agent, "Edg", "Edge", "OPR", "Opera", "Firefox", "Firefox", "Chrome", "Chrome", "Safari", "Safari")
+	system := firstOf(agent, "iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows",
+		"Mac OS", "macOS", "CrOS", "ChromeOS", "Linux", "Linux")
+	switch {
+	case browser == "" && system == "":
+		return "An unknown browser"
+	case browser == "":
+		return "A browser on " + system
+	case system == "":
+		return browser
+	}
+	return browser + " on " + system
+}
+
+// firstOf is the name of the first mark that a text has, given in pairs of mark and
+// name.
+func firstOf(text string, pairs ...string) string {
+	for i := 0; i < len(pairs); i += 2 {
+		if strings.Contains(text, pairs[i]) {
+			return pairs[i+1]
+		}
+	}
+	return ""
+}

@@ -209,7 +209,7 @@ func (v *Visit) Prepare(w *View) {
 
 // elsewhere are the places that the console serves itself.
 var elsewhere = []string{"/", "/automations", "/agents", "/settings", "/webhooks", "/executions", "/settings/members",
-	"/settings/keys", "/settings/cards", "/settings/plan", "/docs", "/keys"}
+	"/settings/keys", "/settings/cards", "/settings/plan", "/settings/sign-in", "/docs", "/keys"}
 
 // AddPlaces adds places that are served without a Route of the desk.
 func AddPlaces(paths ...string) bool {

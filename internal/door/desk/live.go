@@ -81,7 +81,7 @@ func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *ac
 			text = "event: all\ndata: all\n\n"
 		case <-beat.C:
 			now, err := l.Session(r.Context(), token)
-			if err != nil || now.Org != s.Org || now.Role != s.Role {
+			if err != nil || now.Org != s.Org || now.Role != s.Role || now.MustEnroll() {
 				return nil // the page learns the rest when it asks
 			}
 			text = ": beat\n\n"

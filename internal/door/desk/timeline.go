@@ -213,12 +213,17 @@ var eventVerbs = map[string]string{
 	"renewal_failed": "could not renew", "switched": "switched to", "password_changed": "changed the password of",
 	"connected": "connected", "disconnected": "disconnected", "accepted": "accepted", "purged": "removed for good",
 	"activated": "switched on", "deactivated": "switched off", "secret_rotated": "changed the secret of",
+	"factor_added": "added a second factor for", "factor_removed": "removed a second factor of",
+	"factors_reset": "removed all second factors of", "recovery_code_used": "used a recovery code of",
+	"recovery_codes_created": "created recovery codes for", "password_reset": "reset the password of",
+	"password_link_created": "created a password link for",
 }
 
 // wholeSentences are events whose sentence needs no object.
 var wholeSentences = map[string]string{
 	"session.created": "signed in", "session.deleted": "signed out", "user.created": "joined",
 	"session.switched":             "switched to this organization",
+	"session.confirmed":            "confirmed who they are",
 	"payment_method.setup_started": "began to save a card", "payment_method.created": "saved a card",
 	"payment_method.deleted": "deleted a card",
 }

@@ -27,6 +27,7 @@ type Outgoing struct {
 	CustomerID *id.ID
 	BusinessID *id.ID           // in whose name it is sent; nil for the service's own notices
 	Button     *template.Button // below the content; may be nil
+	Closed     bool             // nobody waits for an answer, so its thread is closed
 
 	ScheduledAt *clock.Time // when to send it; nil for at once
 }
@@ -98,6 +99,12 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	}
 	if err := m.insert(ctx, tx, cause, v, o.Files); err != nil {
 		return nil, err
+	}
+	if o.Closed {
+		if _, err := db.Exec(ctx, tx, "UPDATE threads SET status = 'closed' WHERE organization_id = $1 AND id = $2",
+			v.OrganizationID, v.ThreadID); err != nil {
+			return nil, err
+		}
 	}
 	return v, m.emit(ctx, tx, cause, "message.created", v.ID, v)
 }

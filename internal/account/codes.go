@@ -1,0 +1,262 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// NewCodes is a secret for an app, which is shown until a code confirms it.
+type NewCodes struct {
+	Secret string `json:"secret" doc:"to be typed where no picture can be read"`
+	URL    string `json:"url" max:"2048" doc:"for the picture"`
+}
+
+func codePlace(user id.ID) string { return "code_secrets/" + string(user) }
+
+// beginCodes creates a secret, in place of one that was never confirmed. A fresh
+// one stays, so that a page that is shown again has the same picture.
+func (a *Accounts) beginCodes(ctx context.Context, c *op.Call, in ofSession) (*NewCodes, error) {
+	if err := requireConfirmed(ctx, c, in.Token); err != nil {
+		return nil, err
+	}
+	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+		return nil, err
+	}
+	key, err := a.unconfirmedKey(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		if key, err = a.newKey(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	email, err := db.One[string](ctx, c.Tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &NewCodes{plainBase32.EncodeToString(key), codeURL(a.issuerName(), email, key)}, nil
+}
+
+// unconfirmedKey is the secret that the user was shown a moment ago, or nil.
+func (a *Accounts) unconfirmedKey(ctx context.Context, c *op.Call) ([]byte, error) {
+	sealed, err := db.One[[]byte](ctx, c.Tx, `
+		SELECT secret FROM code_secrets
+		WHERE user_id = $1 AND confirmed_at IS NULL AND created_at > $2`, c.Caller.ID, c.Now.Add(-confirmedFor))
+	if errors.Is(err, db.ErrNone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.config.Seal.Open(sealed, codePlace(c.Caller.ID))
+}
+
+func (a *Accounts) newKey(ctx context.Context, c *op.Call) ([]byte, error) {
+	key := make([]byte, 20) // as long as the hash, RFC 4226 §4
+	rand.Read(key)
+	sealed, err := a.config.Seal.Seal(key, codePlace(c.Caller.ID))
+	if err != nil {
+		return nil, err
+	}
+	n, err := db.Exec(ctx, c.Tx, `
+		INSERT INTO code_secrets (user_id, created_at, secret, last_step) VALUES ($1, $2, $3, 0)
+		ON CONFLICT (user_id) DO UPDATE SET created_at = excluded.created_at, secret = excluded.secret
+		WHERE code_secrets.confirmed_at IS NULL`, c.Caller.ID, c.Now, sealed)
+	if err == nil && n == 0 {
+		err = FactorExists.New()
+	}
+	return key, err
+}
+
+// issuerName is what apps and authenticators call this server.
+func (a *Accounts) issuerName() string {
+	u, err := url.Parse(a.config.BaseURL)
+	if err != nil || u.Hostname() == "" || u.Hostname() == "localhost" {
+		return "Frontdesk"
+	}
+	return "Frontdesk " + u.Hostname()
+}
+
+type codesAdd struct {
+	Token string `json:"token"`
+	Code  string `json:"code" max:"100"`
+}
+
+// RecoveryCodes are shown once.
+type RecoveryCodes struct {
+	Codes []string `json:"codes" doc:"empty when the user has some already"`
+}
+
+// addCodes makes the app a factor once it shows the right code. Guessing is
+// pointless here: the secret is the caller's own.
+func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*RecoveryCodes, error) {
+	if err := requireConfirmed(ctx, c, in.Token); err != nil {
+		return nil, err
+	}
+	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+		return nil, err
+	}
+	ok, err := a.acceptCode(ctx, c, c.Caller.ID, tidyCode(in.Code), "confirmed_at IS NULL")
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fault.Field("code", "This is not the code that the app should show now. Check the clock of the "+
+			"device, and type the code while it is shown")
+	}
+	_, err = db.Exec(ctx, c.Tx, "UPDATE code_secrets SET confirmed_at = $2 WHERE user_id = $1", c.Caller.ID, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := a.added(ctx, c, in.Token, ByCode, "An app for one-time codes")
+	return &RecoveryCodes{codes}, err
+}
+
+// acceptCode reports whether a code is the right one, and makes sure that it works
+// only once.
+func (a *Accounts) acceptCode(ctx context.Context, c *op.Call, user id.ID, code, which string) (bool, error) {
+	sealed, err := db.One[[]byte](ctx, c.Tx, "SELECT secret FROM code_secrets WHERE user_id = $1 AND "+which, user)
+	if errors.Is(err, db.ErrNone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	key, err := a.config.Seal.Open(sealed, codePlace(user))
+	if err != nil {
+		return false, err
+	}
+	step, ok := stepOf(key, code, c.Now.Std())
+	if !ok {
+		return false, nil
+	}
+	n, err := db.Exec(ctx, c.Tx, `
+		UPDATE code_secrets SET last_step = $2, used_at = $3
+		WHERE user_id = $1 AND last_step < $2`, user, step, c.Now)
+	return n == 1, err
+}
+
+// tidyCode drops what people type between the digits and letters of a code.
+func tidyCode(code string) string {
+	return strings.ToUpper(strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' || r == '\u00a0' {
+			return -1
+		}
+		return r
+	}, code))
+}
+
+// useCode accepts a one-time code or a recovery code of a user, who is locked.
+func (a *Accounts) useCode(ctx context.Context, c *op.Call, user id.ID, code string) (Factor, error) {
+	code = tidyCode(code)
+	if len(code) != codeDigits {
+		return ByRecovery, a.useRecovery(ctx, c, user, code)
+	}
+	ok, err := a.acceptCode(ctx, c, user, code, "confirmed_at IS NOT NULL")
+	if err == nil && !ok {
+		err = WrongFactor.New()
+	}
+	return ByCode, err
+}
+
+func (a *Accounts) removeCodes(ctx context.Context, c *op.Call, in ofSession) (*Factors, error) {
+	if err := requireConfirmed(ctx, c, in.Token); err != nil {
+		return nil, err
+	}
+	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+		return nil, err
+	}
+	n, err := db.Exec(ctx, c.Tx, "DELETE FROM code_secrets WHERE user_id = $1", c.Caller.ID)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fault.NotFound.Say("You have no app for one-time codes.")
+	}
+	return a.removed(ctx, c, ByCode, "The app for one-time codes")
+}
+
+// Recovery codes: 80 random bits in four groups that can be read aloud.
+const (
+	recoveryCodes  = 10
+	recoveryLength = 16
+)
+
+// newRecoveryCodes replaces a user's recovery codes.
+func newRecoveryCodes(ctx context.Context, c *op.Call, user id.ID) ([]string, error) {
+	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM recovery_codes WHERE user_id = $1", user); err != nil {
+		return nil, err
+	}
+	out := make([]string, recoveryCodes)
+	for i := range out {
+		text := rand.Text()[:recoveryLength] // base32, 5 bits each
+		hash := secret.Hash(text)
+		if _, err := db.Exec(ctx, c.Tx, `
+			INSERT INTO recovery_codes (user_id, created_at, hash) VALUES ($1, $2, $3)`,
+			user, c.Now, hash[:]); err != nil {
+			return nil, err
+		}
+		out[i] = text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:]
+	}
+	return out, nil
+}
+
+func (a *Accounts) renewRecovery(ctx context.Context, c *op.Call, in ofSession) (*RecoveryCodes, error) {
+	if err := requireConfirmed(ctx, c, in.Token); err != nil {
+		return nil, err
+	}
+	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+		return nil, err
+	}
+	has, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !has {
+		return nil, fault.NotFound.Say("You have no second factor, so you need no recovery codes.")
+	}
+	codes, err := newRecoveryCodes(ctx, c, c.Caller.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &RecoveryCodes{codes}, a.changed(ctx, c, "user.recovery_codes_created", c.Caller.ID, ByRecovery, Notice{
+		Subject: "New recovery codes were created for your account",
+		Text:    []string{"Ten new recovery codes were created. The earlier ones do not work any more."},
+	})
+}
+
+// useRecovery accepts a recovery code. Removing it from those that work and the
+// mail about it are one transaction.
+func (a *Accounts) useRecovery(ctx context.Context, c *op.Call, user id.ID, code string) error {
+	hash := secret.Hash(code)
+	n, err := db.Exec(ctx, c.Tx, `
+		UPDATE recovery_codes SET used_at = $3
+		WHERE user_id = $1 AND hash = $2 AND used_at IS NULL`, user, hash[:], c.Now)
+	if err != nil {
+		return err
+	}
+	has := n == 1
+	if has { // they end with the last factor
+		if has, err = hasFactor(ctx, c.Tx, user); err != nil {
+			return err
+		}
+	}
+	if !has {
+		return WrongFactor.New()
+	}
+	return a.changed(ctx, c, "user.recovery_code_used", user, ByRecovery, Notice{
+		Subject: "A recovery code was used for your account",
+		Text: []string{"Somebody used one of your recovery codes to show that they are you. " +
+			"It does not work again."},
+	})
+}

@@ -1,0 +1,276 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/secret"
+)
+
+// Signing in has two steps for a user who has a second factor. The first, with a
+// password or at an identity provider, ends in firstStep. It gives no session, only
+// a token with which the same browser goes on. The second step is a code
+// (confirmSignIn) or a passkey (passkey.go).
+
+// SignInPrefix begins the token of a sign-in that waits for a second factor.
+const SignInPrefix = "fdt_"
+
+const signInLifetime = 10 * time.Minute
+
+// SignInExpired refuses a second step without a first.
+var SignInExpired = fault.Define("SIGN_IN_EXPIRED", 401, "Signing in took too long, or was begun again. Start over.")
+
+func (a *Accounts) secondStepOperations() []*op.Op {
+	const token = "fdt_0000000000000000000000000000000000000000"
+	return []*op.Op{
+		op.Flow(op.Spec{
+			Name:     "sessions.confirm",
+			Summary:  "Complete a sign-in with a one-time code or a recovery code.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"session.created", "user.recovery_code_used"},
+			Errors:   []*fault.Kind{SignInExpired, WrongFactor},
+			Example:  `{"pending": "` + token + `", "code": "123456", "address": "192.0.2.7"}`,
+		}, a.confirmSignIn),
+		op.Flow(op.Spec{
+			Name:     "sessions.reconfirm",
+			Summary:  "Confirm with a password or a code that it is still you.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Status:   204,
+			Events:   []string{"session.confirmed", "user.recovery_code_used"},
+			Errors:   []*fault.Kind{WrongFactor},
+			Example: `{"token": "fds_0000000000000000000000000000000000000000", "password": "a long sentence", ` +
+				`"address": "192.0.2.7"}`,
+		}, a.reconfirm),
+	}
+}
+
+// firstStep begins a session for a user who proved a password, or a sign-in that
+// waits for a second factor. The user is locked.
+func (a *Accounts) firstStep(ctx context.Context, c *op.Call, user id.ID, from Origin) (*NewSession, error) {
+	has, err := hasFactor(ctx, c.Tx, user)
+	if err != nil {
+		return nil, err
+	}
+	if !has {
+		return a.beginSession(ctx, c, user, from, "")
+	}
+	token := secret.NewToken(SignInPrefix)
+	hash := secret.Hash(token)
+	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sign_ins WHERE expires_at <= $1", c.Now); err != nil {
+		return nil, err
+	}
+	_, err = db.Exec(ctx, c.Tx, `
+		INSERT INTO sign_ins (hash, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)`,
+		hash[:], user, c.Now, c.Now.Add(signInLifetime))
+	return &NewSession{SignedIn: SignedIn{CreatedAt: c.Now, OrganizationID: c.Org, UserID: user}, Pending: token}, err
+}
+
+// PendingSignIn is a sign-in that waits for a second factor.
+type PendingSignIn struct {
+	User    id.ID  `db:"user_id"`
+	Email   string `db:"email"`
+	Factors *Factors
+}
+
+// PendingSignIn finds the sign-in of a token, with what the user can complete it
+// with.
+func (a *Accounts) PendingSignIn(ctx context.Context, token string) (p *PendingSignIn, err error) {
+	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		p, err = pendingSignIn(ctx, tx, token, a.clock.Now())
+		if err != nil {
+			return err
+		}
+		p.Factors, err = factorsOf(ctx, tx, p.User)
+		return err
+	})
+	return p, err
+}
+
+func pendingSignIn(ctx context.Context, tx *db.Tx, token string, now clock.Time) (*PendingSignIn, error) {
+	type row struct {
+		User  id.ID  `db:"user_id"`
+		Email string `db:"email"`
+	}
+	if !secret.WellFormed(SignInPrefix, token) {
+		return nil, SignInExpired.New()
+	}
+	hash := secret.Hash(token)
+	v, err := db.One[row](ctx, tx, `
+		SELECT s.user_id, u.email FROM sign_ins s JOIN users u ON u.id = s.user_id
+		WHERE s.hash = $1 AND s.expires_at > $2 AND u.status = 'active'`, hash[:], now)
+	if errors.Is(err, db.ErrNone) {
+		return nil, SignInExpired.New()
+	}
+	return &PendingSignIn{User: v.User, Email: v.Email}, err
+}
+
+type signInConfirm struct {
+	Pending string `json:"pending"`
+	Code    string `json:"code" max:"100"`
+	Origin
+}
+
+func (a *Accounts) confirmSignIn(ctx context.Context, c *op.Call, in signInConfirm) (*NewSession, error) {
+	return a.secondStep(ctx, c, in.Pending, in.Origin, func(ctx context.Context, user id.ID) (Factor, error) {
+		return a.useCode(ctx, c, user, in.Code)
+	})
+}
+
+// secondStep completes a sign-in with what prove accepts. Each attempt is paid for
+// before it is checked, so that parallel ones cannot all slip through.
+func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, from Origin,
+	prove func(ctx context.Context, user id.ID) (Factor, error)) (*NewSession, error) {
+	var p *PendingSignIn
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		p, err = pendingSignIn(ctx, tx, token, c.Now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	allowances, err := a.codeAllowances(ctx, c, p.User, from)
+	if err != nil {
+		return nil, err
+	}
+	if err := spend(ctx, allowances, c.Now.Std()); err != nil {
+		return nil, err
+	}
+	out, err := op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
+		if err := lockUser(ctx, c.Tx, p.User); err != nil {
+			return nil, err
+		}
+		// Deleting the row claims the sign-in; a refusal brings it back.
+		hash := secret.Hash(token)
+		n, err := db.Exec(ctx, c.Tx, "DELETE FROM sign_ins WHERE hash = $1 AND user_id = $2", hash[:], p.User)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return nil, SignInExpired.New()
+		}
+		if c.Org, err = firstOrganization(ctx, c.Tx, p.User); err != nil {
+			return nil, err
+		}
+		c.Caller = &op.Caller{Kind: op.User, ID: p.User, Organization: c.Org}
+		factor, err := prove(ctx, p.User)
+		if err != nil {
+			return nil, err
+		}
+		return a.beginSession(ctx, c, p.User, from, factor)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, forgive(ctx, allowances)
+}
+
+// codeAllowances are what an attempt at a second factor costs.
+func (a *Accounts) codeAllowances(ctx context.Context, c *op.Call, user id.ID, from Origin) ([]allowance, error) {
+	known := false
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		known, err = isKnown(ctx, tx, user, from.Browser, c.Now)
+		return err
+	})
+	if known {
+		return a.codes.ofBrowser(from.Browser, user), err
+	}
+	return a.codes.codesOf(string(user), from.Address), err
+}
+
+type sessionReconfirm struct {
+	Token    string  `json:"token"`
+	Password *string `json:"password" max:"1000"`
+	Code     *string `json:"code" max:"100"`
+	Origin
+}
+
+func (a *Accounts) reconfirm(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
+	switch {
+	case in.Password != nil && *in.Password != "":
+		return a.reconfirmPassword(ctx, c, in)
+	case in.Code != nil && *in.Code != "":
+		return a.reconfirmWith(ctx, c, in.Token, in.Origin, func(ctx context.Context) error {
+			_, err := a.useCode(ctx, c, c.Caller.ID, *in.Code)
+			if fault.Has(err, WrongFactor) {
+				return fault.Field("code", "This code is wrong, was already used, or has expired")
+			}
+			return err
+		})
+	}
+	return op.Nothing{}, fault.Field("password", "Fill this in")
+}
+
+func (a *Accounts) reconfirmPassword(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
+	var email string
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		email, err = db.One[string](ctx, tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)
+		return err
+	})
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	known, err := a.verify(ctx, c, email, *in.Password, sender{in.Address, in.Browser})
+	if fault.Has(err, WrongPassword) {
+		return op.Nothing{}, fault.Field("password", "This is not your password")
+	}
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
+		if err := known.recheck(ctx, c.Tx); err != nil {
+			return op.Nothing{}, err
+		}
+		return op.Nothing{}, confirmSession(ctx, c, in.Token)
+	})
+}
+
+// reconfirmWith confirms the caller with a factor.
+func (a *Accounts) reconfirmWith(ctx context.Context, c *op.Call, token string, from Origin,
+	prove func(context.Context) error) (op.Nothing, error) {
+	allowances, err := a.codeAllowances(ctx, c, c.Caller.ID, from)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := spend(ctx, allowances, c.Now.Std()); err != nil {
+		return op.Nothing{}, err
+	}
+	_, err = op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
+		if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+			return op.Nothing{}, err
+		}
+		if err := prove(ctx); err != nil {
+			return op.Nothing{}, err
+		}
+		return op.Nothing{}, confirmSession(ctx, c, token)
+	})
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	return op.Nothing{}, forgive(ctx, allowances)
+}
+
+func confirmSession(ctx context.Context, c *op.Call, token string) error {
+	hash := secret.Hash(token)
+	s, err := db.One[SignedIn](ctx, c.Tx, `
+		UPDATE sessions SET confirmed_at = $3
+		WHERE hash = $1 AND user_id = $2
+		RETURNING `+signedInColumns, hash[:], c.Caller.ID, c.Now)
+	if errors.Is(err, db.ErrNone) {
+		return fault.Unauthorized.New()
+	}
+	if err != nil {
+		return err
+	}
+	return c.Emit("session.confirmed", s.ID, &s)
+}
