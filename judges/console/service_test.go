@@ -60,14 +60,21 @@ func database(t *testing.T) (flags []string) {
 // serve starts the binary that FRONTDESK_BIN names.
 func serve(t *testing.T, more ...string) *service {
 	t.Helper()
+	return serveAs(t, "127.0.0.1", more...)
+}
+
+// serveAs is serve under a name of this machine.
+func serveAs(t *testing.T, host string, more ...string) *service {
+	t.Helper()
 	bin := os.Getenv("FRONTDESK_BIN")
 	if bin == "" {
 		t.Skip("run by scripts/judge-console")
 	}
 	api, agents := freePort(t), freePort(t)
-	s := &service{URL: "http://" + api, AgentURL: "http://" + agents, Data: t.TempDir()}
+	_, port, _ := strings.Cut(api, ":")
+	s := &service{URL: "http://" + host + ":" + port, AgentURL: "http://" + agents, Data: t.TempDir()}
 	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api,
-		"--mcp-listen", agents,
+		"--base-url", s.URL, "--mcp-listen", agents,
 		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
 		"--storage-reserve", "0"}, // the disk of a judge may be nearly full
 		append(database(t), more...)...)...)

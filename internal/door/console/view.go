@@ -156,5 +156,9 @@ func (w *shown) When(at any) *moment {
 	return &moment{ISO: t.String(), Exact: std.Format("2 Jan 2006, 15:04 MST"), Ago: relative(w.now.Sub(t), std)}
 }
 
+// From is the address that a session came from. One of IPv4 stands alone; of IPv6
+// only the network is kept.
+func (*shown) From(address string) string { return strings.TrimSuffix(address, "/32") }
+
 // Browser names a browser.
 func (*shown) Browser(agent string) string { return browserWords(agent) }
