@@ -212,6 +212,8 @@ var (
 		"recovery_codes":     "a user may belong to several organizations",
 		"sign_ins":           "a user may belong to several organizations",
 		"passkey_challenges": "a user may belong to several organizations",
+		"identities":         "a user may belong to several organizations",
+		"provider_visits":    "nobody is signed in yet",
 
 		"link_signing_keys": "the links are the server's",
 		"mail_keys":         "the domain is the server's",
@@ -253,6 +255,9 @@ var (
 		"sign_ins_expired":           "each new one sweeps the expired ones of all users",
 		"passkey_challenges_hash":    "a challenge is found by the session or sign-in that asked",
 		"passkey_challenges_expired": "each new one sweeps the expired ones of all users",
+		"identities_subject":         "a person at the provider is one user, in whatever organizations",
+		"identities_user":            "a user is one person at a provider, in whatever organizations",
+		"provider_visits_expired":    "each new one sweeps the expired ones",
 
 		"known_browsers_hash":    "a browser belongs to the users who signed in with it",
 		"known_browsers_user":    "a user's browsers are forgotten with the password, in every organization",

@@ -38,6 +38,8 @@ type adminCommand struct {
 
 		PasswordLink userPasswordLink `cmd:"" help:"Print a link to set a new password; pass it only to the person."`
 		ResetFactors userResetFactors `cmd:"" help:"Remove the second factors of a user who lost them."`
+		SignInLink   userSignInLink   `cmd:"" help:"Print a link that signs a user in once; pass it only to the person."`
+		Unlink       userUnlink       `cmd:"" help:"Forget who a user is at the identity provider."`
 	} `cmd:"" help:"Users."`
 	Agreement struct {
 		Accept agreementAccept `cmd:"" help:"Accept an agreement on behalf of an owner or admin."`
@@ -352,6 +354,34 @@ func (*userResetFactors) Help() string {
 
 func (c *userResetFactors) Run(s *config.Settings, out *streams) error {
 	return do(s, out, admin.Request{Operation: "users.reset_factors"}, map[string]any{"email": c.Email})
+}
+
+type userSignInLink struct {
+	Email string `arg:"" help:"The user's email."`
+}
+
+// Help is what --help says about the command.
+func (*userSignInLink) Help() string {
+	return "For when the identity provider does not work and passwords are switched off. The link works once, within " +
+		"30 minutes, and still asks for a second factor if the user has one."
+}
+
+func (c *userSignInLink) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "users.link_sign_in"}, map[string]any{"email": c.Email})
+}
+
+type userUnlink struct {
+	Email string `arg:"" help:"The user's email."`
+}
+
+// Help is what --help says about the command.
+func (*userUnlink) Help() string {
+	return "For a person who has a new account at the provider. All sessions of the user end, and whoever next signs " +
+		"in there with the verified address is linked."
+}
+
+func (c *userUnlink) Run(s *config.Settings, out *streams) error {
+	return do(s, out, admin.Request{Operation: "users.unlink"}, map[string]any{"email": c.Email})
 }
 
 type agreementAccept struct {

@@ -44,6 +44,8 @@ type Config struct {
 	// BaseURL is the console's address, for the links in refusals. Passkeys are
 	// bound to its host.
 	BaseURL string
+	// Provider is the identity provider; nil for none.
+	Provider *Provider
 	// AgentAllowance tells how many tool calls an organization has left; nil
 	// where there are no agents.
 	AgentAllowance func(org id.ID, plan string) limit.Verdict
@@ -59,6 +61,7 @@ type Accounts struct {
 	tries   attempts
 	codes   attempts
 	setups  limit.Limiter[id.ID]
+	visits  limit.Limiter[string]
 	jobs    *job.Queue
 
 	strangers   *queue
@@ -130,7 +133,7 @@ func (a *Accounts) Operations() []*op.Op {
 		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
 		a.keyOperations(), a.agentOperations(), a.askingOperations(), a.cardOperations(), a.cardSetupOperations(),
 		a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(), a.factorOperations(),
-		a.passkeyOperations(), a.sessionListOperations(),
+		a.passkeyOperations(), a.sessionListOperations(), a.providerOperations(),
 	} {
 		all = append(all, part...)
 	}

@@ -105,16 +105,26 @@ type memberRemove struct {
 }
 
 func (d *Departures) removeMember(ctx context.Context, c *op.Call, in memberRemove) (op.Nothing, error) {
-	m, err := lockMember(ctx, c, in.ID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
 	var kept []id.ID
 	if in.TakeOver != nil {
 		kept = *in.TakeOver
 	}
-	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == m.ID) {
+	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == in.ID) {
 		return op.Nothing{}, fault.Forbidden.Say("Only another owner can take over what a member made.")
+	}
+	return op.Nothing{}, d.remove(ctx, c, in.ID, kept)
+}
+
+// Leave removes a member of the call's organization because the identity provider
+// says so. Nobody takes over what acts for them.
+func (d *Departures) Leave(ctx context.Context, c *op.Call, user id.ID) error {
+	return d.remove(ctx, c, user, nil)
+}
+
+func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
+	m, err := lockMember(ctx, c, user)
+	if err != nil {
+		return err
 	}
 	for _, statement := range []string{
 		`
@@ -124,17 +134,17 @@ func (d *Departures) removeMember(ctx context.Context, c *op.Call, in memberRemo
 		"DELETE FROM sessions WHERE organization_id = $1 AND user_id = $2 AND created_at <= $3",
 	} {
 		if _, err := db.Exec(ctx, c.Tx, statement, c.Org, m.ID, c.Now); err != nil {
-			return op.Nothing{}, err
+			return err
 		}
 	}
 	if err := requireOwner(ctx, c); err != nil {
-		return op.Nothing{}, err
+		return err
 	}
 	if err := d.endAccess(ctx, c, m.ID, kept); err != nil {
-		return op.Nothing{}, err
+		return err
 	}
 	d.accounts.Changed(c)
-	return op.Nothing{}, c.Emit("user.removed", m.ID, m)
+	return c.Emit("user.removed", m.ID, m)
 }
 
 // endAccess ends whatever acts for a user in the organization, except for the

@@ -55,6 +55,7 @@ type Factors struct {
 	Confirmed bool      `json:"confirmed" doc:"the user confirmed in the last ten minutes who they are"`
 	Password  bool      `json:"password" doc:"the user has a password"`
 	Offered   bool      `json:"offered" doc:"browsers offer passkeys at this address"`
+	Linked    bool      `json:"linked" doc:"the user signs in with the identity provider"`
 }
 
 // Any reports whether there is one.
@@ -173,6 +174,11 @@ func (a *Accounts) listFactors(ctx context.Context, c *op.Call, in ofSession) (*
 	}
 	out.Offered = a.passkeys != nil
 	if out.Password, err = db.One[bool](ctx, c.Tx, "SELECT password_hash IS NOT NULL FROM users WHERE id = $1",
+		c.Caller.ID); err != nil {
+		return nil, err
+	}
+	out.Password = out.Password && a.passwordsOff() == nil
+	if out.Linked, err = db.One[bool](ctx, c.Tx, "SELECT EXISTS (SELECT 1 FROM identities WHERE user_id = $1)",
 		c.Caller.ID); err != nil {
 		return nil, err
 	}

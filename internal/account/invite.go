@@ -272,7 +272,7 @@ func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteA
 		}
 		return err
 	}
-	return insertUser(ctx, c, g.user, v.Email, *in.Name, g.hash, &v.Org)
+	return insertUser(ctx, c, g.user, v.Email, *in.Name, &g.hash, &v.Org)
 }
 
 // guestFor finds who accepts an invitation: the user with its address, proven
@@ -286,6 +286,9 @@ func (a *Accounts) guestFor(ctx context.Context, c *op.Call, v *Invitation, in i
 		if err != nil && !fault.Has(err, fault.Unauthorized) {
 			return nil, err
 		}
+	}
+	if err := a.passwordsOff(); err != nil {
+		return nil, err
 	}
 	var tree *fault.Tree
 	if in.Name == nil {

@@ -122,6 +122,9 @@ type passwordChange struct {
 // changePassword requires the current password: an unattended screen must not
 // be enough to take over an account.
 func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordChange) (*Member, error) {
+	if err := a.passwordsOff(); err != nil {
+		return nil, err
+	}
 	var m *Member
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		m, err = member(ctx, tx, c.Org, c.Caller.ID)

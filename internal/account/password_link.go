@@ -20,8 +20,12 @@ import (
 // The link therefore proves the address: whoever opens it got it from the
 // operator.
 
-// PasswordPrefix begins the token of a link that sets a new password.
-const PasswordPrefix = "fdp_"
+// PasswordPrefix begins the token of a link that sets a new password, and
+// EmergencyPrefix that of one that signs in where passwords are switched off.
+const (
+	PasswordPrefix  = "fdp_"
+	EmergencyPrefix = "fdl_"
+)
 
 const passwordLinkLifetime = 30 * time.Minute
 
@@ -35,6 +39,27 @@ type PasswordLink struct {
 
 func (a *Accounts) passwordLinkOperations() []*op.Op {
 	return []*op.Op{
+		op.Write(op.Spec{
+			Name:     "users.link_sign_in",
+			Summary:  "Create a link with which a user signs in once, for when the identity provider does not work.",
+			Resource: op.Account,
+			Doors:    op.Admin,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"user.sign_in_link_created"},
+			Example:  `{"email": "ada@example.com"}`,
+		}, a.linkSignIn),
+		op.Flow(op.Spec{
+			Name:     "sessions.create_by_link",
+			Summary:  "Sign in with a link of the operator's.",
+			Resource: op.Free,
+			Doors:    op.Console,
+			Public:   true,
+			Status:   201,
+			Secret:   true,
+			Events:   []string{"session.created"},
+			Example:  `{"token": "fdl_0000000000000000000000000000000000000000", "address": "192.0.2.7"}`,
+		}, a.signInByLink),
 		op.Write(op.Spec{
 			Name:     "users.link_password",
 			Summary:  "Create a link with which a user sets a new password. It replaces an earlier link.",
@@ -59,7 +84,21 @@ func (a *Accounts) passwordLinkOperations() []*op.Op {
 }
 
 func (a *Accounts) linkPassword(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
-	user, err := findUser(ctx, c.Tx, in.Email)
+	if err := a.passwordsOff(); err != nil {
+		return nil, fault.Field("email", "Passwords are switched off here. Use frontdesk admin user sign-in-link")
+	}
+	v, err := a.newLink(ctx, c, in.Email, "password", PasswordPrefix, "/password/")
+	if err != nil {
+		return nil, err
+	}
+	_, err = emitEverywhere(ctx, c, "user.password_link_created", v.ID)
+	return v, err
+}
+
+// newLink creates a link for a user, in place of an earlier one.
+func (a *Accounts) newLink(ctx context.Context, c *op.Call, email, purpose, prefix, path string) (*PasswordLink,
+	error) {
+	user, err := findUser(ctx, c.Tx, email)
 	if err != nil {
 		return nil, err
 	}
@@ -69,30 +108,26 @@ func (a *Accounts) linkPassword(ctx context.Context, c *op.Call, in userByEmail)
 	if user.Status != Active {
 		return nil, fault.Field("email", "This user is disabled. Enable the user first")
 	}
-	token := secret.NewToken(PasswordPrefix)
+	token := secret.NewToken(prefix)
 	hash := secret.Hash(token)
-	v := &PasswordLink{ID: user.ID, Email: in.Email, ExpiresAt: c.Now.Add(passwordLinkLifetime),
-		URL: a.config.BaseURL + "/password/" + token}
+	v := &PasswordLink{ID: user.ID, Email: email, ExpiresAt: c.Now.Add(passwordLinkLifetime),
+		URL: a.config.BaseURL + path + token}
 	// Each new link sweeps the expired ones; nothing else needs them.
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM password_links WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
 	_, err = db.Exec(ctx, c.Tx, `
-		INSERT INTO password_links (hash, created_at, user_id, expires_at) VALUES ($1, $2, $3, $4)
+		INSERT INTO password_links (hash, created_at, user_id, expires_at, purpose) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE
-		SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`, hash[:],
-		c.Now, user.ID, v.ExpiresAt)
-	if err != nil {
-		return nil, err
-	}
-	_, err = emitEverywhere(ctx, c, "user.password_link_created", user.ID)
+		SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
+			purpose = excluded.purpose`, hash[:], c.Now, user.ID, v.ExpiresAt, purpose)
 	return v, err
 }
 
 // PasswordLinkOpen refuses a link that does not work.
 func (a *Accounts) PasswordLinkOpen(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return passwordLinkOpen(ctx, tx, token, a.clock.Now())
+		return linkOpen(ctx, tx, token, "password", a.clock.Now())
 	})
 }
 
@@ -101,13 +136,20 @@ func errPasswordLinkGone() error {
 		"server for another.")
 }
 
-func passwordLinkOpen(ctx context.Context, tx *db.Tx, token string, now clock.Time) error {
+// EmergencyLinkOpen refuses a link that does not sign in.
+func (a *Accounts) EmergencyLinkOpen(ctx context.Context, token string) error {
+	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return linkOpen(ctx, tx, token, "sign_in", a.clock.Now())
+	})
+}
+
+func linkOpen(ctx context.Context, tx *db.Tx, token, purpose string, now clock.Time) error {
 	hash := secret.Hash(token)
 	_, err := db.One[int](ctx, tx, `
 		SELECT 1
 		FROM password_links l
 		JOIN users u ON u.id = l.user_id
-		WHERE l.hash = $1 AND l.expires_at > $2 AND u.status = 'active'`, hash[:], now)
+		WHERE l.hash = $1 AND l.expires_at > $2 AND l.purpose = $3 AND u.status = 'active'`, hash[:], now, purpose)
 	if errors.Is(err, db.ErrNone) {
 		return errPasswordLinkGone()
 	}
@@ -124,7 +166,9 @@ type passwordReset struct {
 // somewhere, and the new password is typed again where it will be used.
 func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordReset) (op.Nothing, error) {
 	// The link comes first: only its holder may make the server hash a password.
-	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return passwordLinkOpen(ctx, tx, in.Token, c.Now) })
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return linkOpen(ctx, tx, in.Token, "password", c.Now)
+	})
 	if err != nil {
 		return op.Nothing{}, err
 	}
@@ -137,7 +181,7 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 		hash := secret.Hash(in.Token)
 		user, err := db.One[id.ID](ctx, c.Tx, `
 			DELETE FROM password_links
-			WHERE hash = $1 AND expires_at > $2
+			WHERE hash = $1 AND expires_at > $2 AND purpose = 'password'
 			RETURNING user_id`, hash[:], c.Now)
 		if errors.Is(err, db.ErrNone) {
 			return op.Nothing{}, errPasswordLinkGone()
@@ -168,5 +212,44 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 		}
 		_, err = emitEverywhere(ctx, c, "user.password_reset", user)
 		return op.Nothing{}, err
+	})
+}
+
+func (a *Accounts) linkSignIn(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
+	v, err := a.newLink(ctx, c, in.Email, "sign_in", EmergencyPrefix, "/sign-in/link/")
+	if err != nil {
+		return nil, err
+	}
+	_, err = emitEverywhere(ctx, c, "user.sign_in_link_created", v.ID)
+	return v, err
+}
+
+type linkUse struct {
+	Token string `json:"token"`
+	Origin
+}
+
+// signInByLink takes the place of a password or of the provider. A second factor is
+// asked for all the same.
+func (a *Accounts) signInByLink(ctx context.Context, c *op.Call, in linkUse) (*NewSession, error) {
+	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
+		hash := secret.Hash(in.Token)
+		user, err := db.One[id.ID](ctx, c.Tx, `
+			DELETE FROM password_links
+			WHERE hash = $1 AND expires_at > $2 AND purpose = 'sign_in'
+			RETURNING user_id`, hash[:], c.Now)
+		if errors.Is(err, db.ErrNone) {
+			return nil, errPasswordLinkGone()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := lockUser(ctx, c.Tx, user); err != nil {
+			return nil, err
+		}
+		if c.Org, err = firstOrganization(ctx, c.Tx, user); err != nil {
+			return nil, err
+		}
+		return a.firstStep(ctx, c, user, in.Origin)
 	})
 }

@@ -212,6 +212,9 @@ func (a *Accounts) reconfirm(ctx context.Context, c *op.Call, in sessionReconfir
 }
 
 func (a *Accounts) reconfirmPassword(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
+	if err := a.passwordsOff(); err != nil {
+		return op.Nothing{}, err
+	}
 	var email string
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		email, err = db.One[string](ctx, tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)

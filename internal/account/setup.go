@@ -124,7 +124,7 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		if _, err := a.createOrganization(ctx, c, org); err != nil {
 			return nil, err
 		}
-		if err := insertUser(ctx, c, user, in.Email, in.Name, password, nil); err != nil {
+		if err := insertUser(ctx, c, user, in.Email, in.Name, &password, nil); err != nil {
 			return nil, err
 		}
 		if _, err := a.join(ctx, c, user, "owner"); err != nil {

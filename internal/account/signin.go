@@ -272,6 +272,9 @@ type sessionCreate struct {
 }
 
 func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*NewSession, error) {
+	if err := a.passwordsOff(); err != nil {
+		return nil, err
+	}
 	user, err := a.verify(ctx, c, in.Email, in.Password, sender{in.Address, in.Browser})
 	if err != nil {
 		return nil, err

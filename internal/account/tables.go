@@ -39,6 +39,8 @@ var (
 	_ = db.Declare("recovery_codes", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
 	_ = db.Declare("sign_ins", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
 	_ = db.Declare("passkey_challenges", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("identities", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("provider_visits", db.Life{})
 	_ = db.Declare("setup_links", db.Life{})
 	_ = db.Declare("password_links", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
 	_ = db.Declare("known_browsers", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})

@@ -151,7 +151,7 @@ func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*
 		return nil, fault.Field("password", "Required for a new user")
 	}
 	user := id.New()
-	if err := insertUser(ctx, c, user, in.Email, in.Name, *in.hash, nil); err != nil {
+	if err := insertUser(ctx, c, user, in.Email, in.Name, in.hash, nil); err != nil {
 		return nil, err
 	}
 	m, err := a.join(ctx, c, user, in.Role)
@@ -176,9 +176,10 @@ func (a *Accounts) linkUser(ctx context.Context, c *op.Call, u *credentials, in 
 		Status: u.Status, Role: in.Role}, URL: &v.URL, ExpiresAt: &v.ExpiresAt, Next: &next}, nil
 }
 
-// insertUser adds a user. confinedTo is nil when the address is proven. The
-// unique index decides who was first.
-func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name, hash string, confinedTo *id.ID) error {
+// insertUser adds a user, who has no password when hash is nil. confinedTo is nil
+// when the address is proven. The unique index decides who was first.
+func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name string, hash *string,
+	confinedTo *id.ID) error {
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status, confined_to)
 		VALUES ($1, $2, $2, $3, $4, $5, $6, 'active', $7) ON CONFLICT (email_folded) DO NOTHING`,

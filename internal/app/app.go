@@ -235,6 +235,7 @@ func (a *App) openAccounts() {
 		Cards:             a.cardProvider(),
 		Seal:              a.seal,
 		Notify:            a.notifyUser,
+		Provider:          a.identityProvider(),
 		AgentAllowance: func(org id.ID, plan string) limit.Verdict {
 			return a.MCP.Allowance(org, plan)
 		},

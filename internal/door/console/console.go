@@ -75,6 +75,8 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"GET /sign-in", (*visit).signInPage, "POST /sign-in", (*visit).signIn,
 		"GET /sign-in/second", (*visit).secondPage, "POST /sign-in/second", (*visit).second,
 		"POST /sign-in/passkey", (*visit).secondPasskey,
+		"GET /sign-in/provider", (*visit).toProvider, "GET /sign-in/provider/callback", (*visit).fromProvider,
+		"GET /sign-in/link/{token}", (*visit).emergencyPage, "POST /sign-in/link/{token}", (*visit).emergency,
 		"GET /setup/{token}", (*visit).setupPage, "POST /setup/{token}", (*visit).setUp,
 		"GET /join/{token}", (*visit).joinPage, "POST /join/{token}", (*visit).join,
 		"GET /forgotten", (*visit).forgottenPage,

@@ -75,6 +75,7 @@ type signInSettingsData struct {
 	Required bool // of the organization's owners and admins
 	Next     string
 	Form     *form
+	Provider string
 }
 
 func (v *visit) signInSettings() error { return v.showSignInSettings(http.StatusOK, blank()) }
@@ -85,7 +86,7 @@ func (v *visit) showSignInSettings(status int, form *form) error {
 		return err
 	}
 	d := signInSettingsData{Factors: f, Owner: v.session.Role == "owner", Required: v.session.Required, Form: form,
-		Next: v.next()}
+		Next: v.next(), Provider: v.providerName()}
 	if v.mustEnroll() {
 		return v.show(status, "enroll", view{Title: "Add a second factor", Bare: true, Data: d})
 	}
@@ -113,6 +114,8 @@ type confirmData struct {
 	Problem string
 	Next    string
 	Email   string
+
+	Provider string // what the identity provider is called; empty without one
 }
 
 func (v *visit) confirmPage() error { return v.showConfirm(http.StatusOK, blank(), "") }
@@ -122,7 +125,8 @@ func (v *visit) showConfirm(status int, f *form, problem string) error {
 	if err != nil {
 		return err
 	}
-	d := confirmData{Form: f, Factors: has, Next: v.next(), Problem: problem, Email: v.session.Email}
+	d := confirmData{Form: f, Factors: has, Next: v.next(), Problem: problem, Email: v.session.Email,
+		Provider: v.providerName()}
 	if len(has.Passkeys) > 0 && has.Offered {
 		var options account.PasskeyOptions
 		if err := v.do("sessions.ask_reconfirm", v.own(nil), &options); err != nil {

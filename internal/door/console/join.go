@@ -8,11 +8,13 @@ import (
 )
 
 type joinData struct {
-	Form   *form
-	Invite *account.Invitation
-	Known  bool // the invited user is signed in here
-	Other  bool // somebody else is
-	Here   string
+	Form     *form
+	Invite   *account.Invitation
+	Known    bool // the invited user is signed in here
+	Other    bool // somebody else is
+	Here     string
+	Provider string // what the identity provider is called; empty without one
+	Only     bool   // passwords are switched off
 }
 
 func (v *visit) joinPage() error { return v.showJoin(http.StatusOK, blank()) }
@@ -25,6 +27,7 @@ func (v *visit) showJoin(status int, f *form) error {
 		return err
 	}
 	d := joinData{Form: f, Invite: invite, Here: v.r.URL.Path}
+	d.Provider, d.Only = v.Accounts.ProviderName()
 	if v.session != nil {
 		d.Known = strings.EqualFold(v.session.Email, invite.Email)
 		d.Other = !d.Known

@@ -28,17 +28,20 @@ func (v *visit) origin(input fields) fields {
 }
 
 // proceed goes on after the first or second step: to the second step, or in.
-func (v *visit) proceed(s *account.NewSession) error {
+func (v *visit) proceed(s *account.NewSession) error { return v.proceedTo(s, v.next()) }
+
+// proceedTo is proceed for a visitor who wanted to go somewhere.
+func (v *visit) proceedTo(s *account.NewSession, next string) error {
 	if s.Pending != "" {
 		v.setCookie(v.stepCookie(), s.Pending, 600)
-		v.redirect("/sign-in/second?next=" + url.QueryEscape(v.next()))
+		v.redirect("/sign-in/second?next=" + url.QueryEscape(next))
 		return nil
 	}
 	if v.pending() != "" {
 		v.setCookie(v.stepCookie(), "", -1)
 	}
 	v.startSession(s)
-	v.redirect(v.next())
+	v.redirect(next)
 	return nil
 }
 

@@ -10,9 +10,11 @@ import (
 )
 
 type signInData struct {
-	Form  *form
-	Next  string
-	Fresh bool // the server is not set up yet
+	Form     *form
+	Next     string
+	Fresh    bool   // the server is not set up yet
+	Provider string // what the identity provider is called; empty without one
+	Only     bool   // passwords are switched off
 }
 
 func (v *visit) signInPage() error {
@@ -28,7 +30,9 @@ func (v *visit) showSignIn(status int, f *form) error {
 	if err != nil {
 		return err
 	}
-	return v.show(status, "sign-in", view{Title: "Sign in", Bare: true, Data: signInData{f, v.next(), fresh}})
+	name, only := v.Accounts.ProviderName()
+	return v.show(status, "sign-in", view{Title: "Sign in", Bare: true,
+		Data: signInData{f, v.next(), fresh, name, only}})
 }
 
 func (v *visit) signIn() error {

@@ -216,7 +216,8 @@ var eventVerbs = map[string]string{
 	"factor_added": "added a second factor for", "factor_removed": "removed a second factor of",
 	"factors_reset": "removed all second factors of", "recovery_code_used": "used a recovery code of",
 	"recovery_codes_created": "created recovery codes for", "password_reset": "reset the password of",
-	"password_link_created": "created a password link for",
+	"password_link_created": "created a password link for", "sign_in_link_created": "created a sign-in link for",
+	"identity_linked": "linked the account of", "identity_unlinked": "unlinked the account of",
 }
 
 // wholeSentences are events whose sentence needs no object.

@@ -40,6 +40,7 @@ type Settings struct {
 	StorageLimit    StorageLimit    `embed:"" prefix:"storage-limit-"`
 	StorageReserve  int             `help:"Percent of the disk that incoming mail must leave free." default:"5"`
 	OAuth           OAuth           `embed:"" prefix:"oauth-"`
+	OIDC            OIDC            `embed:"" prefix:"oidc-"`
 	Agreement       Agreement       `embed:"" prefix:"agreement-"`
 	Retention       Retention       `embed:"" prefix:"retention-"`
 	Log             Log             `embed:"" prefix:"log-"`
@@ -290,6 +291,9 @@ func (s *Settings) Settle(demo bool) error {
 		return err
 	}
 	if err := s.MailServer.settle(); err != nil {
+		return err
+	}
+	if err := s.OIDC.settle(); err != nil {
 		return err
 	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {

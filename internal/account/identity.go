@@ -1,0 +1,287 @@
+package account
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// People may sign in at an identity provider that the operator chose
+// (provider_signin.go). This file says who they are here:
+//
+//   - After the first time, issuer and subject alone say which user it is. An
+//     address can be given to somebody else at the provider.
+//   - The first time, an address that the provider verified finds the user. The
+//     operator chose the provider, so that proves the address (Unproven, in
+//     user.go).
+//   - A user who was never proven may have been made by somebody else, who knows
+//     the password and may have added passkeys. Whatever they set is removed before
+//     the person gets the account.
+//   - An address whose user is already linked to another subject is refused.
+
+// Identity is what the provider says about a person.
+type Identity struct {
+	Issuer, Subject string
+	Email, Name     string
+	Verified        bool // the provider verified the address
+	Groups          []string
+	Grouped         bool      // it said which groups, even if none
+	Factor          bool      // it says that it asked for a second factor
+	At              time.Time // when the person signed in there; zero if it does not say
+}
+
+// Refusals of people whom the provider sends.
+var (
+	EmailUnverified = fault.Define("EMAIL_NOT_VERIFIED", 403,
+		"The identity provider has not verified your address, so nobody knows which account is yours.")
+	UnknownPerson = fault.Define("UNKNOWN_PERSON", 403,
+		"You have no account here. Ask an owner or admin to invite you.")
+	IdentityTaken = fault.Define("IDENTITY_TAKEN", 409,
+		"The account with your address belongs to somebody else at the identity provider. Ask whoever runs this "+
+			"server.")
+	NoGroup = fault.Define("NO_GROUP", 403,
+		"None of your groups at the identity provider gives you a role here. Ask whoever runs this server.")
+	PasswordsOff = fault.Define("PASSWORDS_OFF", 403, "Passwords are switched off here.")
+)
+
+// passwordsOff refuses a password where only the provider signs in.
+func (a *Accounts) passwordsOff() error {
+	if p := a.config.Provider; p != nil && p.Only {
+		return PasswordsOff.Say("Passwords are switched off here. Sign in with %s.", p.Name)
+	}
+	return nil
+}
+
+// identify finds or adds the user that a person is, and locks the user. It reports
+// whether the person took up an invitation.
+func (a *Accounts) identify(ctx context.Context, c *op.Call, who *Identity, invite string) (user id.ID, joined bool,
+	err error) {
+	user, err = db.One[id.ID](ctx, c.Tx, `
+		UPDATE identities SET used_at = $3
+		WHERE issuer = $1 AND subject = $2
+		RETURNING user_id`, who.Issuer, who.Subject, c.Now)
+	if err == nil {
+		c.Caller = &op.Caller{Kind: op.User, ID: user}
+		return user, false, lockUser(ctx, c.Tx, user)
+	}
+	if !errors.Is(err, db.ErrNone) {
+		return "", false, err
+	}
+	if !who.Verified || !op.IsEmail(who.Email) {
+		return "", false, EmailUnverified.New()
+	}
+	known, err := findUser(ctx, c.Tx, who.Email)
+	if err != nil {
+		return "", false, err
+	}
+	if known != nil {
+		c.Caller = &op.Caller{Kind: op.User, ID: known.ID}
+		return known.ID, false, a.link(ctx, c, known, who)
+	}
+	return a.newPerson(ctx, c, who, invite)
+}
+
+// link makes an existing user the person at the provider.
+func (a *Accounts) link(ctx context.Context, c *op.Call, u *credentials, who *Identity) error {
+	if err := lockUser(ctx, c.Tx, u.ID); err != nil {
+		return err
+	}
+	if u.ConfinedTo != nil {
+		if err := a.takeBack(ctx, c, u.ID); err != nil {
+			return err
+		}
+	}
+	if err := insertIdentity(ctx, c, u.ID, who); err != nil {
+		return err
+	}
+	return a.changed(ctx, c, "user.identity_linked", u.ID, "", Notice{
+		Subject: "Your account is linked to " + a.config.Provider.Name,
+		Text:    []string{"From now on you can sign in with " + a.config.Provider.Name + "."},
+	})
+}
+
+// takeBack removes everything by which somebody else could use an account whose
+// address was never proven.
+func (a *Accounts) takeBack(ctx context.Context, c *op.Call, user id.ID) error {
+	_, err := db.Exec(ctx, c.Tx, `
+		UPDATE users SET password_hash = NULL, confined_to = NULL, updated_at = $2
+		WHERE id = $1`, user, c.Now)
+	if err != nil {
+		return err
+	}
+	if err := forgetFactors(ctx, c.Tx, user); err != nil {
+		return err
+	}
+	if err := endSessions(ctx, c.Tx, user, ""); err != nil {
+		return err
+	}
+	if err := forgetBrowsers(ctx, c.Tx, user, ""); err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM password_links WHERE user_id = $1", user); err != nil {
+		return err
+	}
+	return a.connections.EndUser(ctx, c, user, true, PasswordChanged)
+}
+
+func insertIdentity(ctx context.Context, c *op.Call, user id.ID, who *Identity) error {
+	// Either index may say no: the user has another subject, or somebody was faster.
+	n, err := db.Exec(ctx, c.Tx, `
+		INSERT INTO identities (user_id, issuer, subject, created_at, used_at) VALUES ($1, $2, $3, $4, $4)
+		ON CONFLICT DO NOTHING`, user, who.Issuer, who.Subject, c.Now)
+	if err == nil && n == 0 {
+		return IdentityTaken.New()
+	}
+	return err
+}
+
+// newPerson adds somebody whom nobody knows here, because they were invited or
+// because the settings say so.
+func (a *Accounts) newPerson(ctx context.Context, c *op.Call, who *Identity, invite string) (user id.ID, joined bool,
+	err error) {
+	name := strings.TrimSpace(who.Name)
+	if name == "" {
+		name, _, _ = strings.Cut(who.Email, "@")
+	}
+	user = id.New()
+	c.Caller = &op.Caller{Kind: op.User, ID: user}
+	add := func() error {
+		if err := insertUser(ctx, c, user, who.Email, name, nil, nil); err != nil {
+			return err
+		}
+		return insertIdentity(ctx, c, user, who)
+	}
+	if invite != "" {
+		v, err := a.invitation(ctx, c.Tx, invite)
+		if err == nil && db.Fold(v.Email) == db.Fold(who.Email) {
+			return user, true, a.takeInvite(ctx, c, v, user, add)
+		}
+		if err != nil && !fault.Has(err, fault.NotFound) {
+			return "", false, err
+		}
+	}
+	p := a.config.Provider
+	if !p.Create {
+		return "", false, UnknownPerson.New()
+	}
+	role := "member"
+	if len(p.Roles) > 0 {
+		if role = p.roleOf(who.Groups); role == "" {
+			return "", false, NoGroup.New()
+		}
+	}
+	if err := add(); err != nil {
+		return "", false, err
+	}
+	c.Org = p.Organization
+	_, err = a.join(ctx, c, user, role)
+	return user, false, err
+}
+
+// takeInvite lets a new user join by an invitation to their own address.
+func (a *Accounts) takeInvite(ctx context.Context, c *op.Call, v *Invitation, user id.ID, add func() error) error {
+	if err := db.LockOrganization(ctx, c.Tx, v.Org); err != nil {
+		return db.Missing(err, "organization")
+	}
+	if err := add(); err != nil {
+		return err
+	}
+	row, err := invites.Remove(ctx, c.Tx, v.Org, v.ID, c.Now)
+	if err != nil {
+		return err
+	}
+	c.Org = v.Org
+	if err := c.Emit("invite.accepted", row.ID, row); err != nil {
+		return err
+	}
+	_, err = a.join(ctx, c, user, v.Role)
+	return err
+}
+
+// roleOf is the highest role that groups give, or none.
+func (p *Provider) roleOf(groups []string) string {
+	for _, role := range []string{"owner", "admin", "member"} {
+		for group, gives := range p.Roles {
+			if gives == role && slices.Contains(groups, group) {
+				return role
+			}
+		}
+	}
+	return ""
+}
+
+// followGroups gives a user the role of their groups, and takes it away with the
+// last of them. The organization is locked. A provider that says nothing about groups may only be set up wrong:
+// then the person is signed out and not let in, and loses nothing.
+func (a *Accounts) followGroups(ctx context.Context, c *op.Call, user id.ID, who *Identity) error {
+	p := a.config.Provider
+	if len(p.Roles) == 0 {
+		return nil
+	}
+	c.Org = p.Organization
+	m, err := member(ctx, c.Tx, p.Organization, user)
+	if err != nil && !fault.Has(err, fault.NotFound) {
+		return err
+	}
+	belongs, role := err == nil, p.roleOf(who.Groups)
+	switch {
+	case !who.Grouped:
+		_, err = db.Exec(ctx, c.Tx, "DELETE FROM sessions WHERE user_id = $1 AND organization_id = $2", user,
+			p.Organization)
+		return err
+	case belongs && role == "":
+		return p.Leave(ctx, c, user)
+	case belongs && role != m.Role:
+		_, err = a.setRole(ctx, c, userRole{user, role})
+		return err
+	case !belongs && role != "":
+		_, err = a.join(ctx, c, user, role)
+		return err
+	}
+	return nil
+}
+
+// unlink forgets who a user is at the provider, so that the next one with the
+// verified address is linked.
+func (a *Accounts) unlink(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
+	user, err := findUser(ctx, c.Tx, in.Email)
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return nil, fault.NotFound.Say("There is no user with this email.")
+	}
+	n, err := db.Exec(ctx, c.Tx, "DELETE FROM identities WHERE user_id = $1", user.ID)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fault.Field("email", "This user is not linked to an identity provider")
+	}
+	if err := endSessions(ctx, c.Tx, user.ID, ""); err != nil {
+		return nil, err
+	}
+	all, err := emitEverywhere(ctx, c, "user.identity_unlinked", user.ID)
+	if len(all) > 0 {
+		return &all[0], err
+	}
+	return &Member{ID: user.ID, Email: in.Email, Status: user.Status}, err
+}
+
+// derive makes a secret of a visit from the browser's token, which the database
+// does not have.
+func derive(token, what string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte(what))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}

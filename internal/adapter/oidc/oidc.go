@@ -1,0 +1,303 @@
+// Package oidc signs people in with an OpenID Connect provider: authorization code
+// with PKCE, state and nonce. It decides whether an answer is certainly meant for
+// this visit and what it says about the person; who that is here decides account.
+//
+// Start reading at Address, then Identify.
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+const (
+	exchangeTime   = 10 * time.Second
+	maxAnswer      = 1 << 20
+	discoveryLife  = time.Hour
+	discoveryPause = 5 * time.Second // after a failure
+)
+
+// Config is what a client needs. All of it is required.
+type Config struct {
+	Settings config.OIDC
+	Return   string // the address that the provider sends browsers back to
+	Log      *slog.Logger
+}
+
+// Client speaks with the provider. The provider is asked for its addresses when
+// they are first needed, so that the service starts without it.
+type Client struct {
+	config Config
+	http   *http.Client
+
+	mu     sync.Mutex
+	found  *provider
+	until  time.Time
+	failed error // the last attempt, which is not repeated at once
+	again  time.Time
+}
+
+// provider is what the discovery document says.
+type provider struct {
+	*oidc.Provider
+	style    oauth2.AuthStyle
+	namesIss bool // it promises the parameter iss (RFC 9207 §3)
+}
+
+var _ account.IdentityProvider = (*Client)(nil)
+
+// New prepares a client.
+func New(c Config) *Client {
+	return &Client{config: c, http: &http.Client{
+		Timeout:       exchangeTime,
+		Transport:     bounded{http.DefaultTransport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// bounded reads no more than an answer can sensibly have.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, maxAnswer), res.Body}
+	}
+	return res, err
+}
+
+// Check asks the provider for its addresses, for the doctor.
+func (c *Client) Check(ctx context.Context) error {
+	_, err := c.discover(ctx)
+	return err
+}
+
+// discover reads the discovery document, or remembers it. Its issuer must be the
+// one of the settings (OpenID Connect Discovery §4.3).
+func (c *Client) discover(ctx context.Context) (*provider, error) {
+	if db.Inside(ctx) {
+		panic("oidc: called inside a transaction")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.found != nil && time.Now().Before(c.until) {
+		return c.found, nil
+	}
+	if time.Now().Before(c.again) {
+		return c.found, c.failed
+	}
+	p, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), c.config.Settings.Issuer)
+	if err != nil {
+		c.again = time.Now().Add(discoveryPause)
+		if c.failed = nil; c.found == nil { // otherwise what it said an hour ago holds
+			c.failed = fmt.Errorf("the identity provider: %w", err)
+		}
+		return c.found, c.failed
+	}
+	var more struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+		Iss     bool     `json:"authorization_response_iss_parameter_supported"`
+	}
+	if err := p.Claims(&more); err != nil {
+		return nil, fmt.Errorf("the identity provider: %w", err)
+	}
+	if p.Endpoint().AuthURL == "" || p.Endpoint().TokenURL == "" {
+		return nil, errors.New("the identity provider: its discovery document names no endpoints")
+	}
+	out := &provider{Provider: p, style: oauth2.AuthStyleInHeader, namesIss: more.Iss}
+	// A code works once, so the library must not try both ways.
+	if c.config.Settings.ClientSecret == "" ||
+		len(more.Methods) > 0 && !slices.Contains(more.Methods, "client_secret_basic") {
+		out.style = oauth2.AuthStyleInParams
+	}
+	c.found, c.until = out, time.Now().Add(discoveryLife)
+	return out, nil
+}
+
+// unavailable tells the person that the provider does not work, and the log why.
+func (c *Client) unavailable(ctx context.Context, err error) error {
+	c.config.Log.WarnContext(ctx, "the identity provider does not work", "err", err)
+	f := fault.Unavailable.Say("Signing in with %s does not work right now. Try again in a moment.",
+		c.config.Settings.Name)
+	return f
+}
+
+// refuse tells the person that an answer was not accepted, and the log why.
+func (c *Client) refuse(ctx context.Context, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	c.config.Log.WarnContext(ctx, "an answer of the identity provider was refused", "err", err)
+	return account.ProviderRefused.Because(err)
+}
+
+func (c *Client) oauth(p *provider) *oauth2.Config {
+	s := &c.config.Settings
+	e := p.Endpoint()
+	e.AuthStyle = p.style
+	return &oauth2.Config{ClientID: s.ClientID, ClientSecret: s.ClientSecret, Endpoint: e, RedirectURL: c.config.Return,
+		Scopes: append([]string{oidc.ScopeOpenID}, slices.DeleteFunc(slices.Clone(s.Scopes),
+			func(scope string) bool { return scope == oidc.ScopeOpenID || scope == "" })...)}
+}
+
+// Address is where the person signs in.
+func (c *Client) Address(ctx context.Context, v account.ProviderVisit) (string, error) {
+	p, err := c.discover(ctx)
+	if err != nil {
+		return "", c.unavailable(ctx, err)
+	}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(v.Nonce), oauth2.S256ChallengeOption(v.Verifier)}
+	if v.Fresh {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	return c.oauth(p).AuthCodeURL(v.State, options...), nil
+}
+
+// Identify exchanges the code for what the provider says about the person.
+func (c *Client) Identify(ctx context.Context, v account.ProviderVisit, a account.ProviderAnswer) (*account.Identity,
+	error) {
+	p, err := c.discover(ctx)
+	if err != nil {
+		return nil, c.unavailable(ctx, err)
+	}
+	// RFC 9207 §2.4: an answer of another provider is refused before its code is sent
+	// anywhere.
+	if a.Issuer != c.config.Settings.Issuer && (a.Issuer != "" || p.namesIss) {
+		return nil, c.refuse(ctx, "iss is %q", a.Issuer)
+	}
+	ctx = oidc.ClientContext(ctx, c.http)
+	token, err := c.oauth(p).Exchange(ctx, a.Code, oauth2.VerifierOption(v.Verifier))
+	if err != nil {
+		if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) && refused.Response.StatusCode < 500 {
+			return nil, c.refuse(ctx, "the code: %s", refused.ErrorCode)
+		}
+		return nil, c.unavailable(ctx, err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return nil, c.refuse(ctx, "no id_token")
+	}
+	verified, err := p.Verifier(&oidc.Config{ClientID: c.config.Settings.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return nil, c.refuse(ctx, "the id_token: %w", err)
+	}
+	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(v.Nonce)) != 1 {
+		return nil, c.refuse(ctx, "the nonce is another visit's")
+	}
+	claims := map[string]any{}
+	if err := verified.Claims(&claims); err != nil {
+		return nil, c.refuse(ctx, "the id_token: %w", err)
+	}
+	// OpenID Connect Core §3.1.3.7, 4 and 5.
+	azp, named := claims["azp"].(string)
+	if named && azp != c.config.Settings.ClientID || !named && len(verified.Audience) > 1 {
+		return nil, c.refuse(ctx, "the id_token is for %q", azp)
+	}
+	if verified.Subject == "" || len(verified.Subject) > 255 {
+		return nil, c.refuse(ctx, "no subject")
+	}
+	if err := c.ask(ctx, p, token, verified.Subject, claims); err != nil {
+		return nil, err
+	}
+	return c.identity(verified, claims), nil
+}
+
+// ask adds what only the userinfo endpoint tells.
+func (c *Client) ask(ctx context.Context, p *provider, token *oauth2.Token, subject string,
+	claims map[string]any) error {
+	s := &c.config.Settings
+	_, grouped := claimAt(claims, s.GroupClaim)
+	if claims["email"] != nil && (grouped || len(s.Roles) == 0) || p.UserInfoEndpoint() == "" {
+		return nil
+	}
+	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return c.unavailable(ctx, err)
+	}
+	// OpenID Connect Core §5.3.2: the answer may be another person's.
+	if info.Subject != subject {
+		return c.refuse(ctx, "userinfo is about somebody else")
+	}
+	more := map[string]any{}
+	if err := info.Claims(&more); err != nil {
+		return c.refuse(ctx, "userinfo: %w", err)
+	}
+	// An address and its verification come from one place.
+	if claims["email"] == nil {
+		delete(claims, "email_verified")
+	} else {
+		delete(more, "email_verified")
+	}
+	for name, value := range more {
+		if claims[name] == nil {
+			claims[name] = value
+		}
+	}
+	return nil
+}
+
+// identity reads the claims.
+func (c *Client) identity(t *oidc.IDToken, claims map[string]any) *account.Identity {
+	out := &account.Identity{Issuer: c.config.Settings.Issuer, Subject: t.Subject}
+	out.Email, _ = claims["email"].(string)
+	out.Name, _ = claims["name"].(string)
+	if len(out.Name) > 200 {
+		out.Name = ""
+	}
+	// Some providers write the truth as a text.
+	out.Verified = claims["email_verified"] == true || claims["email_verified"] == "true"
+	groups, _ := claimAt(claims, c.config.Settings.GroupClaim)
+	out.Groups, out.Grouped = texts(groups)
+	methods, _ := texts(claims["amr"])
+	out.Factor = slices.Contains(methods, "mfa") // RFC 8176 §2
+	if at, ok := claims["auth_time"].(float64); ok {
+		out.At = time.Unix(int64(at), 0)
+	}
+	return out
+}
+
+// claimAt finds a claim by its name, or by a path with dots.
+func claimAt(claims map[string]any, path string) (any, bool) {
+	if v, ok := claims[path]; ok {
+		return v, true
+	}
+	head, rest, deeper := strings.Cut(path, ".")
+	if below, ok := claims[head].(map[string]any); deeper && ok {
+		return claimAt(below, rest)
+	}
+	return nil, false
+}
+
+// texts reads a claim that is a text or a list of texts.
+func texts(v any) (out []string, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}, true
+	case []any:
+		for _, x := range v {
+			if s, ok := x.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out, true
+	}
+	return nil, false
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/adapter/oidc"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// providerReturn is where the identity provider sends browsers back to.
+const providerReturn = "/sign-in/provider/callback"
+
+// identityProvider is what people sign in with besides passwords, or nil.
+func (a *App) identityProvider() *account.Provider {
+	s := &a.Settings
+	if s.OIDC.Issuer == "" {
+		return nil
+	}
+	return &account.Provider{
+		IdentityProvider: oidc.New(oidc.Config{Settings: s.OIDC, Return: s.BaseURL + providerReturn, Log: a.Log}),
+		Name:             s.OIDC.Name,
+		Organization:     id.ID(s.OIDC.Organization),
+		Roles:            s.OIDC.RoleByGroup(),
+		Create:           s.OIDC.Create,
+		Only:             s.OIDC.Only,
+		TrustFactor:      s.OIDC.TrustMFA,
+		Leave: func(ctx context.Context, c *op.Call, user id.ID) error {
+			return a.Departures.Leave(ctx, c, user)
+		},
+	}
+}
