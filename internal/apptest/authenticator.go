@@ -123,6 +123,15 @@ func (a *Authenticator) Get(t testing.TB, options string) string {
 // Copy is what somebody has who read the secret out of the device.
 func (a *Authenticator) Copy() *Authenticator { other := *a; return &other }
 
+// Forge takes another secret than the one that was enrolled.
+func (a *Authenticator) Forge() {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	a.key = key
+}
+
 // data is the authenticator data: whom it signs for, flags and counter.
 func (a *Authenticator) data(flags byte) []byte {
 	rp := sha256.Sum256([]byte(a.RP))
