@@ -27,11 +27,12 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-
 	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, stripe-mock, a mail server, webhook receivers, Litestream
+judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, an identity provider, stripe-mock, a mail server, webhook receivers, Litestream
 	scripts/judge-openapi
 	scripts/judge-clients
 	scripts/judge-agents
 	scripts/judge-console
+	scripts/judge-oidc
 	scripts/judge-stripe
 	scripts/judge-mail
 	scripts/judge-webhooks

@@ -114,11 +114,15 @@ func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*Reco
 		return nil, fault.Field("code", "This is not the code that the app should show now. Check the clock of the "+
 			"device, and type the code while it is shown")
 	}
+	others, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+	if err != nil {
+		return nil, err
+	}
 	_, err = db.Exec(ctx, c.Tx, "UPDATE code_secrets SET confirmed_at = $2 WHERE user_id = $1", c.Caller.ID, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	codes, err := a.added(ctx, c, in.Token, ByCode, "An app for one-time codes")
+	codes, err := a.added(ctx, c, in.Token, !others, ByCode, "An app for one-time codes")
 	return &RecoveryCodes{codes}, err
 }
 

@@ -259,15 +259,16 @@ func endSessions(ctx context.Context, tx *db.Tx, user id.ID, keep string) error 
 
 // added completes a new factor. With the first one come recovery codes, and the
 // other sessions end, because they have proven none.
-func (a *Accounts) added(ctx context.Context, c *op.Call, token string, f Factor, what string) ([]string, error) {
+func (a *Accounts) added(ctx context.Context, c *op.Call, token string, first bool, f Factor, what string) ([]string,
+	error) {
 	hash := secret.Hash(token)
-	n, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = $3 WHERE hash = $1 AND user_id = $2 AND factor = ''",
+	_, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = $3 WHERE hash = $1 AND user_id = $2 AND factor = ''",
 		hash[:], c.Caller.ID, f)
 	if err != nil {
 		return nil, err
 	}
 	var codes []string
-	if n > 0 {
+	if first {
 		if err := endSessions(ctx, c.Tx, c.Caller.ID, token); err != nil {
 			return nil, err
 		}
@@ -294,7 +295,8 @@ func (a *Accounts) removed(ctx context.Context, c *op.Call, f Factor, what strin
 		if err := forgetFactors(ctx, c.Tx, c.Caller.ID); err != nil {
 			return nil, err
 		}
-		if _, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = '' WHERE user_id = $1", c.Caller.ID); err != nil {
+		if _, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = '' WHERE user_id = $1 AND factor <> $2",
+			c.Caller.ID, ByProvider); err != nil {
 			return nil, err
 		}
 		left.Recovery = 0

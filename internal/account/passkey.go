@@ -275,6 +275,10 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if err != nil {
 		return nil, err
 	}
+	others, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+	if err != nil {
+		return nil, err
+	}
 	// An id that another user registered stays theirs (WebAuthn §7.1 step 26).
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO passkeys (id, user_id, created_at, name, credential_id, credential, sign_count)
@@ -286,7 +290,7 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if n == 0 {
 		return nil, WrongPasskey.Say("This passkey is already in use.")
 	}
-	codes, err := a.added(ctx, c, in.Token, ByPasskey, "The passkey \""+in.Name+"\"")
+	codes, err := a.added(ctx, c, in.Token, !others, ByPasskey, "The passkey \""+in.Name+"\"")
 	return &RecoveryCodes{codes}, err
 }
 

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"frontdesk/internal/adapter/dnsimple"
+	"frontdesk/internal/adapter/oidc"
 )
 
 // providers checks that the companies outside know us.
@@ -22,6 +24,11 @@ func (d *doctor) providers(ctx context.Context) {
 			return
 		}
 		d.note(name, fine, "", "%s answers.", provider)
+	}
+	if s.OIDC.Issuer != "" {
+		check("sign-in", s.OIDC.Issuer, "Check --oidc-issuer, and whether this machine reaches it.", func() error {
+			return oidc.New(oidc.Config{Settings: s.OIDC, Log: slog.New(slog.DiscardHandler)}).Check(ctx)
+		})
 	}
 	check("payments", s.PaymentsProvider, "Check --stripe-secret-key.",
 		func() error { return openStripe(s.Stripe).Check(ctx) })

@@ -29,6 +29,7 @@ type alike struct {
 	MCPURL  string `json:"mcpUrl"`
 	Files   string `json:"files"`   // what identifies the store
 	FilesAt string `json:"filesAt"` // what people call it
+	OIDC    string `json:"oidc"`    // how people sign in, without the secret
 }
 
 // difference says what does not fit a neighbour's settings, or returns "".
@@ -39,6 +40,8 @@ func (a alike) difference(b alike) string {
 		return fmt.Sprintf("another process has --base-url %s, this one %s%s", b.BaseURL, a.BaseURL, mend)
 	case a.MCPURL != b.MCPURL:
 		return fmt.Sprintf("another process has --mcp-url %s, this one %s%s", b.MCPURL, a.MCPURL, mend)
+	case a.OIDC != b.OIDC:
+		return "another process has other --oidc settings" + mend
 	case a.Files != b.Files:
 		return fmt.Sprintf("another process keeps its files in %s, this one in %s, so that each would miss the "+
 			"other's; use a bucket (--files-s3-bucket) or one shared folder for all", b.FilesAt, a.FilesAt)
@@ -136,6 +139,11 @@ func (a *App) fitsOthers(ctx context.Context, me id.ID, mine alike) error {
 func (a *App) alike() (alike, error) {
 	s := &a.Settings
 	out := alike{BaseURL: s.BaseURL, MCPURL: s.MCPURL, Files: blobsAt(s), FilesAt: blobsAt(s)}
+	if s.OIDC.Issuer != "" {
+		shown := s.OIDC
+		shown.ClientSecret = ""
+		out.OIDC = fmt.Sprintf("%+v", shown)
+	}
 	if s.Files.S3.Bucket != "" {
 		return out, nil
 	}
