@@ -38,7 +38,7 @@ type adminCommand struct {
 
 		PasswordLink userPasswordLink `cmd:"" help:"Print a link to set a new password; pass it only to the person."`
 		ResetFactors userResetFactors `cmd:"" help:"Remove the second factors of a user who lost them."`
-		SignInLink   userSignInLink   `cmd:"" help:"Print a link that signs a user in once; pass it only to the person."`
+		SignInLink   userSignInLink   `cmd:"" help:"Print a link that signs in once; pass it only to the person."`
 		Unlink       userUnlink       `cmd:"" help:"Forget who a user is at the identity provider."`
 	} `cmd:"" help:"Users."`
 	Agreement struct {
@@ -348,7 +348,7 @@ type userResetFactors struct {
 
 // Help is what --help says about the command.
 func (*userResetFactors) Help() string {
-	return "Passkeys, one-time codes and recovery codes end, and so do all sessions of the user, who is told by mail. " +
+	return "Passkeys, one-time codes, recovery codes and all sessions of the user end, and the user is told by mail. " +
 		"Make sure that you know who asks: from then on the password alone signs in."
 }
 

@@ -174,6 +174,13 @@ func adminStory(t *testing.T, c cli, url, tag string) {
 		"/password/fdp_") {
 		t.Errorf("password-link: %v", link)
 	}
+	if link := c.ok("", "admin", "user", "sign-in-link", ada); !strings.Contains(link["url"].(string),
+		"/sign-in/link/fdl_") {
+		t.Errorf("sign-in-link: %v", link)
+	}
+	if user := c.ok("", "admin", "user", "reset-factors", ada); user["email"] != ada {
+		t.Errorf("reset-factors: %v", user)
+	}
 	if card := c.ok("", "admin", "card", "add", "--org", orgID, "--test", "visa"); card["last4"] != "4242" ||
 		card["isDefault"] != true {
 		t.Errorf("card: %v", card)

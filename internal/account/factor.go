@@ -211,8 +211,9 @@ func requireConfirmed(ctx context.Context, c *op.Call, token string) error {
 		Confirmed *clock.Time `db:"confirmed_at"`
 	}
 	hash := secret.Hash(token)
-	s, err := db.One[row](ctx, c.Tx, "SELECT created_at, factor, confirmed_at FROM sessions WHERE hash = $1 AND user_id = $2",
-		hash[:], c.Caller.ID)
+	s, err := db.One[row](ctx, c.Tx, `
+		SELECT created_at, factor, confirmed_at FROM sessions
+		WHERE hash = $1 AND user_id = $2`, hash[:], c.Caller.ID)
 	if errors.Is(err, db.ErrNone) {
 		return fault.Unauthorized.New()
 	}

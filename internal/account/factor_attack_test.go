@@ -39,7 +39,8 @@ func (v *victim) asked() (pending, options string) {
 
 // try completes a sign-in with a passkey's answer.
 func (v *victim) try(pending, answer string) error {
-	_, err := v.do("", "sessions.confirm_passkey", object("pending", pending, "credential", answer, "address", v.from()))
+	_, err := v.do("", "sessions.confirm_passkey",
+		object("pending", pending, "credential", answer, "address", v.from()))
 	return err
 }
 
@@ -109,7 +110,9 @@ var factorAttacks = []struct {
 	{"enrolment in place of a signature", account.WrongPasskey, lying(func(k *apptest.Authenticator) {
 		k.Type = "webauthn.create"
 	})},
-	{"somebody else's handle", account.WrongPasskey, lying(func(k *apptest.Authenticator) { k.Handle = []byte("eve") })},
+	{"somebody else's handle", account.WrongPasskey, lying(func(k *apptest.Authenticator) {
+		k.Handle = []byte("eve")
+	})},
 	{"forged signature", account.WrongPasskey, lying(func(k *apptest.Authenticator) { k.Forge() })},
 	{"the attacker's own passkey", account.WrongPasskey, func(v *victim) error {
 		eve := v.console.victim(v.NewTenant(v.t, "free"))

@@ -198,15 +198,16 @@ func TestRotateSealingKey(t *testing.T) {
 	})
 }
 
-// Bytes in the database are hashes, the mailbox's mail, or they are sealed and
-// rotated.
+// Bytes in the database are hashes, the mailbox's mail, public parts of passkeys, or
+// they are sealed and rotated.
 func TestEverySealedColumnIsRotated(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	sealed := func(table, column string) bool {
 		return slices.ContainsFunc(db.SealedColumns(),
 			func(s db.SealedColumn) bool { return s.Table == table && s.Column == column })
 	}
-	plain := map[string]bool{"hash": true, "fingerprint": true, "proof": true, "content": true}
+	plain := map[string]bool{"hash": true, "fingerprint": true, "proof": true, "content": true,
+		"credential_id": true, "credential": true, "data": true} // a passkey's public key, and what it is asked to sign
 	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
 		for _, r := range s.Tables {
 			for _, c := range r.Columns {

@@ -128,7 +128,7 @@ func listRows[T any](v *visit, operation string, input fields, limit, offset int
 // ask shows a page that asks for confirmation before something is lost.
 func (v *visit) ask(q question) error {
 	return v.show(http.StatusOK, "confirm",
-		view{Title: q.Title, Section: q.Section, Tab: q.Tab, Crumbs: q.Crumbs, Data: q})
+		view{Title: q.Title, Section: q.Section, Tab: q.Tab, Crumbs: q.Crumbs, Bare: v.mustEnroll(), Data: q})
 }
 
 // question is what a confirmation page says.

@@ -97,6 +97,9 @@ func TestEnrollment(t *testing.T) {
 			p := b.get(path).at("/settings/sign-in", "Add a second factor", "asks its owners and admins")
 			p.hasNot(`class="rail"`, "Contacts", "API keys")
 		}
+		for _, path := range []string{"/settings/organizations", "/sign-out", "/settings/sign-in/recovery"} {
+			b.get(path).at(path).hasNot(`class="rail"`)
+		}
 		b.post("/settings/keys/new", "name", "X", "permissions", "*", "business_id", string(a.Business)).
 			at("/settings/sign-in", "Add a second factor")
 		p := b.get("/settings/sign-in/codes?next=%2Fagents").at("/settings/sign-in/codes", "scan this picture")
@@ -119,11 +122,11 @@ func TestSessionsInPages(t *testing.T) {
 	eachSite(t, func(t *testing.T, a *apptest.App) {
 		b, other, third := owner(t, a), visit(t, a.URL), owner(t, a)
 		form := url.Values{"email": {a.Owner}, "password": {"a long password"}}
-		other.do(http.MethodPost, "/sign-in", form, "User-Agent",
-			"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Safari/604.1").at("/")
+		const safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1"
+		other.do(http.MethodPost, "/sign-in", form, "User-Agent", safari).at("/")
 		p := b.get("/settings/sign-in").at("/settings/sign-in", "Safari on iPhone", "this one", "127.0.0.1")
-		b.post(p.find(`action="(/settings/sign-in/sessions/[^"]*/end)"><button class="link">End<span class="hide"> the `+
-			`session of Safari`)).at("/settings/sign-in", "Ended.").hasNot("Safari on iPhone")
+		end := p.find(`action="(/settings/sign-in/sessions/[^"]*/end)"><button[^>]*>End<span[^>]*> the session of Safari`)
+		b.post(end).at("/settings/sign-in", "Ended.").hasNot("Safari on iPhone")
 		other.get("/").at("/sign-in")
 		third.get("/").at("/")
 		b.post("/settings/sign-in/sessions/end-others").at("/settings/sign-in", "All other browsers are signed out",

@@ -188,7 +188,8 @@ func TestAttackProviderAccounts(t *testing.T) {
 			// Eve, an owner, invites Ada's address, opens the link herself, and adds a factor.
 			link := h.operate("invites.create", h.Org, `{"email": "ada@example.com", "role": "member"}`).Text("url")
 			eve := visit(t, h.URL)
-			eve.post(strings.TrimPrefix(link, h.Settings.BaseURL), "name", "Ada", "password", "the attacker's own").at("/")
+			path := strings.TrimPrefix(link, h.Settings.BaseURL)
+			eve.post(path, "name", "Ada", "password", "the attacker's own").at("/")
 			eve.post("/settings/sign-in/confirm", "password", "the attacker's own", "next", "/settings/sign-in/codes")
 			key := eve.get("/settings/sign-in/codes").find(`<code>([A-Z2-7 ]+)</code>`)
 			recovery := eve.post("/settings/sign-in/codes", "code", code(t, h.App, key)).find(recoveryCode)

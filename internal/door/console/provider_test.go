@@ -20,8 +20,7 @@ type house struct {
 	provider *apptest.IdentityProvider
 }
 
-// eachHouse runs fn once per engine. The organization of the test must be known
-// before the service starts, so a first service makes it.
+// eachHouse runs fn once per engine.
 func eachHouse(t *testing.T, change func(o *config.OIDC), fn func(t *testing.T, h *house)) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, openHouse(t, e, change)) })
 }
@@ -38,9 +37,10 @@ func openHouse(t *testing.T, e db.Engine, change func(o *config.OIDC)) *house {
 	}
 	a := apptest.StartWith(t, s)
 	h := &house{a, t, p}
-	// The first organization gets the id that the settings name.
-	exec(t, a, "INSERT INTO organizations (id, created_at, updated_at, name, plan, status) VALUES ($1, $2, $2, $3, $4, $5)",
-		s.OIDC.Organization, a.Clock.Now(), "Provided", "enterprise", "active")
+	// The organization that the settings name must be known before the service starts.
+	exec(t, a, `
+		INSERT INTO organizations (id, created_at, updated_at, name, plan, status)
+		VALUES ($1, $2, $2, 'Provided', 'enterprise', 'active')`, s.OIDC.Organization, a.Clock.Now())
 	exec(t, a, `
 		INSERT INTO businesses (id, organization_id, created_at, updated_at, name, timezone, locale, currency)
 		VALUES ($1, $2, $3, $3, 'Provided', 'UTC', 'en-US', 'usd')`, id.New(), s.OIDC.Organization, a.Clock.Now())
@@ -101,7 +101,8 @@ func TestProviderLinks(t *testing.T) {
 		h.signIn(visit(t, h.URL)).at("/", "Today")
 		// The provider's own page may be the only way to confirm.
 		exec(t, h.App, "UPDATE users SET password_hash = NULL WHERE id = $1", h.OwnerID)
-		b.get("/settings/sign-in/codes").at("/settings/sign-in/confirm", "Sign in with Acme again").hasNot(`name="password"`)
+		b.get("/settings/sign-in/codes").at("/settings/sign-in/confirm", "Sign in with Acme again").
+			hasNot(`name="password"`)
 		p := b.get("/sign-in/provider?fresh=yes&next=%2Fsettings%2Fsign-in%2Fcodes")
 		if !strings.Contains(p.Header.Get("Location"), "prompt=login") {
 			t.Errorf("%s", p.Header.Get("Location"))
@@ -193,14 +194,15 @@ func TestProviderOnly(t *testing.T) {
 		eve.get(h.begin(eve, path)).refused(403, "You have no account here")
 		h.person("ada", "ada@example.com")
 		b.get(h.begin(b, path)).at("/", "Today")
-		if got := h.Events(t, "invite.accepted", "user.created"); !strings.HasSuffix(got, "invite.accepted user.created") {
+		const want = "invite.accepted user.created"
+		if got := h.Events(t, "invite.accepted", "user.created"); !strings.HasSuffix(got, want) {
 			t.Errorf("events: %s", got)
 		}
 		// An emergency.
 		made := h.Operate(t, "users.link_sign_in", "", "", `{"email": "ada@example.com"}`).Text("url")
 		path = strings.TrimPrefix(made, h.Settings.BaseURL)
 		out := visit(t, h.URL)
-		out.get("/password/"+path[strings.LastIndexByte(path, '/')+1:]).refused(404)
+		out.get("/password/" + path[strings.LastIndexByte(path, '/')+1:]).refused(404)
 		out.get(path).at(path, "It works once")
 		out.post(path).at("/", "Today")
 		visit(t, h.URL).post(path).refused(404, "This link was used")

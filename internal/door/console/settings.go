@@ -51,8 +51,8 @@ func (v *visit) organizationsPage() error {
 	}
 	return v.show(http.StatusOK, "organizations",
 		view{Title: "Organizations", Section: "settings",
-			Crumbs: settingsCrumbs("Organizations", "/settings/organizations"),
-			Data:   rows})
+			Crumbs: settingsCrumbs("Organizations", "/settings/organizations"), Bare: v.mustEnroll(),
+			Data: rows})
 }
 
 func (v *visit) switchOrganization() error {

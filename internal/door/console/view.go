@@ -103,7 +103,7 @@ func (v *visit) show(status int, page string, w view) error {
 
 // showMessage shows a page that is one sentence.
 func (v *visit) showMessage(status int, title, text string) error {
-	return v.show(status, "message", view{Title: title, Data: text, Bare: v.session == nil})
+	return v.show(status, "message", view{Title: title, Data: text, Bare: v.session == nil || v.mustEnroll()})
 }
 
 // sentences say what was just done. The address names one of them, and cannot

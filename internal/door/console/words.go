@@ -112,7 +112,8 @@ func days(n string) time.Duration {
 // browserWords names a browser and its system, as far as its user agent tells.
 func browserWords(agent string) string {
 	// Each claims to be the ones after it.
-	browser := firstOf(agent, "Edg", "Edge", "OPR", "Opera", "Firefox", "Firefox", "Chrome", "Chrome", "Safari", "Safari")
+	browser := firstOf(agent, "Edg", "Edge", "OPR", "Opera", "Firefox", "Firefox", "Chrome", "Chrome",
+		"Safari", "Safari")
 	system := firstOf(agent, "iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows",
 		"Mac OS", "macOS", "CrOS", "ChromeOS", "Linux", "Linux")
 	switch {

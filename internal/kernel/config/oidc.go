@@ -19,11 +19,11 @@ type OIDC struct {
 	Name         string   `help:"The provider's name, on the button." default:"single sign-on"`
 	Scopes       []string `help:"What is asked for besides openid." default:"email,profile"`
 	GroupClaim   string   `help:"Claim with the person's groups, like groups or realm_access.roles." default:"groups"`
-	Roles        []string `help:"Roles by group, like staff=member,bosses=owner; empty: given here." placeholder:"G=R,…"`
+	Roles        []string `help:"Roles by group, like staff=member,bosses=owner; empty: given here." placeholder:"G=R"`
 	Organization string   `help:"The organization that --oidc-roles and --oidc-create are about." placeholder:"ID"`
 	Create       bool     `help:"Add people whom nobody knows here to that organization."`
 	Only         bool     `help:"Switch passwords off: people sign in with the provider only."`
-	TrustMFA     bool     `help:"Ask for no second factor when the provider says it did (amr has mfa)." name:"trust-mfa"`
+	TrustMFA     bool     `help:"Ask for no second factor when the provider did (amr has mfa)." name:"trust-mfa"`
 }
 
 // RoleByGroup is the roles that groups give.
