@@ -149,7 +149,7 @@ func insertIdentity(ctx context.Context, c *op.Call, user id.ID, who *Identity) 
 // because the settings say so.
 func (a *Accounts) newPerson(ctx context.Context, c *op.Call, who *Identity, invite string) (user id.ID, joined bool,
 	err error) {
-	name := strings.TrimSpace(who.Name)
+	name := strings.Join(strings.Fields(who.Name), " ") // on one line
 	if name == "" {
 		name, _, _ = strings.Cut(who.Email, "@")
 	}

@@ -265,8 +265,10 @@ func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteA
 			return err
 		}
 		hash := secret.Hash(*in.Session)
-		_, err := db.One[int](ctx, c.Tx, "SELECT 1 FROM sessions WHERE hash = $1 AND user_id = $2 AND expires_at > $3",
-			hash[:], g.user, c.Now)
+		var err error
+		g.factor, err = db.One[Factor](ctx, c.Tx, `
+			SELECT factor FROM sessions
+			WHERE hash = $1 AND user_id = $2 AND expires_at > $3`, hash[:], g.user, c.Now)
 		if errors.Is(err, db.ErrNone) {
 			return fault.Unauthorized.New()
 		}
@@ -281,7 +283,7 @@ func (a *Accounts) guestFor(ctx context.Context, c *op.Call, v *Invitation, in i
 	if in.Session != nil {
 		s, err := a.BySession(ctx, *in.Session)
 		if err == nil && db.Fold(s.Email) == db.Fold(v.Email) {
-			return &guest{user: s.User, session: true, factor: s.Factor}, nil
+			return &guest{user: s.User, session: true}, nil
 		}
 		if err != nil && !fault.Has(err, fault.Unauthorized) {
 			return nil, err

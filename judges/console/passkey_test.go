@@ -11,7 +11,9 @@ import (
 // A person adds a passkey with the browser's own authenticator, signs in with it,
 // confirms with it, and removes it. Without the person's consent nothing is signed.
 func TestPasskey(t *testing.T) {
-	service := serveAs(t, "localhost")
+	// The provider is for its button; nobody uses it here.
+	service := serveAs(t, "localhost", "--oidc-issuer", "http://127.0.0.1:1", "--oidc-client-id", "x", "--oidc-name",
+		"Acme ID")
 	s := open(t)
 	if _, err := chromedp.Call(s.ctx, webauthn.Enable, webauthn.EnableParams{}); err != nil {
 		t.Fatal(err)
@@ -55,16 +57,25 @@ func TestPasskey(t *testing.T) {
 	s.press("main a.button")
 	s.has("Passkey Laptop", "10 of your codes are unused")
 	s.inspect("sign-in-settings-passkey")
+	s.do(chromedp.Click(chromedp.CSS(`input[name="required"]`)))
+	s.press(`form[action="/settings/sign-in/required"] button`)
+	s.has("Saved.")
 
 	signIn := func() {
 		t.Helper()
 		s.visit(service.URL + "/sign-out")
 		s.press("main form button")
+		s.has("Sign in with Acme ID")
 		s.fill("email", "ada@example.com", "password", password)
 		s.press("main form button")
 		s.has("One more step")
 	}
-	signIn()
+	s.visit(service.URL + "/sign-out")
+	s.press("main form button")
+	s.inspect("sign-in-provider")
+	s.fill("email", "ada@example.com", "password", password)
+	s.press("main form button")
+	s.has("One more step")
 	s.inspect("second-step")
 	person(false)
 	s.do(chromedp.Click(chromedp.CSS("form[data-passkey] button")))
@@ -98,7 +109,17 @@ func TestPasskey(t *testing.T) {
 	s.press(`a[href$="/remove"]`)
 	s.has("Confirm that it is you")
 	s.press("form[data-passkey] button")
-	s.has("It is your only second factor")
-	s.press("main form button")
-	s.has("You have none")
+	s.has("It is your only second factor", "Engines requires one")
+	s.press("main form button.danger")
+	// It was required, so nothing else is open before there is another one.
+	s.has("Add a second factor")
+	s.visit(service.URL + "/contacts")
+	s.has("Add a second factor")
+	s.inspect("enroll")
+	s.press(`a[href^="/settings/sign-in/passkeys/new"]`)
+	s.inspect("enroll-passkey")
+	s.press("form[data-passkey] button")
+	s.has("Your recovery codes")
+	s.press("main a.button")
+	s.has("Contacts")
 }

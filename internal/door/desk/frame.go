@@ -167,7 +167,7 @@ func SetHeaders(w http.ResponseWriter, more string) {
 func (v *Visit) Prepare(w *View) {
 	w.Session, w.Time = v.Session, v.Now()
 	w.In = time.UTC
-	if v.Session == nil {
+	if v.Session == nil || v.Session.MustEnroll() { // neither may see the business
 		return
 	}
 	w.In = v.Zone()
