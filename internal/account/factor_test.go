@@ -348,3 +348,17 @@ func TestSessionList(t *testing.T) {
 		}
 	})
 }
+
+// Somebody who is signed in with a factor joins another organization, and the
+// session that begins there has it too.
+func TestJoiningKeepsTheFactor(t *testing.T) {
+	eachSite(t, func(t *testing.T, c *console) {
+		token := c.signIn(c.Owner, password)
+		c.codes(token)
+		other := c.NewTenant(t, "free")
+		url := c.Operate(t, "invites.create", "organization", other.Org,
+			fmt.Sprintf(`{"email": %q, "role": "admin"}`, c.Owner)).Text("url")
+		c.ok("", "invites.accept", object("token", url[strings.LastIndexByte(url, '/')+1:], "session", token)).
+			Same("factor", "code")
+	})
+}

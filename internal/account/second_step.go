@@ -78,8 +78,8 @@ func (a *Accounts) firstStep(ctx context.Context, c *op.Call, user id.ID, from O
 
 // PendingSignIn is a sign-in that waits for a second factor.
 type PendingSignIn struct {
-	User    id.ID  `db:"user_id"`
-	Email   string `db:"email"`
+	User    id.ID
+	Email   string
 	Factors *Factors
 }
 
