@@ -60,14 +60,6 @@ func mayVisitBeforeEnrolling(path string) bool {
 		path == "/settings/organizations"
 }
 
-// nextAfter is an address that remembers where the visitor wanted to go.
-func (v *visit) nextAfter(path string) string {
-	if next := v.next(); next != "/" {
-		return path + "?next=" + url.QueryEscape(next)
-	}
-	return path
-}
-
 type signInSettingsData struct {
 	Factors  *account.Factors
 	Sessions sheet[account.OpenSession]
