@@ -204,6 +204,8 @@ var (
 		"schema_window":     "the schema is the same for every organization",
 		"processes":         "the processes serve every organization",
 		"allowances":        "callers have them before anybody knows who they are",
+		"certificate_store": "the server has one name, for every organization",
+		"certificate_locks": "processes hold them, whomever they serve",
 		"password_links":    "a user may belong to several organizations",
 		"known_browsers":    "a user may belong to several organizations",
 

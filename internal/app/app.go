@@ -4,16 +4,19 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/adapter/certificate"
 	"frontdesk/internal/adapter/dnsserver"
 	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/clients"
@@ -83,6 +86,9 @@ type App struct {
 	agents   *http.ServeMux // everything on the agents' listener
 	ready    readiness
 	requests requests
+
+	certificates    *certificate.ACME // nil unless the server obtains its certificate
+	webTLS, mailTLS *tls.Config       // nil unless the server encrypts by itself
 }
 
 // Extra is what only tests add: more operations, and the tables they need.
@@ -159,6 +165,9 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files.Handle()
 	a.Domains = a.openDomains(extra)
 	a.openMail()
+	if err := a.openTLS(); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
+	}
 	if err := a.openMailServer(); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
@@ -301,8 +310,33 @@ func (a *App) Close() error {
 	return err
 }
 
-// Handler is everything on the API's listener.
+// Handler is everything on the API's listener, the agents' part too where they
+// share it.
 func (a *App) Handler() http.Handler {
+	h := a.handler()
+	if !a.Settings.SharesListener() {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.isForAgents(r.URL.Path) {
+			a.agents.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// isForAgents reports whether a path belongs to the agents' part.
+func (a *App) isForAgents(path string) bool {
+	base := ""
+	if u, err := url.Parse(a.Settings.MCPURL); err == nil {
+		base = u.Path
+	}
+	return path == base+"/mcp" || strings.HasPrefix(path, base+"/oauth/") ||
+		strings.HasPrefix(path, "/.well-known/oauth-")
+}
+
+func (a *App) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.readyz)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"frontdesk/internal/adapter/mailserver"
+	"frontdesk/internal/adapter/certificate"
 	"frontdesk/internal/kernel/peer"
 )
 
@@ -51,7 +51,7 @@ func (d *doctor) certificate() {
 		return
 	}
 	const remedy = "Renew it, and check that this user can read both files. The server picks up a new one by itself."
-	end, err := mailserver.CertificateEnd(s.TLSCert, s.TLSKey)
+	end, err := certificate.End(s.TLSCert, s.TLSKey)
 	switch left := time.Until(end); {
 	case err != nil:
 		d.note("mail certificate", fail, remedy, "%v.", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"syscall"
 
+	"frontdesk/internal/adapter/certificate"
 	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/adapter/mailserver"
 	"frontdesk/internal/adapter/smtp"
@@ -58,8 +59,9 @@ func (a *App) openMailServer() (err error) {
 		Connections:    s.MailServer.Connections,
 		Spool:          s.SpoolPath(),
 	}
+	c.TLS = a.mailTLS
 	if s.MailServer.TLSCert != "" && s.MailServer.Listen != "" {
-		if c.TLS, err = mailserver.Certificate(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
+		if c.TLS, err = certificate.Files(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
 			return err
 		}
 	}

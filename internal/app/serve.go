@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -83,21 +83,24 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 			return socket.Shutdown(ctx)
 		})
 	}
-	failed := make(chan error, 3)
-	listen := func(address string, h http.Handler) (string, error) {
-		l, err := net.Listen("tcp", address)
+	failed := make(chan error, 4)
+	listen := func(address string, h http.Handler, t *tls.Config) (string, error) {
+		l, server, err := a.listen(address, h, t)
 		if err != nil {
-			return "", fmt.Errorf("cannot listen on %s: %w", address, err)
+			return "", err
 		}
-		server := &http.Server{Handler: a.sayGoodbye(a.requests.count(h)), ReadHeaderTimeout: headerTime,
-			ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn)}
-		go func() { failed <- server.Serve(netutil.LimitListener(l, maxConnections())) }()
+		go func() {
+			if t != nil {
+				failed <- server.ServeTLS(l, "", "")
+			} else {
+				failed <- server.Serve(l)
+			}
+		}()
 		stops = append(stops, server.Shutdown)
 		return l.Addr().String(), nil
 	}
-	if a.Settings.MCPListen != "" {
-		if _, err := listen(a.Settings.MCPListen, a.AgentHandler()); err != nil {
+	if a.Settings.MCPListen != "" && !a.Settings.SharesListener() {
+		if _, err := listen(a.Settings.MCPListen, a.AgentHandler(), nil); err != nil {
 			return err
 		}
 	}
@@ -122,9 +125,20 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		go func() { failed <- a.MailServer.Serve(l) }()
 		stops = append(stops, a.MailServer.Shutdown)
 	}
-	addr, err := listen(a.Settings.Listen, a.Handler())
+	addr, err := listen(a.Settings.Listen, a.Handler(), a.webTLS)
 	if err != nil {
 		return err
+	}
+	if a.webTLS != nil && a.Settings.TLS.Redirect != "" {
+		if _, err := listen(a.Settings.TLS.Redirect, a.RedirectHandler(), nil); err != nil {
+			return err
+		}
+	}
+	if a.certificates != nil {
+		if err := a.certificates.Start(background); err != nil {
+			return err
+		}
+		stops = append(stops, a.certificates.Stop)
 	}
 	stops = append(stops, a.Follower.Stop) // which ends the streams that a server would wait for
 	a.ready.set(true)
@@ -139,6 +153,21 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	case <-ctx.Done():
 		return a.leave(ctx, failed)
 	}
+}
+
+// listen opens an address for requests, encrypted where t is given.
+func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listener, *http.Server, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	h = a.sayGoodbye(a.requests.count(h))
+	if t != nil {
+		t, h = forWeb(t), strict(h)
+	}
+	return netutil.LimitListener(l, maxConnections()), &http.Server{Handler: h, TLSConfig: t,
+		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}, nil
 }
 
 // leave lets balancers notice that this process is going, and send their requests

@@ -21,10 +21,14 @@ import (
 type Settings struct {
 	Data        string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
 	DatabaseURL string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
-	Listen      string `help:"Address of the API and the console." default:"127.0.0.1:8080"`
+	Domain      string `help:"Name of the server, for https with a certificate by itself." placeholder:"NAME"`
+	Listen      string `help:"Address of the API and the console, without --domain." default:"127.0.0.1:8080"`
 	BaseURL     string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
-	MCPListen   string `help:"Agent connection; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MCPListen   string `help:"Agent connection; may be that of --listen; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
 	MCPURL      string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
+
+	TLS  TLS  `embed:"" prefix:"tls-"`
+	ACME ACME `embed:"" prefix:"acme-"`
 
 	TrustedProxies []string `help:"Proxies with a trusted X-Forwarded-For." name:"trusted-proxies" placeholder:"NET,…"`
 
@@ -226,13 +230,19 @@ func (s *Settings) Settle(demo bool) error {
 			s.Data = filepath.Join("data", "demo")
 		}
 	}
-	var err error
+	err := s.settleTLS()
+	if err != nil {
+		return err
+	}
 	if s.BaseURL, err = address("listen", s.Listen, "base-url", s.BaseURL); err != nil {
 		return err
 	}
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Path != "" {
 		return fmt.Errorf("--base-url: %q has a path, but pages are at the root; give the service its own host name",
 			s.BaseURL)
+	}
+	if s.SharesListener() && s.MCPURL == "" {
+		s.MCPURL = s.BaseURL
 	}
 	if s.MCPListen != "" {
 		if s.MCPURL, err = address("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {

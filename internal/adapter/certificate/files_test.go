@@ -1,8 +1,7 @@
-package mailserver
+package certificate
 
 import (
 	"bytes"
-	"crypto/x509"
 	"encoding/pem"
 	"os"
 	"path/filepath"
@@ -16,27 +15,23 @@ func TestCertificate(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	write := func(at time.Time) []byte {
 		t.Helper()
-		made := selfSigned(t).Certificates[0]
-		secret, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, block := range map[string]*pem.Block{key: {Type: "PRIVATE KEY", Bytes: secret},
-			cert: {Type: "CERTIFICATE", Bytes: made.Certificate[0]}} {
-			if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+		chain, secret := pair(t, "mail.example")
+		for name, text := range map[string][]byte{key: secret, cert: chain} {
+			if err := os.WriteFile(name, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Chtimes(name, at, at); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return made.Certificate[0]
+		block, _ := pem.Decode(chain)
+		return block.Bytes
 	}
-	if _, err := Certificate(cert, key); err == nil {
+	if _, err := Files(cert, key); err == nil {
 		t.Error("a certificate that is not there")
 	}
 	first := write(time.Now().Add(-time.Hour))
-	config, err := Certificate(cert, key)
+	config, err := Files(cert, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +49,11 @@ func TestCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(second)
-	if _, err := CertificateEnd(cert, key); err == nil {
+	if _, err := End(cert, key); err == nil {
 		t.Error("half a certificate has an end")
 	}
 	write(time.Now())
-	if end, err := CertificateEnd(cert, key); err != nil || time.Until(end) > time.Hour ||
+	if end, err := End(cert, key); err != nil || time.Until(end) > 91*24*time.Hour ||
 		time.Until(end) < time.Minute {
 		t.Errorf("it ends %s, %v", end, err)
 	}

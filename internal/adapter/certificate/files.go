@@ -1,0 +1,69 @@
+package certificate
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Files shows a certificate from files of the operator's. They are read again when
+// they change, so that a renewed certificate needs no restart.
+func Files(certFile, keyFile string) (*tls.Config, error) {
+	f := &files{certFile: certFile, keyFile: keyFile}
+	if _, err := f.get(nil); err != nil {
+		return nil, err
+	}
+	return &tls.Config{GetCertificate: f.get, MinVersion: tls.VersionTLS12}, nil
+}
+
+// End tells until when a certificate from files is valid.
+func End(certFile, keyFile string) (time.Time, error) {
+	pair, err := load(certFile, keyFile)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return pair.Leaf.NotAfter, nil
+}
+
+func load(certFile, keyFile string) (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err == nil && pair.Leaf == nil {
+		pair.Leaf, err = x509.ParseCertificate(pair.Certificate[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the certificate: %w", err)
+	}
+	return &pair, nil
+}
+
+type files struct {
+	certFile, keyFile string
+
+	mu   sync.Mutex
+	at   time.Time // when the file was changed
+	pair *tls.Certificate
+}
+
+func (f *files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.certFile)
+	if err == nil && f.pair != nil && info.ModTime().Equal(f.at) {
+		return f.pair, nil
+	}
+	pair, err := load(f.certFile, f.keyFile)
+	if err != nil {
+		if f.pair != nil {
+			return f.pair, nil // half of it may be written yet
+		}
+		return nil, err
+	}
+	if info != nil {
+		f.at = info.ModTime()
+	}
+	f.pair = pair
+	return pair, nil
+}

@@ -1,0 +1,60 @@
+package certificate
+
+import (
+	"context"
+	"log/slog"
+
+	"go.uber.org/zap/zapcore"
+)
+
+// logCore writes certmagic's log into ours. Its progress is for debugging; what
+// happened to the certificate is told by onEvent.
+type logCore struct {
+	log    *slog.Logger
+	fields []zapcore.Field
+}
+
+func (c logCore) level(l zapcore.Level) slog.Level {
+	switch {
+	case l >= zapcore.ErrorLevel:
+		return slog.LevelError
+	case l == zapcore.WarnLevel:
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}
+
+// Enabled reports whether a level is logged.
+func (c logCore) Enabled(l zapcore.Level) bool {
+	return l >= zapcore.InfoLevel && c.log.Enabled(context.Background(), c.level(l))
+}
+
+// With returns a core that adds fields.
+func (c logCore) With(fields []zapcore.Field) zapcore.Core {
+	return logCore{c.log, append(c.fields[:len(c.fields):len(c.fields)], fields...)}
+}
+
+// Check adds the core to an entry that it logs.
+func (c logCore) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(e.Level) {
+		return checked.AddCore(e, c)
+	}
+	return checked
+}
+
+// Write logs an entry.
+func (c logCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	values := zapcore.NewMapObjectEncoder()
+	for _, f := range append(c.fields[:len(c.fields):len(c.fields)], fields...) {
+		f.AddTo(values)
+	}
+	attrs := make([]any, 0, 2*len(values.Fields))
+	for k, v := range values.Fields {
+		attrs = append(attrs, k, v)
+	}
+	c.log.Log(context.Background(), c.level(e.Level), "certificates: "+e.Message, attrs...)
+	return nil
+}
+
+// Sync does nothing: slog does not buffer.
+func (c logCore) Sync() error { return nil }

@@ -1,0 +1,113 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"log"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"frontdesk/internal/adapter/certificate"
+)
+
+// openTLS creates what shows the server's certificate. Nothing is obtained before
+// the server listens.
+func (a *App) openTLS() (err error) {
+	s := &a.Settings
+	if s.Domain == "" {
+		return nil
+	}
+	if !s.ObtainsCertificate() {
+		a.webTLS, err = certificate.Files(s.TLS.Cert, s.TLS.Key)
+		a.mailTLS = a.webTLS
+		return err
+	}
+	a.certificates, err = certificate.New(certificate.Config{
+		DB:        a.DB,
+		Seal:      a.seal,
+		Log:       a.Log,
+		Domain:    s.Domain,
+		Directory: s.ACME.Directory,
+		Email:     s.ACME.Email,
+		Root:      s.ACME.Root,
+		Listen:    s.TLS.Listen,
+		Redirect:  s.TLS.Redirect,
+		Check:     s.ACME.Check,
+	})
+	if err != nil {
+		return err
+	}
+	a.webTLS, a.mailTLS = a.certificates.Web(), a.certificates.Mail()
+	return nil
+}
+
+// hstsAge is a year. Subdomains may be others' and are left out.
+const hstsAge = "max-age=31536000"
+
+// strict tells browsers to use nothing but https from now on.
+func strict(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", hstsAge)
+		h.ServeHTTP(w, r)
+	})
+}
+
+// RedirectHandler is everything on the listener for plain http: it answers the
+// certificate authority and sends everybody else to https.
+func (a *App) RedirectHandler() http.Handler {
+	h := http.Handler(http.HandlerFunc(a.redirect))
+	if a.certificates != nil {
+		h = a.certificates.Challenges(h)
+	}
+	return h
+}
+
+// redirect sends a request to the same path of the configured address, whatever
+// name the request gives. A key that came unencrypted may have been read by others,
+// so its sender is told and not quietly helped along.
+func (a *App) redirect(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Connection", "close")
+	if r.Header.Get("Authorization") != "" {
+		http.Error(w, "Use "+a.Settings.BaseURL+". The key was just sent unencrypted: replace it.",
+			http.StatusForbidden)
+		return
+	}
+	target := a.Settings.BaseURL
+	if path := r.URL.EscapedPath(); strings.HasPrefix(path, "/") {
+		target += path
+	}
+	if r.URL.RawQuery != "" {
+		target += "?" + r.URL.RawQuery
+	}
+	// Not http.Redirect, which would clean the path.
+	w.Header().Set("Location", target)
+	w.WriteHeader(http.StatusPermanentRedirect)
+}
+
+// serverLog is where an http.Server writes. What strangers get wrong about TLS is
+// not worth a warning: everybody's scanners do.
+func serverLog(l *slog.Logger) *log.Logger {
+	return log.New(serverLines{l}, "", 0)
+}
+
+type serverLines struct{ log *slog.Logger }
+
+// Write logs one line.
+func (s serverLines) Write(line []byte) (int, error) {
+	level, text := slog.LevelWarn, strings.TrimSpace(string(line))
+	if strings.Contains(text, "TLS handshake error") {
+		level = slog.LevelDebug
+	}
+	s.log.Log(context.Background(), level, text)
+	return len(line), nil
+}
+
+// forWeb is the TLS of the https listener.
+func forWeb(c *tls.Config) *tls.Config {
+	c = c.Clone()
+	if len(c.NextProtos) == 0 {
+		c.NextProtos = []string{"h2", "http/1.1"}
+	}
+	return c
+}

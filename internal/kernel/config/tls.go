@@ -1,0 +1,93 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// TLS says how the server encrypts by itself, with --domain.
+type TLS struct {
+	Listen   string `help:"With --domain: address of https." default:":443"`
+	Redirect string `help:"With --domain: address that sends http to https; empty for none." default:":80"`
+	Cert     string `help:"File with a certificate chain of your own, instead of ACME." placeholder:"FILE"`
+	Key      string `help:"File with the certificate's key." placeholder:"FILE"`
+}
+
+// ACME is the certificate authority.
+type ACME struct {
+	Directory string        `help:"Authority." default:"https://acme-v02.api.letsencrypt.org/directory"`
+	Email     string        `help:"Where the authority can reach you; optional."`
+	Root      string        `help:"File with the roots of an authority that is not public." placeholder:"FILE"`
+	Check     time.Duration `help:"How often certificates are checked for renewal." default:"10m"`
+}
+
+// defaultMailDomain is what --mail-domain says if nobody sets it.
+const defaultMailDomain = "frontdesk.example"
+
+// settleTLS derives the addresses from --domain: one name for the console, the API
+// and the agent connection, on one listener.
+func (s *Settings) settleTLS() error {
+	t := &s.TLS
+	if s.Domain == "" {
+		if t.Cert != "" || t.Key != "" {
+			return errors.New("--domain: name the server that --tls-cert is for")
+		}
+		return nil
+	}
+	s.Domain = strings.TrimSuffix(strings.ToLower(s.Domain), ".")
+	if _, err := netip.ParseAddr(s.Domain); err == nil || !hostName.MatchString(s.Domain) || len(s.Domain) > 200 {
+		return fmt.Errorf("--domain: %q is not a name like desk.example.com", s.Domain)
+	}
+	if (t.Cert == "") != (t.Key == "") {
+		return errors.New("--tls-cert and --tls-key: give both or neither")
+	}
+	if _, _, err := net.SplitHostPort(t.Listen); err != nil {
+		return fmt.Errorf("--tls-listen: %q is not host:port", t.Listen)
+	}
+	if t.Redirect != "" {
+		if _, _, err := net.SplitHostPort(t.Redirect); err != nil {
+			return fmt.Errorf("--tls-redirect: %q is not host:port", t.Redirect)
+		}
+	}
+	if t.Cert == "" {
+		if err := isURL("acme-directory", s.ACME.Directory); err != nil {
+			return err
+		}
+		if s.ACME.Check < time.Second {
+			return errors.New("--acme-check: must be at least 1s")
+		}
+	}
+	s.Listen = t.Listen
+	if s.BaseURL == "" {
+		s.BaseURL = "https://" + s.Domain
+	}
+	if s.MCPListen != "" {
+		s.MCPListen = t.Listen
+		if s.MCPURL == "" {
+			s.MCPURL = s.BaseURL
+		}
+	}
+	for flag, given := range map[string]string{"base-url": s.BaseURL, "mcp-url": s.MCPURL} {
+		if u, err := url.Parse(given); given != "" && (err != nil || u.Scheme != "https" || u.Hostname() != s.Domain) {
+			return fmt.Errorf("--%s: with --domain it begins with https://%s; leave it out", flag, s.Domain)
+		}
+	}
+	if s.Mail.Domain == "" || s.Mail.Domain == defaultMailDomain {
+		s.Mail.Domain = s.Domain
+	}
+	return nil
+}
+
+// SharesListener reports whether the agent connection is on the API's listener. A
+// port of 0 is another one each time.
+func (s *Settings) SharesListener() bool {
+	return s.MCPListen != "" && s.MCPListen == s.Listen && (s.Domain != "" || !strings.HasSuffix(s.Listen, ":0"))
+}
+
+// ObtainsCertificate reports whether the server has its certificate by ACME.
+func (s *Settings) ObtainsCertificate() bool { return s.Domain != "" && s.TLS.Cert == "" }
