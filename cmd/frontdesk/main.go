@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	_ "time/tzdata" // bare machines and containers have none of their own
 
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/fault"

@@ -24,7 +24,7 @@ type Settings struct {
 	Domain      string `help:"Name of the server, for https with a certificate by itself." placeholder:"NAME"`
 	Listen      string `help:"Address of the API and the console, without --domain." default:"127.0.0.1:8080"`
 	BaseURL     string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
-	MCPListen   string `help:"Agent connection; may be that of --listen; empty for none." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MCPListen   string `help:"Agents; empty for none; may share --listen." default:"127.0.0.1:8081" name:"mcp-listen"`
 	MCPURL      string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
 
 	TLS  TLS  `embed:"" prefix:"tls-"`
