@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	_ "time/tzdata" // bare machines and containers have none of their own
 
 	"frontdesk/internal/kernel/config"
@@ -22,6 +21,8 @@ type commands struct {
 	Config  configFile       `help:"TOML settings; flags and variables win." placeholder:"FILE" type:"existingfile"`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 
+	Quickstart quickstartCommand `cmd:"" help:"Set up a server with a name of its own, and check its DNS."`
+
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	Migrate migrateCommand `cmd:"" help:"Update the database's schema while no server runs on it."`
 	Backup  backupCommand  `cmd:"" help:"Back up the database and the files, even while a server runs."`
@@ -31,6 +32,7 @@ type commands struct {
 	Events  eventsCommand  `cmd:"" help:"Print the list of events that webhooks and automations can listen to."`
 	Tools   toolsCommand   `cmd:"" help:"Print the tools that an agent is told of."`
 	Admin   adminCommand   `cmd:"" help:"Manage organizations, users, keys and more, even while a server runs."`
+	Print   versionCommand `cmd:"" name:"version" help:"Print the version, its commit and its time."`
 	API     apiCommand     `cmd:"" name:"api" passthrough:"" help:"Call any operation of a server, with a key."`
 }
 
@@ -102,14 +104,6 @@ func sentence(err error) string {
 		return fmt.Sprintf("%s (%s)", f.Sentence(), f.Code)
 	}
 	return err.Error()
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "frontdesk (development)"
-	}
-	return "frontdesk " + info.Main.Version
 }
 
 // logger returns the service's logger, which writes to w.

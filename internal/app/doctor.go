@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -63,11 +64,18 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d.data(ctx)
 	d.files(ctx)
 	d.listener(ctx)
-	d.port("agent port", "--mcp-listen", d.settings.MCPListen)
+	if !d.settings.SharesListener() {
+		d.port("agent port", "--mcp-listen", d.settings.MCPListen)
+	}
+	if d.settings.Domain != "" {
+		d.port("http port", "--tls-redirect", d.settings.TLS.Redirect)
+	}
 	d.dns(ctx)
 	d.mail(ctx)
 	d.port("mail port", "--smtp-listen", d.settings.MailServer.Listen)
 	d.certificate()
+	d.webCertificate(ctx)
+	d.records(ctx)
 	d.key(ctx)
 	d.providers(ctx)
 	d.time(ctx)
@@ -269,7 +277,7 @@ func (d *doctor) listener(ctx context.Context) {
 		d.note("port", fail, "Give a --listen that this machine has and this user may use.", "%s: %v.", addr, err)
 		return
 	}
-	ours, ready := answers(ctx, addr)
+	ours, ready := answers(ctx, addr, d.settings.Domain)
 	switch {
 	case ours && ready && d.running():
 		d.note("port", fine, "", "The server on %s answers and is ready.", addr)
@@ -350,18 +358,30 @@ func (d *doctor) running() bool {
 	return d.database != nil && (d.database.Owned || d.database.Clients > 0)
 }
 
-func answers(ctx context.Context, addr string) (ours, ready bool) {
+// here is an address of this machine at which a listener is reached.
+func here(addr string) string {
+	if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		return net.JoinHostPort("localhost", port)
+	}
+	return addr
+}
+
+// answers asks who serves an address, by https if it has a domain. The certificate
+// is judged elsewhere.
+func answers(ctx context.Context, addr, domain string) (ours, ready bool) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
-		addr = net.JoinHostPort("localhost", port)
+	scheme, client := "http", &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{ServerName: domain, InsecureSkipVerify: true}}}
+	if domain != "" {
+		scheme = "https"
 	}
 	get := func(path, want string) bool {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+here(addr)+path, nil)
 		if err != nil {
 			return false
 		}
-		res, err := http.DefaultClient.Do(req)
+		res, err := client.Do(req)
 		if err != nil {
 			return false
 		}

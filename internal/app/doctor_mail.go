@@ -41,6 +41,10 @@ func (d *doctor) certificate() {
 	if s.Listen == "" {
 		return
 	}
+	if s.TLSCert == "" && d.settings.Domain != "" {
+		d.note("mail certificate", fine, "", "Mail servers are shown the certificate of %s.", d.settings.Domain)
+		return
+	}
 	if s.TLSCert == "" && peer.IsLoopback(s.Listen) {
 		d.note("mail certificate", fine, "", "None is needed: only this machine reaches %s.", s.Listen)
 		return

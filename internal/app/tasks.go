@@ -46,8 +46,7 @@ func (a *App) tasks() map[string]admin.Task {
 			return a.export(ctx, in.ID, in.Out, say)
 		}),
 		"mail.dns": taskWith(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
-			records, err := a.MailHosts.Records(ctx)
-			return map[string]any{"domain": a.Settings.Mail.Domain, "records": records}, err
+			return a.mailRecords(ctx)
 		}),
 		"setup.link": taskWith(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
 			link, err := a.Accounts.SetupLink(ctx)

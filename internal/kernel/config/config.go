@@ -30,6 +30,8 @@ type Settings struct {
 	TLS  TLS  `embed:"" prefix:"tls-"`
 	ACME ACME `embed:"" prefix:"acme-"`
 
+	PublicAddresses []string `help:"Addresses of this server; default: its public ones." placeholder:"IP,…"`
+
 	TrustedProxies []string `help:"Proxies with a trusted X-Forwarded-For." name:"trusted-proxies" placeholder:"NET,…"`
 
 	Database        Database        `embed:"" prefix:"database-"`
@@ -248,6 +250,9 @@ func (s *Settings) Settle(demo bool) error {
 		if s.MCPURL, err = address("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {
 			return err
 		}
+	}
+	if err := s.settleAddresses(); err != nil {
+		return err
 	}
 	if _, err := peer.Parse(s.TrustedProxies); err != nil {
 		return fmt.Errorf("--trusted-proxies: %w", err)

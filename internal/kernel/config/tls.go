@@ -26,6 +26,9 @@ type ACME struct {
 	Check     time.Duration `help:"How often certificates are checked for renewal." default:"10m"`
 }
 
+// LetsEncrypt is the authority that --acme-directory names if nobody sets it.
+const LetsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
+
 // defaultMailDomain is what --mail-domain says if nobody sets it.
 const defaultMailDomain = "frontdesk.example"
 

@@ -65,7 +65,7 @@ func (d *Domains) getEmail(ctx context.Context, c *op.Call, in domainRef) (*Emai
 	defer cancel()
 	var wg sync.WaitGroup
 	for i := range out.Records {
-		wg.Go(func() { d.check(ctx, &out.Records[i]) })
+		wg.Go(func() { Lookups{d.cfg.LookupTXT, d.cfg.LookupMX}.Check(ctx, &out.Records[i]) })
 	}
 	wg.Wait()
 	return out, nil
@@ -102,26 +102,37 @@ func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*E
 	return out, nil
 }
 
-// check looks a record up.
-func (d *Domains) check(ctx context.Context, r *EmailRecord) {
-	var l lookup
-	var judge func(*EmailRecord, []string) (SeenState, string)
+// Lookups ask the DNS.
+type Lookups struct {
+	TXT func(ctx context.Context, name string) ([]string, error)
+	MX  func(ctx context.Context, name string) ([]*net.MX, error)
+}
+
+// Check looks a record of email up.
+func (l Lookups) Check(ctx context.Context, r *EmailRecord) {
 	if r.Type == "MX" {
-		hosts, err := d.cfg.LookupMX(ctx, r.Name)
+		hosts, err := l.MX(ctx, r.Name)
 		if len(hosts) > 0 {
 			err = nil // some of them have no valid name
 		}
-		l, judge = found(priorities(hosts), err), judgeMX
-	} else {
-		l, judge = found(d.cfg.LookupTXT(ctx, r.Name)), judgeKey
-		switch mark(r.Content) {
-		case spfMark:
-			l.seen, judge = withPrefix(l.seen, "v=spf"), judgeSPF
-		case dmarcMark:
-			judge = judgeDMARC
-		}
+		r.Judge(priorities(hosts), err, judgeMX)
+		return
 	}
-	problem := ""
+	seen, err := l.TXT(ctx, r.Name)
+	switch mark(r.Content) {
+	case spfMark:
+		r.Judge(withPrefix(seen, "v=spf"), err, judgeSPF)
+	case dmarcMark:
+		r.Judge(seen, err, judgeDMARC)
+	default:
+		r.Judge(seen, err, judgeKey)
+	}
+}
+
+// Judge notes what the DNS answered in place of a record. judge is asked when there
+// is something.
+func (r *EmailRecord) Judge(seen []string, err error, judge func(*EmailRecord, []string) (SeenState, string)) {
+	l, problem := found(seen, err), ""
 	switch {
 	case l.silence != nil:
 		r.State, problem = SeenMissing, "The DNS did not answer. Check the name servers of the domain, then look again."

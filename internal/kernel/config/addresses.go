@@ -1,0 +1,44 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// carrierNAT is shared by a provider's customers (RFC 6598).
+var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
+
+// settleAddresses refuses what is no address.
+func (s *Settings) settleAddresses() error {
+	for _, text := range s.PublicAddresses {
+		if _, err := netip.ParseAddr(text); err != nil {
+			return fmt.Errorf("--public-addresses: %q is not an IP address", text)
+		}
+	}
+	return nil
+}
+
+// Addresses are those by which others reach this server: the given ones or, without
+// any, the public ones of its interfaces.
+func (s *Settings) Addresses() (out []netip.Addr) {
+	for _, text := range s.PublicAddresses {
+		if a, err := netip.ParseAddr(text); err == nil {
+			out = append(out, a.Unmap())
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	for _, one := range all {
+		p, err := netip.ParsePrefix(one.String())
+		if a := p.Addr().Unmap(); err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && !carrierNAT.Contains(a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
