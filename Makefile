@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test unit attacks conflicts pooler chaos race lint generate verify bench check judges
+.PHONY: help run test unit attacks conflicts pooler chaos race lint generate verify bench check judges release
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -27,7 +27,7 @@ check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-
 	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
 	$(MAKE) --no-print-directory lint
 
-judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, an identity provider, stripe-mock, a mail server, webhook receivers, Litestream
+judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, an identity provider, stripe-mock, a mail server, webhook receivers, Litestream, a certificate authority, systemd and containers
 	scripts/judge-openapi
 	scripts/judge-clients
 	scripts/judge-agents
@@ -38,6 +38,7 @@ judges: ## What others wrote reads what we write: OpenAPI tools, compilers of th
 	scripts/judge-webhooks
 	scripts/judge-domains
 	scripts/judge-litestream
+	scripts/judge-server
 
 attacks: ## Replay the attacks that an earlier version gave way to; all are refused
 	scripts/in-memory scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }
@@ -77,3 +78,6 @@ bench: ## Load the service and print what it does; then the figures of the agent
 	cd bench && go run ./tokens
 	go test -run '^$$' -bench EventFlow -benchtime 1x ./internal/app
 	scripts/judge-clients -bench
+
+release: ## Write archives for amd64 and arm64 into dist/, with their sums
+	scripts/release

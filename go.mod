@@ -38,6 +38,7 @@ require (
 	github.com/yuin/goldmark v1.8.7
 	go.uber.org/zap v1.28.0
 	golang.org/x/crypto v0.57.0
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261020153306-9f2b28d4331a
 	golang.org/x/image v0.40.0
 	golang.org/x/net v0.59.0
 	golang.org/x/oauth2 v0.37.0

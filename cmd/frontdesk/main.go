@@ -8,12 +8,17 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	_ "time/tzdata" // bare machines and containers have none of their own
 
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/fault"
 
 	"github.com/alecthomas/kong"
+
+	// Bare machines and containers have no time zones and no certificate authorities
+	// of their own. The machine's come first.
+	_ "time/tzdata"
+
+	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
 type commands struct {

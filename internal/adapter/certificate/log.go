@@ -15,11 +15,8 @@ type logCore struct {
 }
 
 func (c logCore) level(l zapcore.Level) slog.Level {
-	switch {
-	case l >= zapcore.ErrorLevel:
-		return slog.LevelError
-	case l == zapcore.WarnLevel:
-		return slog.LevelWarn
+	if l >= zapcore.WarnLevel {
+		return slog.LevelWarn // an error is told by onEvent
 	}
 	return slog.LevelDebug
 }
