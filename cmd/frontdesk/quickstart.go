@@ -143,6 +143,9 @@ func (c *quickstartCommand) settings(s *config.Settings, domain string, out *str
 		set("acme_directory", s.ACME.Directory)
 	}
 	set("acme_root", s.ACME.Root)
+	if s.ACME.Check != config.CheckEvery {
+		set("acme_check", s.ACME.Check.String())
+	}
 	set("smtp_listen", ":25")
 	if relay != "" {
 		u, _ := url.Parse(relay) // checkRelay has

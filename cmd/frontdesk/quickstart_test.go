@@ -205,3 +205,21 @@ func TestVersion(t *testing.T) {
 		}
 	}
 }
+
+// systemd is told when the server is ready.
+func TestTellSystemd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenPacket("unixgram", path) //nolint:noctx // it ends with the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	t.Setenv("NOTIFY_SOCKET", path)
+	if err := tellSystemd("READY=1"); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 100)
+	if n, _, err := c.ReadFrom(b); err != nil || string(b[:n]) != "READY=1" {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -55,7 +57,25 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "smtp_listen",
 			s.MailServer.Listen,
 			"database", a.DB.Engine(), "data", s.Data)
+		if err := tellSystemd("READY=1"); err != nil {
+			log.Warn("systemd was not told that the server is ready", "err", err)
+		}
 	})
+}
+
+// tellSystemd sends systemd a message about this service, if it runs as one: see
+// sd_notify(3).
+func tellSystemd(message string) error {
+	name := os.Getenv("NOTIFY_SOCKET")
+	if name == "" {
+		return nil
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	_, err = c.Write([]byte(message))
+	return errors.Join(err, c.Close())
 }
 
 // greet tells a person what to do next.

@@ -26,8 +26,11 @@ type ACME struct {
 	Check     time.Duration `help:"How often certificates are checked for renewal." default:"10m"`
 }
 
-// LetsEncrypt is the authority that --acme-directory names if nobody sets it.
-const LetsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
+// What --acme-directory and --acme-check say if nobody sets them.
+const (
+	LetsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
+	CheckEvery  = 10 * time.Minute
+)
 
 // defaultMailDomain is what --mail-domain says if nobody sets it.
 const defaultMailDomain = "frontdesk.example"
