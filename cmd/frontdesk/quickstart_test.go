@@ -215,7 +215,7 @@ func TestTellSystemd(t *testing.T) {
 	}
 	defer c.Close()
 	t.Setenv("NOTIFY_SOCKET", path)
-	if err := tellSystemd("READY=1"); err != nil {
+	if err := tellSystemd(t.Context(), "READY=1"); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 100)

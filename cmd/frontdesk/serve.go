@@ -57,20 +57,20 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 		log.Info("serving", "listen", addr, "base_url", s.BaseURL, "mcp_url", s.MCPURL, "smtp_listen",
 			s.MailServer.Listen,
 			"database", a.DB.Engine(), "data", s.Data)
-		if err := tellSystemd("READY=1"); err != nil {
-			log.Warn("systemd was not told that the server is ready", "err", err)
+		if err := tellSystemd(ctx, "READY=1"); err != nil {
+			log.WarnContext(ctx, "systemd was not told that the server is ready", "err", err)
 		}
 	})
 }
 
 // tellSystemd sends systemd a message about this service, if it runs as one: see
 // sd_notify(3).
-func tellSystemd(message string) error {
+func tellSystemd(ctx context.Context, message string) error {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return nil
 	}
-	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	c, err := (&net.Dialer{}).DialContext(ctx, "unixgram", name)
 	if err != nil {
 		return err
 	}

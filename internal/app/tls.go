@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"frontdesk/internal/adapter/certificate"
 )
@@ -99,8 +100,11 @@ func (s serverLines) Write(line []byte) (int, error) {
 	if strings.Contains(text, "TLS handshake error") {
 		level = slog.LevelDebug
 	}
-	s.log.Log(context.Background(), level, text)
-	return len(line), nil
+	ctx := context.Background()
+	if !s.log.Enabled(ctx, level) {
+		return len(line), nil
+	}
+	return len(line), s.log.Handler().Handle(ctx, slog.NewRecord(time.Now(), level, text, 0))
 }
 
 // forWeb is the TLS of the https listener.

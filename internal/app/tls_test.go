@@ -126,14 +126,19 @@ func trusting(s *config.Settings, leaf *x509.Certificate) *http.Client {
 	}
 }
 
-func fetch(t *testing.T, c *http.Client, url string, headers ...string) (*http.Response, string) {
+// reply is an answer that was read to its end.
+type reply struct {
+	status, version int
+	header          http.Header
+	body            string
+	tls             *tls.ConnectionState
+}
+
+func fetch(t *testing.T, c *http.Client, url string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := c.Do(req)
 	if err != nil {
@@ -144,7 +149,7 @@ func fetch(t *testing.T, c *http.Client, url string, headers ...string) (*http.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(body)
+	return reply{res.StatusCode, res.ProtoMajor, res.Header, string(body), res.TLS}
 }
 
 // With a certificate of one's own: one name for everything, over HTTP/2, with
@@ -162,23 +167,22 @@ func TestOwnCertificate(t *testing.T) {
 	client := trusting(&s, leaf)
 	for path, want := range map[string]string{"/healthz": "ok", "/v1/openapi.json": `"url":"https://desk.example.com"`,
 		"/.well-known/oauth-protected-resource/mcp": `"https://desk.example.com/mcp"`} {
-		res, body := fetch(t, client, "https://"+deskName+path)
-		if res.StatusCode != 200 || !strings.Contains(strings.ReplaceAll(body, `": "`, `":"`), want) {
-			t.Errorf("%s: %d %.300s", path, res.StatusCode, body)
+		r := fetch(t, client, "https://"+deskName+path)
+		if r.status != 200 || !strings.Contains(strings.ReplaceAll(r.body, `": "`, `":"`), want) {
+			t.Errorf("%s: %d %.300s", path, r.status, r.body)
 		}
-		if res.ProtoMajor != 2 || res.Header.Get("Strict-Transport-Security") != "max-age=31536000" {
-			t.Errorf("%s: %s, %q", path, res.Proto, res.Header)
+		if r.version != 2 || r.header.Get("Strict-Transport-Security") != "max-age=31536000" {
+			t.Errorf("%s: HTTP/%d, %q", path, r.version, r.header)
 		}
 	}
-	if res, body := fetch(t, client, "https://"+deskName+"/mcp"); res.StatusCode != 401 && res.StatusCode != 405 {
-		t.Errorf("the agent connection: %d %s", res.StatusCode, body)
+	if r := fetch(t, client, "https://"+deskName+"/mcp"); r.status != 401 && r.status != 405 {
+		t.Errorf("the agent connection: %d %s", r.status, r.body)
 	}
-	res, _ := fetch(t, client, "http://"+deskName+"/inbox/a%2Fb?q=1&r=%20")
-	if got := res.Header.Get("Location"); res.StatusCode != 308 ||
-		got != "https://desk.example.com/inbox/a%2Fb?q=1&r=%20" {
-		t.Errorf("%d to %s", res.StatusCode, got)
+	r := fetch(t, client, "http://"+deskName+"/inbox/a%2Fb?q=1&r=%20")
+	if got := r.header.Get("Location"); r.status != 308 || got != "https://desk.example.com/inbox/a%2Fb?q=1&r=%20" {
+		t.Errorf("%d to %s", r.status, got)
 	}
-	if res.Header.Get("Strict-Transport-Security") != "" {
+	if r.header.Get("Strict-Transport-Security") != "" {
 		t.Error("HSTS over http") // RFC 6797 §7.2
 	}
 	mail, err := smtp.Dial(s.MailServer.Listen)
@@ -193,8 +197,8 @@ func TestOwnCertificate(t *testing.T) {
 		t.Error(err)
 	}
 	next := ownCertificate(t, &s, time.Now())
-	res, _ = fetch(t, trusting(&s, next), "https://"+deskName+"/healthz")
-	if !res.TLS.PeerCertificates[0].Equal(next) {
+	r = fetch(t, trusting(&s, next), "https://"+deskName+"/healthz")
+	if !r.tls.PeerCertificates[0].Equal(next) {
 		t.Error("the new certificate is not shown")
 	}
 }
@@ -212,7 +216,7 @@ func TestAttackRedirect(t *testing.T) {
 	defer a.Close()
 	server := httptest.NewServer(a.RedirectHandler())
 	defer server.Close()
-	send := func(lines ...string) *http.Response {
+	send := func(lines ...string) (status string, header http.Header) {
 		t.Helper()
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 		if err != nil {
@@ -227,16 +231,13 @@ func TestAttackRedirect(t *testing.T) {
 			t.Fatal(err)
 		}
 		head, _, _ := bytes.Cut(text, []byte("\r\n\r\n"))
-		res := &http.Response{Header: http.Header{}}
-		for i, line := range strings.Split(string(head), "\r\n") {
-			if i == 0 {
-				res.Status = line
-				continue
-			}
+		first, rest, _ := strings.Cut(string(head), "\r\n")
+		header = http.Header{}
+		for line := range strings.SplitSeq(rest, "\r\n") {
 			name, value, _ := strings.Cut(line, ": ")
-			res.Header.Add(name, value)
+			header.Add(name, value)
 		}
-		return res
+		return first, header
 	}
 	for _, c := range []struct{ request, host, want string }{
 		{"GET / HTTP/1.1", "evil.example", "/"},
@@ -251,17 +252,18 @@ func TestAttackRedirect(t *testing.T) {
 		{"POST /v1/contacts HTTP/1.1", deskName, "/v1/contacts"},
 		{"OPTIONS * HTTP/1.1", deskName, ""},
 	} {
-		res := send(c.request, "Host: "+c.host, "Connection: close")
-		if got := res.Header.Get("Location"); got != "https://"+deskName+c.want || res.Header.Get("Set-Cookie") != "" {
-			// A server may refuse what is no valid Host or request, too.
-			if !strings.Contains(res.Status, " 400 ") && !strings.Contains(res.Status, " 200 OK") || got != "" {
-				t.Errorf("%s, Host %s: %s, %q", c.request, c.host, res.Status, got)
-			}
+		status, header := send(c.request, "Host: "+c.host, "Connection: close")
+		got := header.Get("Location")
+		if got == "" && (strings.Contains(status, " 400 ") || strings.HasPrefix(c.request, "OPTIONS")) {
+			continue // refused as no valid request, or answered by net/http itself
+		}
+		if got != "https://"+deskName+c.want || header.Get("Set-Cookie") != "" {
+			t.Errorf("%s, Host %s: %s, %q", c.request, c.host, status, got)
 		}
 	}
-	res := send("GET /v1/contacts HTTP/1.1", "Host: "+deskName, "Authorization: Bearer x", "Connection: close")
-	if !strings.Contains(res.Status, "403") || res.Header.Get("Location") != "" {
-		t.Errorf("a key in the clear: %s", res.Status)
+	status, header := send("GET /v1/contacts HTTP/1.1", "Host: "+deskName, "Authorization: Bearer x", "Connection: close")
+	if !strings.Contains(status, "403") || header.Get("Location") != "" {
+		t.Errorf("a key in the clear: %s", status)
 	}
 }
 

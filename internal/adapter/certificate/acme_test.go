@@ -88,10 +88,11 @@ func shake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error
 	defer l.Close()
 	go func() {
 		c, err := l.Accept()
-		if err == nil {
-			tls.Server(c, server).Handshake() //nolint:errcheck // the client tells
-			c.Close()
+		if err != nil {
+			return
 		}
+		defer c.Close()
+		tls.Server(c, server).HandshakeContext(t.Context()) //nolint:errcheck // the client tells
 	}()
 	client.InsecureSkipVerify = true // the certificate is looked at below
 	c, err := (&tls.Dialer{Config: client}).DialContext(t.Context(), "tcp", l.Addr().String())
@@ -180,7 +181,7 @@ func TestAttackChallenges(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		}))
 		ask := func(method, host, path string) *httptest.ResponseRecorder {
-			r := httptest.NewRequest(method, "http://x/", nil)
+			r := httptest.NewRequestWithContext(t.Context(), method, "http://x/", nil)
 			r.Host, r.URL.Path = host, path
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)

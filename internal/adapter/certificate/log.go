@@ -45,12 +45,11 @@ func (c logCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	for _, f := range append(c.fields[:len(c.fields):len(c.fields)], fields...) {
 		f.AddTo(values)
 	}
-	attrs := make([]any, 0, 2*len(values.Fields))
+	r := slog.NewRecord(e.Time, c.level(e.Level), "certificates: "+e.Message, 0)
 	for k, v := range values.Fields {
-		attrs = append(attrs, k, v)
+		r.AddAttrs(slog.Any(k, v))
 	}
-	c.log.Log(context.Background(), c.level(e.Level), "certificates: "+e.Message, attrs...)
-	return nil
+	return c.log.Handler().Handle(context.Background(), r)
 }
 
 // Sync does nothing: slog does not buffer.
