@@ -261,7 +261,8 @@ func TestAttackRedirect(t *testing.T) {
 			t.Errorf("%s, Host %s: %s, %q", c.request, c.host, status, got)
 		}
 	}
-	status, header := send("GET /v1/contacts HTTP/1.1", "Host: "+deskName, "Authorization: Bearer x", "Connection: close")
+	status, header := send("GET /v1/contacts HTTP/1.1", "Host: "+deskName, "Authorization: Bearer x",
+		"Connection: close")
 	if !strings.Contains(status, "403") || header.Get("Location") != "" {
 		t.Errorf("a key in the clear: %s", status)
 	}

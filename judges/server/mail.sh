@@ -23,7 +23,7 @@ sent=$(api "https://$name/v1/messages" -d '{"to": "ada@example.com", "subject": 
 thread=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["data"]["threadId"])' <<<"$sent")
 kept() { admin mail list --org "$org" | field id; }
 until_true 30 kept || fail "the message is not in the mailbox"
-reply=$(admin mail show "$(kept)" --org "$org" | grep -o "[^ <\"]*@$name" | grep '+\|^r' | head -1)
+reply=$(admin mail show "$(kept)" --org "$org" | grep -o "<reply+[^@]*@$name" | sort -u | tr -d '<')
 [ -n "$reply" ] || fail "the message has no address for answers"
 
 cat >"$tmp/smtpd.conf" <<CONF
