@@ -260,12 +260,15 @@ func size(n int64) string {
 
 // listener checks that the address is free, or that our own server has it.
 func (d *doctor) listener(ctx context.Context) {
-	addr := d.settings.Listen
+	addr, flag := d.settings.Listen, "--listen"
+	if d.settings.Domain != "" {
+		flag = "--tls-listen"
+	}
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
 		l.Close()
 		if d.database != nil && d.database.Owned {
-			d.note("port", warn, "Give doctor the same --listen as the server.", "%s is free, but a server runs on %s.",
+			d.note("port", warn, "Give doctor the same "+flag+" as the server.", "%s is free, but a server runs on %s.",
 				addr,
 				d.settings.Data)
 			return
@@ -274,7 +277,7 @@ func (d *doctor) listener(ctx context.Context) {
 		return
 	}
 	if !errors.Is(err, syscall.EADDRINUSE) {
-		d.note("port", fail, "Give a --listen that this machine has and this user may use.", "%s: %v.", addr, err)
+		d.note("port", fail, "Give a "+flag+" that this machine has and this user may use.", "%s: %v.", addr, err)
 		return
 	}
 	ours, ready := answers(ctx, addr, d.settings.Domain)
@@ -284,10 +287,10 @@ func (d *doctor) listener(ctx context.Context) {
 	case ours && d.running():
 		d.note("port", fail, "Read its log.", "The server on %s answers, but is not ready.", addr)
 	case ours:
-		d.note("port", fail, "Stop it, or give another --listen.", "A frontdesk server on another database has %s.",
+		d.note("port", fail, "Stop it, or give another "+flag+".", "A frontdesk server on another database has %s.",
 			addr)
 	default:
-		d.note("port", fail, "Stop it, or give another --listen.", "Another program has %s.", addr)
+		d.note("port", fail, "Stop it, or give another "+flag+".", "Another program has %s.", addr)
 	}
 }
 
@@ -360,8 +363,14 @@ func (d *doctor) running() bool {
 
 // here is an address of this machine at which a listener is reached.
 func here(addr string) string {
-	if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
-		return net.JoinHostPort("localhost", port)
+	host, port, err := net.SplitHostPort(addr)
+	switch {
+	case err != nil:
+		return addr
+	case host == "" || host == "0.0.0.0":
+		return net.JoinHostPort("127.0.0.1", port) // a bare machine does not know localhost
+	case net.ParseIP(host).IsUnspecified():
+		return net.JoinHostPort("::1", port)
 	}
 	return addr
 }
