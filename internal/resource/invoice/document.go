@@ -87,8 +87,8 @@ func (d *document) paper() string {
 func (d *document) draw() {
 	p := fpdf.New("P", "mm", d.paper(), "")
 	d.pdf = p
-	p.AddUTF8FontFromBytes("sans", "", dejavu.Sans)
-	p.AddUTF8FontFromBytes("sans", "B", dejavu.SansBold)
+	p.AddUTF8FontFromBytes("sans", "", dejavu.Sans())
+	p.AddUTF8FontFromBytes("sans", "B", dejavu.SansBold())
 	p.SetCatalogSort(true)
 	p.SetCreationDate(d.at.Std())
 	p.SetModificationDate(d.at.Std())

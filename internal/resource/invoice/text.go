@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var font = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold) })
+var font = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold()) })
 
 // printable turns text into what the fonts can show: letters composed, tabs and
 // control characters as spaces, and a box where there is no glyph. It checks
