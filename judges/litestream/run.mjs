@@ -11,6 +11,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 const { FRONTDESK, LITESTREAM, SCRATCH } = process.env;
 const maxLoss = 2000; // milliseconds
 
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
+function start(program, args) {
+  const child = spawn(program, args, { stdio: "ignore" });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
 function fail(why) {
   console.error("judge-litestream: " + why);
   process.exit(1);
@@ -32,8 +42,8 @@ function admin(data, ...args) {
 
 async function serve(data) {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const child = spawn(FRONTDESK, ["serve", "--data", data, "--listen", new URL(url).host, "--mcp-listen", "",
-    "--smtp-listen", "", "--dns-listen", ""], { stdio: "ignore" });
+  const child = start(FRONTDESK, ["serve", "--data", data, "--listen", new URL(url).host, "--mcp-listen", "",
+    "--smtp-listen", "", "--dns-listen", ""]);
   for (let i = 0; i < 600; i++) {
     try {
       if ((await fetch(url + "/readyz")).ok) return { url, child };
@@ -58,7 +68,7 @@ async function round(n) {
   const { key } = admin(data, "key", "create", "--business", org.businessId, "--name", "Judge", "--permissions", "*");
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const service = await serve(data);
-  const copier = spawn(LITESTREAM, ["replicate", join(data, "frontdesk.db"), "file://" + replica], { stdio: "ignore" });
+  const copier = start(LITESTREAM, ["replicate", join(data, "frontdesk.db"), "file://" + replica]);
   let acked = [], stopped = false, refused = 0;
   const write = async (worker) => {
     for (let i = 0; !stopped; i++) {
