@@ -51,6 +51,12 @@ trap 'exit 1' INT TERM
 outside() { ip netns exec "$net" "$@"; }              # a command in the network
 inside() { nsenter --target "$leader" --all -- "$@"; } # a command in the Debian
 fail() { echo "$judge: $*" >&2; exit 1; }
+# What this machine cannot do says nothing about us. It is said, and nothing is judged.
+unable() {
+  echo "$judge: NOT JUDGED, because this machine cannot $*" >&2
+  tail -n 5 "$tmp"/debian.log "$tmp"/boot.log >&2 2>/dev/null || true
+  exit 0
+}
 until_true() { # until_true SECONDS COMMAND…
   local end=$((SECONDS + $1))
   shift
@@ -60,7 +66,7 @@ until_true() { # until_true SECONDS COMMAND…
   done
 }
 
-ip netns add "$net"
+ip netns add "$net" || unable "make a network namespace"
 outside ip link set lo up
 outside ip addr add 192.0.2.1/32 dev lo
 outside ip addr add 192.0.2.10/32 dev lo
@@ -93,11 +99,12 @@ until_true 20 roots || fail "pebble does not start"
 sources=/etc/apt/sources.list.d/debian.sources
 [ -e "$sources" ] || sources=/etc/apt/sources.list
 . /etc/os-release
-mmdebstrap --quiet --variant=essential --mode=root --include=systemd,systemd-sysv,dbus "$VERSION_CODENAME" "$root" "$sources" 2>"$tmp/debian.log"
+mmdebstrap --quiet --variant=essential --mode=root --include=systemd,systemd-sysv,dbus "$VERSION_CODENAME" "$root" "$sources" 2>"$tmp/debian.log" ||
+  unable "make a Debian with mmdebstrap"
 rm -f "$root/etc/resolv.conf"
 echo nameserver 192.0.2.1 >"$root/etc/resolv.conf"
 systemd-nspawn --quiet --directory="$root" --boot --register=no --keep-unit --resolv-conf=off --network-namespace-path="/run/netns/$net" \
   --console=read-only >"$tmp/boot.log" 2>&1 </dev/null &
 processes+=($!)
 booted() { leader=$(pgrep -P "${processes[-1]}" | head -1) && [ -n "$leader" ] && inside systemctl is-system-running --quiet; }
-until_true 60 booted || fail "the Debian does not boot"
+until_true 60 booted || unable "boot a Debian with systemd-nspawn"
