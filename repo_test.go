@@ -374,7 +374,7 @@ func migrationIssues(name, text string) (issues []string) {
 			note("%s: a release only adds, so that two versions can run side by side", w)
 		}
 		if strings.HasPrefix(line, "CREATE INDEX") && strings.Contains(line, " DESC") && name > "0041" {
-			note("descending indexes are dear on SQLite, where new rows come first in them; read an ascending one backwards")
+			note("new rows come first in a descending index, which is dear on SQLite; read an ascending one backwards")
 		}
 		if strings.Contains(line, "DEFERR") {
 			note("deferred constraints would fail at the commit of a whole batch")
@@ -442,7 +442,8 @@ func TestMigrationIssues(t *testing.T) {
 			t.Errorf("with %q for %q: %q, want one about %q", c.new, c.old, issues, c.want)
 		}
 	}
-	if descending := strings.Replace(good, ", seq)", ", seq DESC)", 1); len(migrationIssues("0042_a.sql", descending)) == 0 {
+	descending := strings.Replace(good, ", seq)", ", seq DESC)", 1)
+	if len(migrationIssues("0042_a.sql", descending)) == 0 {
 		t.Error("a descending index passes")
 	}
 	if len(migrationIssues("9_Things.sql", good)) == 0 {

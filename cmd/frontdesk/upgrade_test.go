@@ -194,7 +194,8 @@ func TestUpgrade(t *testing.T) {
 			killed := 0
 			for try := 0; ; try++ {
 				ctx, cancel := context.WithCancel(t.Context())
-				cmd := exec.CommandContext(ctx, os.Args[0], append([]string{"migrate"}, base...)...) // killed when ctx ends
+				// It is killed when ctx ends.
+				cmd := exec.CommandContext(ctx, os.Args[0], append([]string{"migrate"}, base...)...)
 				cmd.Env = append(os.Environ(), asCommand+"=1")
 				var said bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &said, &said

@@ -65,7 +65,8 @@ func TestSentBackup(t *testing.T) {
 				a := apptest.StartWith(t, s)
 				a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Lovelace"}`).OK(t, 201)
 				large := strings.Repeat("bytes of a file that needs several parts. ", 150_000)
-				a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "large.txt", Text: large}).OK(t, 201)
+				a.Upload(t, a.Key, "/v1/files",
+					apptest.Part{Name: "file", FileName: "large.txt", Text: large}).OK(t, 201)
 				shelf, err := archive.OpenShelf(t.Context(), s.Backup)
 				if err != nil {
 					t.Fatal(err)
@@ -214,7 +215,8 @@ func TestFailedBackupIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error { // the last try comes
-			n, err := db.Exec(ctx, tx, "UPDATE jobs SET run_at = 0, attempt = max_attempts - 1 WHERE kind = 'backups.send'")
+			n, err := db.Exec(ctx, tx,
+				"UPDATE jobs SET run_at = 0, attempt = max_attempts - 1 WHERE kind = 'backups.send'")
 			if err == nil && n != 1 {
 				err = fmt.Errorf("%d jobs", n)
 			}
@@ -263,7 +265,8 @@ func TestBackupSettings(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	s.Backup = good
 	s.Backup.Recipient = "age1nobody"
-	if _, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "--backup-recipient") {
+	_, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "--backup-recipient") {
 		t.Errorf("a recipient that is none: %v", err)
 	}
 }

@@ -44,8 +44,8 @@ func NewIdentity(now time.Time) (text, recipient string, err error) {
 		return "", "", err
 	}
 	recipient = key.Recipient().String()
-	return fmt.Sprintf("# created: %s\n# public key: %s\n%s\n", now.UTC().Format(time.RFC3339), recipient, key), recipient,
-		nil
+	text = fmt.Sprintf("# created: %s\n# public key: %s\n%s\n", now.UTC().Format(time.RFC3339), recipient, key)
+	return text, recipient, nil
 }
 
 // Identities reads a private key file.
@@ -104,10 +104,10 @@ func add(w *tar.Writer, from, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
-		return err
+	err = w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime()})
+	if err == nil {
+		_, err = io.Copy(w, f)
 	}
-	_, err = io.Copy(w, f)
 	return err
 }
 

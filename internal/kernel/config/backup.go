@@ -14,7 +14,7 @@ type Backup struct {
 	To        string        `help:"Folder or s3://BUCKET/FOLDER that the server sends backups to; empty for none."`
 	Every     time.Duration `help:"How often." default:"24h"`
 	Keep      int           `help:"How many of them stay." default:"14"`
-	Recipient string        `help:"Public key that they are encrypted for; frontdesk backup key makes one." placeholder:"age1…"`
+	Recipient string        `help:"Public key to encrypt them for; frontdesk backup key makes one." placeholder:"age1…"`
 	Endpoint  string        `help:"S3-compatible store of the bucket; else Amazon S3." placeholder:"URL"`
 	Region    string        `help:"Region of the bucket." default:"us-east-1"`
 	AccessKey string        `help:"Access key of the store; else the machine's own."`
