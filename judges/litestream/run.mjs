@@ -43,7 +43,7 @@ function admin(data, ...args) {
 async function serve(data) {
   const url = `http://127.0.0.1:${await freePort()}`;
   const child = start(FRONTDESK, ["serve", "--data", data, "--listen", new URL(url).host, "--mcp-listen", "",
-    "--smtp-listen", "", "--dns-listen", ""]);
+    "--smtp-listen", "", "--dns-listen", "", "--rate-limit-enterprise", "60000000"]);
   for (let i = 0; i < 600; i++) {
     try {
       if ((await fetch(url + "/readyz")).ok) return { url, child };
@@ -77,7 +77,7 @@ async function round(n) {
           body: JSON.stringify({ lastName: `w${worker}-${i}` }) });
         const body = await r.json();
         if (r.status === 201) acked.push({ id: body.data.id, at: Date.now() });
-        else refused++;
+        else if (refused++ === 0) console.error(`refused: ${r.status} ${JSON.stringify(body)}`);
       } catch { /* the service is gone */ }
       await sleep(2);
     }
