@@ -73,7 +73,7 @@ verify: generate ## Fail when a generated file was not up to date
 	git diff --exit-code --stat api docs/guide/events.md clients
 
 bench: ## Load the service and print what it does; then the figures of the agent door, of automations and webhooks together, and of the clients
-	cd bench && go run .
+	cd bench && FRONTDESK_TEST_FSYNC=on ../scripts/with-postgres go run .
 	go test -run TestTools -bench Agent -v ./internal/door/mcp
 	cd bench && go run ./tokens
 	go test -run '^$$' -bench EventFlow -benchtime 1x ./internal/app

@@ -187,7 +187,11 @@ func compare(ctx context.Context, o options, dir string, bins binaries, rep *rep
 		defer bare.stop()
 		sides = append([]side{bare}, sides...)
 	}
-	if slices.Contains(o.servers, "postgres") && databaseURL() != "" {
+	switch {
+	case !slices.Contains(o.servers, "postgres"):
+	case databaseURL() == "":
+		say("NOT MEASURED on PostgreSQL: run it under scripts/with-postgres, as make bench does")
+	default:
 		pg, err := setUpPostgres(ctx, bins, filepath.Join(dir, "postgres"), fd)
 		if err != nil {
 			return err

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,19 +38,31 @@ func setUpPostgres(ctx context.Context, bins binaries, data string, fd *frontdes
 	if err != nil {
 		return nil, err
 	}
+	p := &postgres{frontdesk{binary: bins.frontdesk, data: data, filled: fd.filled, api: fd.api}}
+	p.serve, p.created = []string{"--database-url", databaseURL()}, 0
 	for _, args := range [][]string{
 		{"backup", copied, "--data", fd.data},
 		{"restore", copied, "--data", data, "--database-url", databaseURL()},
 	} {
-		cmd := exec.CommandContext(ctx, bins.frontdesk, args...)
-		cmd.Env = environment()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("bench: frontdesk %s: %w: %s", args[0], err, out)
+		if err := p.run(ctx, args...); err != nil {
+			return nil, err
 		}
 	}
-	p := &postgres{frontdesk{binary: bins.frontdesk, data: data, filled: fd.filled, api: fd.api}}
-	p.serve = []string{"--database-url", databaseURL()}
-	return p, p.start(ctx)
+	if err := p.start(ctx); err != nil {
+		return nil, err
+	}
+	p.filled += fd.created // the copy has those too
+	return p, nil
+}
+
+// run runs a command of the operator.
+func (p *postgres) run(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, p.binary, args...)
+	cmd.Env = environment()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("bench: frontdesk %s: %w: %s", args[0], err, out)
+	}
+	return nil
 }
 
 // databaseCPU is that of every process of PostgreSQL on this machine.
@@ -66,8 +82,39 @@ func (*postgres) databaseCPU() (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// verify asks the service itself: whether a row is on the disk is PostgreSQL's word.
-func (p *postgres) verify(context.Context) error {
+// verify counts the contacts in a backup: all that were copied or acknowledged since.
+func (p *postgres) verify(ctx context.Context) error {
 	p.stop()
-	return nil
+	path := filepath.Join(p.data, "backup")
+	if err := p.run(ctx, "backup", path, "--data", p.data, "--database-url", databaseURL()); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	n, inside := 0, false
+	lines := bufio.NewReader(zip)
+	for {
+		line, err := lines.ReadString('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			if want := p.filled + p.created; n != want {
+				return fmt.Errorf("%d contacts, want %d", n, want)
+			}
+			say("frontdesk on PostgreSQL kept all %d contacts that it acknowledged", p.created)
+			return nil
+		case err != nil:
+			return err
+		case strings.HasPrefix(line, "{"):
+			inside = strings.HasPrefix(line, `{"table":"contacts"`)
+		case inside:
+			n++
+		}
+	}
 }

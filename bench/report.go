@@ -70,7 +70,8 @@ func (t target) verdict() string {
 // Of the peer's CPU per request we may use so much, and of the limit's
 // throughput a prototype reached so much.
 var (
-	cpuTargets      = map[string]float64{getOne: 1 / 10.0, listTen: 1 / 12.0, create: 1 / 5.0, createKeyed: 1 / 4.0, createLone: 1 / 2.0}
+	cpuTargets = map[string]float64{getOne: 1 / 10.0, listTen: 1 / 12.0, create: 1 / 5.0, createKeyed: 1 / 4.0,
+		createLone: 1 / 2.0}
 	postgresTargets = map[string]float64{getOne: 0.30, listTen: 0.18, create: 0.12, createKeyed: 0.10}
 	throughputGuide = map[string]float64{getOne: 0.38, listTen: 0.18, create: 0.11, createKeyed: 0.09}
 )
@@ -169,15 +170,16 @@ func (r *report) print(out io.Writer) error {
 			if bare := r.Medians[load]["bare"]; bare.Throughput > 0 && server != "bare" {
 				share = fmt.Sprintf("%.2f", f.Throughput/bare.Throughput)
 			}
-			if aim := map[string]map[string]float64{"frontdesk": throughputGuide, "postgres": postgresTargets}[server][load]; aim > 0 {
+			aims := map[string]map[string]float64{"frontdesk": throughputGuide, "postgres": postgresTargets}
+			if aim := aims[server][load]; aim > 0 {
 				guide = fmt.Sprintf("%.2f", aim)
 			}
 			database := ""
 			if f.Database > 0 {
 				database = fmt.Sprintf("%.0f", f.Database)
 			}
-			line("%s\t%s\t%.0f\t%.2f\t%.2f\t%.0f\t%s\t%d\t%s\t%s", load, server, f.Throughput, f.P50, f.P99, f.CPU, database,
-				f.Bytes, share, guide)
+			line("%s\t%s\t%.0f\t%.2f\t%.2f\t%.0f\t%s\t%d\t%s\t%s", load, server, f.Throughput, f.P50, f.P99, f.CPU,
+				database, f.Bytes, share, guide)
 		}
 	}
 	if err := w.Flush(); err != nil {

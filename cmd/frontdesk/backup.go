@@ -120,7 +120,7 @@ func (c *backupList) Run(s *config.Settings, out *streams) error {
 	if err != nil {
 		return err
 	}
-	all, err := archive.List(context.Background(), shelf)
+	all, err := shelf.List(context.Background())
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,7 @@ func codePlace(user id.ID) string { return "code_secrets/" + string(user) }
 // beginCodes creates a secret, in place of one that was never confirmed. A fresh
 // one stays, so that a page that is shown again has the same picture.
 func (a *Accounts) beginCodes(ctx context.Context, c *op.Call, in ofSession) (*NewCodes, error) {
-	if err := requireConfirmed(ctx, c, in.Token); err != nil {
-		return nil, err
-	}
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	key, err := a.unconfirmedKey(ctx, c)
@@ -100,10 +97,7 @@ type RecoveryCodes struct {
 // addCodes makes the app a factor once it shows the right code. Guessing is
 // pointless here: the secret is the caller's own.
 func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*RecoveryCodes, error) {
-	if err := requireConfirmed(ctx, c, in.Token); err != nil {
-		return nil, err
-	}
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	ok, err := a.acceptCode(ctx, c, c.Caller.ID, tidyCode(in.Code), "confirmed_at IS NULL")
@@ -174,10 +168,7 @@ func (a *Accounts) useCode(ctx context.Context, c *op.Call, user id.ID, code str
 }
 
 func (a *Accounts) removeCodes(ctx context.Context, c *op.Call, in ofSession) (*Factors, error) {
-	if err := requireConfirmed(ctx, c, in.Token); err != nil {
-		return nil, err
-	}
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	n, err := db.Exec(ctx, c.Tx, "DELETE FROM code_secrets WHERE user_id = $1", c.Caller.ID)
@@ -216,10 +207,7 @@ func newRecoveryCodes(ctx context.Context, c *op.Call, user id.ID) ([]string, er
 }
 
 func (a *Accounts) renewRecovery(ctx context.Context, c *op.Call, in ofSession) (*RecoveryCodes, error) {
-	if err := requireConfirmed(ctx, c, in.Token); err != nil {
-		return nil, err
-	}
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	has, err := hasFactor(ctx, c.Tx, c.Caller.ID)

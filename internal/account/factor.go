@@ -232,6 +232,15 @@ func requireConfirmed(ctx context.Context, c *op.Call, token string) error {
 	return NotConfirmed.New()
 }
 
+// mayChangeFactors begins every change of a factor: the caller confirmed who they
+// are, and nobody else changes their factors meanwhile.
+func mayChangeFactors(ctx context.Context, c *op.Call, token string) error {
+	if err := requireConfirmed(ctx, c, token); err != nil {
+		return err
+	}
+	return lockUser(ctx, c.Tx, c.Caller.ID)
+}
+
 // lockUser locks a user until the transaction ends. Whoever adds, uses or removes
 // a factor does so one after the other.
 func lockUser(ctx context.Context, tx *db.Tx, user id.ID) error {

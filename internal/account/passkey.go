@@ -245,10 +245,7 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if a.passkeys == nil {
 		return nil, NoPasskeys.New()
 	}
-	if err := requireConfirmed(ctx, c, in.Token); err != nil {
-		return nil, err
-	}
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	s, err := takeChallenge(ctx, c, c.Caller.ID, in.Token, toEnroll)
@@ -300,10 +297,7 @@ type passkeyRemove struct {
 }
 
 func (a *Accounts) removePasskey(ctx context.Context, c *op.Call, in passkeyRemove) (*Factors, error) {
-	if err := requireConfirmed(ctx, c, in.Token); err != nil {
-		return nil, err
-	}
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	name, err := db.One[string](ctx, c.Tx, "DELETE FROM passkeys WHERE id = $1 AND user_id = $2 RETURNING name", in.ID,

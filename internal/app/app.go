@@ -317,23 +317,19 @@ func (a *App) Handler() http.Handler {
 	if !a.Settings.SharesListener() {
 		return h
 	}
+	base := ""
+	if u, err := url.Parse(a.Settings.MCPURL); err == nil {
+		base = u.Path
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.isForAgents(r.URL.Path) {
+		path := r.URL.Path
+		if path == base+"/mcp" || strings.HasPrefix(path, base+"/oauth/") ||
+			strings.HasPrefix(path, "/.well-known/oauth-") {
 			a.agents.ServeHTTP(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
-}
-
-// isForAgents reports whether a path belongs to the agents' part.
-func (a *App) isForAgents(path string) bool {
-	base := ""
-	if u, err := url.Parse(a.Settings.MCPURL); err == nil {
-		base = u.Path
-	}
-	return path == base+"/mcp" || strings.HasPrefix(path, base+"/oauth/") ||
-		strings.HasPrefix(path, "/.well-known/oauth-")
 }
 
 func (a *App) handler() http.Handler {

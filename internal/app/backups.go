@@ -16,7 +16,6 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/job"
-	"frontdesk/internal/resource/domain"
 )
 
 // How long a backup may take, and when one that failed is tried again.
@@ -57,20 +56,13 @@ func (a *App) backupFailed(ctx context.Context, tx *db.Tx, why error) error {
 	if err != nil || org == "" {
 		return err
 	}
-	return a.notifyOwners(ctx, tx, org, domain.Notice{Subject: "The backup of your Frontdesk server failed",
+	return a.notifyOwners(ctx, tx, org, account.Notice{Subject: "The backup of your Frontdesk server failed",
 		Text: []string{
 			fmt.Sprintf("The server could not send its backup to %s, although it tried %d times. The reason: %v.",
 				a.Settings.Backup.To, backupTries, why),
-			fmt.Sprintf("It tries again in %s. Earlier backups are still there. On the server, frontdesk backup send "+
-				"makes one now and says what is wrong.", inHours(a.Settings.Backup.Every)),
+			"It tries again when the next backup is due. Earlier backups are still there. On the server, frontdesk " +
+				"backup send makes one now and says what is wrong.",
 		}})
-}
-
-func inHours(d time.Duration) string {
-	if h := int(d.Hours()); h > 1 {
-		return fmt.Sprintf("%d hours", h)
-	}
-	return "an hour"
 }
 
 // Sent is a backup on its shelf.
@@ -126,7 +118,7 @@ func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error)
 	if err := readAgain(ctx, shelf, name, written); err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", name, c.To, err)
 	}
-	removed, err := archive.Prune(ctx, shelf, c.Keep)
+	removed, err := shelf.Prune(ctx, c.Keep)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +154,7 @@ func (s *summed) Write(p []byte) (int, error) {
 }
 
 // readAgain insists that the shelf has what was sent.
-func readAgain(ctx context.Context, shelf archive.Shelf, name string, want *summed) error {
+func readAgain(ctx context.Context, shelf *archive.Shelf, name string, want *summed) error {
 	r, err := shelf.Open(ctx, name)
 	if err != nil {
 		return err
@@ -244,7 +236,7 @@ func findBackup(ctx context.Context, s config.Settings, what string) (source io.
 	if err != nil {
 		return nil, "", err
 	}
-	all, err := archive.List(ctx, shelf)
+	all, err := shelf.List(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -292,13 +284,13 @@ func (d *doctor) backups(ctx context.Context) {
 		return
 	}
 	_, err := archive.Recipient(c.Recipient)
-	var shelf archive.Shelf
+	var shelf *archive.Shelf
 	var all []archive.Entry
 	if err == nil {
 		shelf, err = archive.OpenShelf(ctx, c)
 	}
 	if err == nil {
-		all, err = archive.List(ctx, shelf)
+		all, err = shelf.List(ctx)
 	}
 	switch {
 	case err != nil:

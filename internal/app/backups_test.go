@@ -85,7 +85,7 @@ func TestSentBackup(t *testing.T) {
 				if sent.Files != 1 || sent.Removed != 1 || sent.Rows == 0 {
 					t.Errorf("sent %+v", sent)
 				}
-				all, err := archive.List(t.Context(), shelf)
+				all, err := shelf.List(t.Context())
 				if err != nil || len(all) != 2 || all[0].Name != sent.Name || all[1].Name != old {
 					t.Fatalf("the shelf has %v, %v", all, err)
 				}

@@ -9,6 +9,8 @@ import (
 	"frontdesk/internal/adapter/sandbox"
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
 )
 
@@ -28,7 +30,9 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 		LookupMX:  lookup(a.Settings.DNSResolver, (*net.Resolver).LookupMX),
 		MailHost:  a.Settings.Mail.Domain,
 		SPF:       a.Settings.Mail.SPF,
-		Notify:    a.notifyOwners,
+		Notify: func(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
+			return a.notifyOwners(ctx, tx, org, account.Notice{Subject: n.Subject, Text: n.Text})
+		},
 	}
 	c.Delegates = a.DNS != nil // the embedded server asks the parent's zone
 	for _, e := range extra {

@@ -11,7 +11,6 @@ import (
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
-	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/template"
 )
@@ -22,15 +21,14 @@ const noticeOwners = 50
 // notifyOwners mails a notice to the owners of an organization. It is one of the
 // organization's messages, written with the change that it reports and
 // delivered by the same job as any other.
-func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
+func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n account.Notice) error {
 	owners, err := account.OwnerEmails(ctx, tx, org)
 	if err != nil {
 		return err
 	}
 	owners = slices.DeleteFunc(owners, func(address string) bool { return !op.IsEmail(address) })
 	if len(owners) == 0 {
-		a.Log.WarnContext(ctx, "no owner could be notified", "organization", org, "domain", n.Domain, "subject",
-			n.Subject)
+		a.Log.WarnContext(ctx, "no owner could be notified", "organization", org, "subject", n.Subject)
 	}
 	content, err := letter(n.Subject, n.Text, a.Settings.BaseURL, "you are an owner of the organization")
 	if err != nil {

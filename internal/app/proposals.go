@@ -55,8 +55,7 @@ func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n propo
 	content, err := letter("Something waits for your decision", []string{
 		"An agent proposes: " + n.Title,
 		"Look at it and decide: " + n.URL,
-		"You get this mail because you asked for it. The Review page has a switch to end it.",
-	}, a.Settings.BaseURL, "you are an owner of the organization")
+	}, a.Settings.BaseURL, "you asked for it; the Review page has a switch to end it")
 	if err != nil {
 		return err
 	}

@@ -2,114 +2,51 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"frontdesk/internal/adapter/disk"
 	"frontdesk/internal/adapter/s3"
 	"frontdesk/internal/kernel/config"
-	"frontdesk/internal/kernel/db"
 )
 
-// Shelf is where archives are kept.
-type Shelf interface {
-	// Put writes an archive. None appears that is not whole.
-	Put(ctx context.Context, name string, r io.Reader) error
-	Open(ctx context.Context, name string) (io.ReadCloser, error)
-	Delete(ctx context.Context, name string) error
-	// names lists everything, whoever put it there.
-	names(ctx context.Context) ([]string, error)
-}
-
-// OpenShelf opens the shelf that the settings name.
-func OpenShelf(ctx context.Context, c config.Backup) (Shelf, error) {
-	bucket, prefix, ok := c.Bucket()
-	if !ok {
-		return folder(c.To), nil
-	}
-	store, err := s3.Open(ctx, s3.Config{Bucket: bucket, Endpoint: c.Endpoint, Region: c.Region,
-		AccessKey: c.AccessKey, SecretKey: c.SecretKey})
-	if err != nil {
-		return nil, err
-	}
-	return &shelf{store, prefix}, nil
-}
-
-// shelf is a bucket, or a part of one.
-type shelf struct {
-	store  *s3.Store
+// Shelf is where archives are kept: a folder of another disk or machine, or a bucket.
+type Shelf struct {
+	store  store
 	prefix string
 }
 
-func (s *shelf) Put(ctx context.Context, name string, r io.Reader) error {
+// store keeps bytes. What it has under a key is whole.
+type store interface {
+	Put(ctx context.Context, key string, r io.Reader) error
+	Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error)
+	Delete(ctx context.Context, key string) error
+	List(ctx context.Context, prefix string) ([]string, error)
+}
+
+// OpenShelf opens the shelf that the settings name, without touching it.
+func OpenShelf(ctx context.Context, c config.Backup) (*Shelf, error) {
+	bucket, prefix, ok := c.Bucket()
+	if !ok {
+		return &Shelf{store: disk.At(c.To)}, nil
+	}
+	store, err := s3.Open(ctx, s3.Config{Bucket: bucket, Endpoint: c.Endpoint, Region: c.Region,
+		AccessKey: c.AccessKey, SecretKey: c.SecretKey})
+	return &Shelf{store, prefix}, err
+}
+
+// Put writes an archive. None appears that is not whole.
+func (s *Shelf) Put(ctx context.Context, name string, r io.Reader) error {
 	return s.store.Put(ctx, s.prefix+name, r)
 }
 
-func (s *shelf) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+// Open reads an archive.
+func (s *Shelf) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return s.store.Open(ctx, s.prefix+name, 0)
-}
-
-func (s *shelf) Delete(ctx context.Context, name string) error {
-	return s.store.Delete(ctx, s.prefix+name)
-}
-
-func (s *shelf) names(ctx context.Context) ([]string, error) {
-	keys, err := s.store.List(ctx, s.prefix+namePrefix)
-	for i, key := range keys {
-		keys[i] = strings.TrimPrefix(key, s.prefix)
-	}
-	return keys, err
-}
-
-// folder is one on another disk, or of another machine.
-type folder string
-
-func (f folder) Put(_ context.Context, name string, r io.Reader) (err error) {
-	if err := os.MkdirAll(string(f), 0o700); err != nil {
-		return err
-	}
-	out, err := os.CreateTemp(string(f), ".coming-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(out.Name()))
-		}
-	}()
-	_, err = io.Copy(out, r)
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(out.Name(), filepath.Join(string(f), name)); err != nil {
-		return err
-	}
-	return db.SyncDir(string(f))
-}
-
-func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
-	return os.Open(filepath.Join(string(f), name))
-}
-
-func (f folder) Delete(_ context.Context, name string) error {
-	return os.Remove(filepath.Join(string(f), name))
-}
-
-func (f folder) names(context.Context) (out []string, err error) {
-	entries, err := os.ReadDir(string(f))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		out = append(out, e.Name())
-	}
-	return out, err
 }
 
 const (
@@ -130,12 +67,13 @@ type Entry struct {
 
 // List finds the archives on a shelf, the newest first. What else lies there is
 // somebody else's.
-func List(ctx context.Context, s Shelf) (out []Entry, err error) {
-	names, err := s.names(ctx)
+func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
+	keys, err := s.store.List(ctx, s.prefix+namePrefix)
 	if err != nil {
 		return nil, fmt.Errorf("the backups cannot be listed: %w", err)
 	}
-	for _, name := range names {
+	for _, key := range keys {
+		name := strings.TrimPrefix(key, s.prefix)
 		if m := nameForm.FindStringSubmatch(name); m != nil {
 			if at, err := time.Parse(nameTime, m[1]); err == nil {
 				out = append(out, Entry{name, at})
@@ -147,13 +85,13 @@ func List(ctx context.Context, s Shelf) (out []Entry, err error) {
 }
 
 // Prune removes all archives but the newest, and returns how many.
-func Prune(ctx context.Context, s Shelf, keep int) (removed int, err error) {
-	all, err := List(ctx, s)
+func (s *Shelf) Prune(ctx context.Context, keep int) (removed int, err error) {
+	all, err := s.List(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, e := range all[min(keep, len(all)):] {
-		if err := s.Delete(ctx, e.Name); err != nil {
+		if err := s.store.Delete(ctx, s.prefix+e.Name); err != nil {
 			return removed, fmt.Errorf("the old backup %s cannot be removed: %w", e.Name, err)
 		}
 		removed++

@@ -23,8 +23,11 @@ func Open(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
-	return &Folder{path}, nil
+	return At(path), nil
 }
+
+// At is Open for a folder that the first Put creates.
+func At(path string) *Folder { return &Folder{path} }
 
 // Put writes a blob beside its place and then renames it, so that it is seen
 // whole or not at all. It waits until the disk has it: the row that names it
@@ -98,6 +101,21 @@ func (f *Folder) Delete(ctx context.Context, key string) error {
 		}
 	}
 	return remove(name)
+}
+
+// List finds the keys that begin with a prefix, in the folder itself.
+func (f *Folder) List(ctx context.Context, prefix string) (keys []string, err error) {
+	db.Outside(ctx)
+	entries, err := os.ReadDir(f.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			keys = append(keys, e.Name())
+		}
+	}
+	return keys, err
 }
 
 // remove removes a file if it is there.

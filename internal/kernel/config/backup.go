@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ type Backup struct {
 	To        string        `help:"Folder or s3://BUCKET/FOLDER that the server sends backups to; empty for none."`
 	Every     time.Duration `help:"How often." default:"24h"`
 	Keep      int           `help:"How many of them stay." default:"14"`
-	Recipient string        `help:"Public key to encrypt them for; frontdesk backup key makes one." placeholder:"age1…"`
+	Recipient string        `help:"Public key to encrypt them for, of frontdesk backup key." placeholder:"age1…"`
 	Endpoint  string        `help:"S3-compatible store of the bucket; else Amazon S3." placeholder:"URL"`
 	Region    string        `help:"Region of the bucket." default:"us-east-1"`
 	AccessKey string        `help:"Access key of the store; else the machine's own."`
@@ -51,13 +50,6 @@ func (b *Backup) settle() error {
 		return errors.New("--backup-every: must be between 1h and 744h")
 	case b.Keep < 1 || b.Keep > 1000:
 		return errors.New("--backup-keep: must be between 1 and 1000")
-	case (b.AccessKey == "") != (b.SecretKey == ""):
-		return errors.New("--backup-access-key and --backup-secret-key: give both or neither")
 	}
-	if e := b.Endpoint; e != "" {
-		if u, err := url.Parse(e); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("--backup-endpoint: %q is not an http or https address", e)
-		}
-	}
-	return nil
+	return checkStore("backup", b.Endpoint, b.AccessKey, b.SecretKey)
 }

@@ -389,15 +389,19 @@ func (f *Files) settle() error {
 		}
 		return nil
 	}
-	if (f.S3.AccessKey == "") != (f.S3.SecretKey == "") {
-		return errors.New("--files-s3-access-key and --files-s3-secret-key: give both or neither")
+	return checkStore("files-s3", f.S3.Endpoint, f.S3.AccessKey, f.S3.SecretKey)
+}
+
+// checkStore checks how an S3-compatible store is reached; flag begins the names of
+// the settings.
+func checkStore(flag, endpoint, accessKey, secretKey string) error {
+	if (accessKey == "") != (secretKey == "") {
+		return fmt.Errorf("--%[1]s-access-key and --%[1]s-secret-key: give both or neither", flag)
 	}
-	if e := f.S3.Endpoint; e != "" {
-		if u, err := url.Parse(e); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("--files-s3-endpoint: %q is not an http or https address", e)
-		}
+	if endpoint == "" {
+		return nil
 	}
-	return nil
+	return isURL(flag+"-endpoint", endpoint)
 }
 
 // address returns where callers reach a listener: the given URL or, without one,

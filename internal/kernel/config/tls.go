@@ -78,9 +78,10 @@ func (s *Settings) settleTLS() error {
 			s.MCPURL = s.BaseURL
 		}
 	}
-	for flag, given := range map[string]string{"base-url": s.BaseURL, "mcp-url": s.MCPURL} {
-		if u, err := url.Parse(given); given != "" && (err != nil || u.Scheme != "https" || u.Hostname() != s.Domain) {
-			return fmt.Errorf("--%s: with --domain it begins with https://%s; leave it out", flag, s.Domain)
+	for _, given := range [][2]string{{"base-url", s.BaseURL}, {"mcp-url", s.MCPURL}} { // the second may follow the first
+		u, err := url.Parse(given[1])
+		if given[1] != "" && (err != nil || u.Scheme != "https" || u.Hostname() != s.Domain) {
+			return fmt.Errorf("--%s: with --domain it begins with https://%s; leave it out", given[0], s.Domain)
 		}
 	}
 	if s.Mail.Domain == "" || s.Mail.Domain == defaultMailDomain {

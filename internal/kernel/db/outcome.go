@@ -51,7 +51,8 @@ func WithReserve(ctx context.Context) context.Context {
 type oneStatement struct{}
 
 // WithOneStatement is for a Read of a single statement, which needs no snapshot to
-// share with others. On PostgreSQL it has no transaction around it, and costs half.
+// share with others. On PostgreSQL it has no transaction around it: one round trip
+// instead of two.
 func WithOneStatement(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oneStatement{}, true)
 }

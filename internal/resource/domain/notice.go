@@ -9,7 +9,6 @@ import (
 // Notice is a mail to the owners of an organization: what happened, and what to
 // do.
 type Notice struct {
-	Domain  string
 	Subject string
 	Text    []string // paragraphs
 
@@ -32,7 +31,7 @@ func renewIt(v *Domain) string {
 func payOr(v *Domain) string { return "Check the default card in the console, or " + renewIt(v) + "." }
 
 func proofLapsed(v *Domain) Notice {
-	return Notice{Domain: v.Name, lapsed: true, Subject: v.Name + " is no longer verified", Text: []string{
+	return Notice{lapsed: true, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("The TXT record that proves that %s is yours has not been found since %s.",
 			v.Name, day(v.unseenSince())),
 		fmt.Sprintf("To use the domain again, publish this TXT record at %s.%s, then %s:",
@@ -55,7 +54,7 @@ func lostToProof(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	if ordered {
 		did = "ordered the registration of " + name
 	}
-	return Notice{Domain: name, Subject: name + " is no longer verified", Text: []string{
+	return Notice{Subject: name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization %s, and the DNS no longer had your TXT record at %s.%s.",
 			day(now), did, verificationLabel, v.Name),
 		fmt.Sprintf("If the name is still yours, find out who changed its DNS. "+
@@ -69,7 +68,7 @@ func lostRegistration(v *Domain, name string, now clock.Time, ordered bool) Noti
 	if ordered {
 		did = "ordered the registration of " + name
 	}
-	return Notice{Domain: name, Subject: name + " belongs to somebody else now", Text: []string{
+	return Notice{Subject: name + " belongs to somebody else now", Text: []string{
 		fmt.Sprintf("The registration of %s ended on %s and was not renewed. On %s another organization %s.",
 			v.Name, day(*v.ExpiresAt), day(now), did),
 		"Nothing is sent from the name here any more, and mail to it is not accepted." + removed,
@@ -77,7 +76,7 @@ func lostRegistration(v *Domain, name string, now clock.Time, ordered bool) Noti
 }
 
 func lostToParent(v *Domain, name string, now clock.Time) Notice {
-	return Notice{Domain: v.Name, Subject: v.Name + " is no longer verified", Text: []string{
+	return Notice{Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization registered %s. "+
 			"It now decides about the names below it, and %s is one of them.", day(now), name, v.Name),
 		fmt.Sprintf("To use %s again, ask the holder of %s to publish your TXT record, then %s.",
@@ -87,7 +86,7 @@ func lostToParent(v *Domain, name string, now clock.Time) Notice {
 }
 
 func zoneRemoved(v *Domain, name string, now clock.Time) Notice {
-	return Notice{Domain: v.Name, Subject: "The DNS records of " + v.Name + " were removed", Text: []string{
+	return Notice{Subject: "The DNS records of " + v.Name + " were removed", Text: []string{
 		fmt.Sprintf("On %s another organization proved that it controls %s, and its zone does not delegate %s.",
 			day(now), name, v.Name),
 		fmt.Sprintf("%s is still verified, but its DNS records here are removed. To have them here again, "+
@@ -96,7 +95,7 @@ func zoneRemoved(v *Domain, name string, now clock.Time) Notice {
 }
 
 func renewalFailedNotice(v *Domain, reason string) Notice {
-	return Notice{Domain: v.Name, Subject: v.Name + " could not be renewed", Text: []string{
+	return Notice{Subject: v.Name + " could not be renewed", Text: []string{
 		fmt.Sprintf("The automatic renewal of %s failed: %s", v.Name, reason),
 		fmt.Sprintf("The registration ends on %s. The renewal is tried again every day. %s",
 			day(*v.ExpiresAt), payOr(v)),
@@ -108,7 +107,7 @@ func expiring(v *Domain) Notice {
 	if *v.AutoRenew {
 		do = "Its automatic renewal has failed so far, and is tried again every day. " + payOr(v)
 	}
-	return Notice{Domain: v.Name, Subject: v.Name + " expires on " + day(*v.ExpiresAt), Text: []string{
+	return Notice{Subject: v.Name + " expires on " + day(*v.ExpiresAt), Text: []string{
 		fmt.Sprintf("The registration of %s ends on %s. After that, mail and websites under the name stop working, "+
 			"and in the end others can register it.", v.Name, day(*v.ExpiresAt)),
 		do,

@@ -84,7 +84,8 @@ func (s shot) take(ctx context.Context, base, temp, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(s.width, s.height), chromedp.Navigate(base+s.path)); err != nil {
+	err = chromedp.Do(ctx, chromedp.EmulateViewport(s.width, s.height), chromedp.Navigate(base+s.path))
+	if err != nil {
 		return err
 	}
 	if s.click != "" {
@@ -113,8 +114,9 @@ func (s shot) take(ctx context.Context, base, temp, folder string) error {
 		return err
 	}
 	svg := filepath.Join(folder, s.name+".svg")
-	if text, err := exec.CommandContext(ctx, "pdftocairo", "-svg", "-f", "1", "-l", "1", pdf, svg).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, text)
+	draw := exec.CommandContext(ctx, "pdftocairo", "-svg", "-f", "1", "-l", "1", pdf, svg)
+	if said, err := draw.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, said)
 	}
 	text, err := os.ReadFile(svg)
 	if err != nil {
@@ -136,8 +138,8 @@ func serve(frontdesk, data string) (base string, stop func(), err error) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	cmd := exec.Command(frontdesk, "serve", "--demo", "--data", data, "--listen", address, "--mcp-listen", "127.0.0.1:0",
-		"--smtp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0")
+	cmd := exec.Command(frontdesk, "serve", "--demo", "--data", data, "--listen", address,
+		"--mcp-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0")
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
