@@ -21,11 +21,10 @@ test: check judges ## Everything that must pass: check, then judges
 unit: ## Tests that need no server; the last line says what was skipped
 	scripts/unit -ldflags='-s -w'
 
-check: ## Unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-checkzone, then lint
+check: lint ## Lint, then unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-checkzone
 	scripts/need strace
 	scripts/need pdftotext poppler-utils
 	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
-	$(MAKE) --no-print-directory lint
 
 judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, an identity provider, stripe-mock, a mail server, webhook receivers, Litestream, a certificate authority, systemd and containers
 	scripts/judge-openapi

@@ -78,7 +78,8 @@ func (s *Settings) settleTLS() error {
 			s.MCPURL = s.BaseURL
 		}
 	}
-	for _, given := range [][2]string{{"base-url", s.BaseURL}, {"mcp-url", s.MCPURL}} { // the second may follow the first
+	// The second may have been taken from the first, so the first is looked at first.
+	for _, given := range [][2]string{{"base-url", s.BaseURL}, {"mcp-url", s.MCPURL}} {
 		u, err := url.Parse(given[1])
 		if given[1] != "" && (err != nil || u.Scheme != "https" || u.Hostname() != s.Domain) {
 			return fmt.Errorf("--%s: with --domain it begins with https://%s; leave it out", given[0], s.Domain)
