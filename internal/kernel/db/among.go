@@ -34,13 +34,17 @@ func (w *Where) Among(ways ...Named) *Where {
 	return w
 }
 
+// maxLeader is from how many rows a list still starts. Beyond it, walking the list
+// finds a page sooner.
+const maxLeader = 5000
+
 // chooseLeader decides which filter finds the rows, and reports whether there can
 // be any.
 func (w *Where) chooseLeader(ctx context.Context, tx *Tx, table string) (some bool, err error) {
 	if w.chosen {
 		return true, nil
 	}
-	least := rareTerm
+	least := maxLeader
 	for i := range w.among {
 		n, err := w.among[i].count(ctx, tx, w.args[0], table)
 		if err != nil {
@@ -54,7 +58,7 @@ func (w *Where) chooseLeader(ctx context.Context, tx *Tx, table string) (some bo
 	return least > 0, nil
 }
 
-// count returns how many rows are named, at most rareTerm.
+// count returns how many rows are named, at most maxLeader.
 func (a *among) count(ctx context.Context, tx *Tx, org any, table string) (int, error) {
 	w := &Where{args: []any{org}}
 	for _, n := range a.ways {
@@ -65,7 +69,7 @@ func (a *among) count(ctx context.Context, tx *Tx, org any, table string) (int, 
 			w.bind(n.Where, n.Args))
 	}
 	return One[int](ctx, tx,
-		"SELECT count(*) FROM (SELECT 1 FROM ("+w.text.String()+") AS named LIMIT "+strconv.Itoa(rareTerm)+
+		"SELECT count(*) FROM (SELECT 1 FROM ("+w.text.String()+") AS named LIMIT "+strconv.Itoa(maxLeader)+
 			") AS first", w.args...)
 }
 

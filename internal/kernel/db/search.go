@@ -31,10 +31,12 @@ func Index(tx *Tx, table string, seq int64, text string) {
 	}
 }
 
-// scanFirst is how many of the newest rows a search reads one by one before it
-// uses the index: a common word is found there a thousand times faster (169 ms by
-// the index, 0.1 ms by the scan, at 100,000 rows).
-const scanFirst = 2000
+// searchSteps are how a search goes on until its page is full: it reads so many of
+// the newest rows one by one, and then asks SQLite's index whether fewer than so
+// many have the words, which are then all. A common word is found among the newest
+// (169 ms by the index, 0.1 ms by the scan, at 100,000 rows), a rare one by the
+// index (0.4 ms, 4 ms by the scan), and one in between by reading further.
+var searchSteps = []struct{ newest, fewer int }{{100, 64}, {2000, maxLeader}}
 
 // What counts of a query. The rest of a long word is compared with the row itself;
 // the index needs only enough to find few rows.
@@ -185,13 +187,8 @@ func Contains(w *Where, part *string) {
 	}
 }
 
-// rareTerm is how many rows of the index a search still starts from. Beyond
-// it the word is common, and walking the list finds a page sooner.
-const rareTerm = 5000
-
 // Search lists the rows of a table whose search text contains query, in list
-// order: first among the newest rows, then, when that is not enough to fill
-// the page, by the index. Without a query, or with an empty one, it lists all.
+// order. Without a query, or with an empty one, it lists all.
 func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, p Page) ([]T, error) {
 	if query == nil {
 		return t.List(ctx, tx, w, p)
@@ -207,30 +204,47 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
+	all := w.clone()
+	want.filter(all, tx.Engine(), "search", old)
 	head := &Where{args: w.args[:len(w.args):len(w.args)]}
 	want.filter(head, tx.Engine(), "search", old)
 	order := t.sorting(tx.Engine(), p.Sort).order(p)
-	from := fmt.Sprintf("(SELECT * FROM %s%s LIMIT %d) AS head WHERE TRUE", t.live(tx, w), order, scanFirst)
-	rows, err := pageOf[T](ctx, tx, t.columns, from+head.text.String(), order, head.args, p)
-	if err != nil || len(rows) == p.Limit {
-		return rows, err
+	steps := searchSteps
+	if tx.Engine() == Postgres {
+		steps = steps[1:] // each is a journey, and its planner knows a rare word
 	}
-	all := w.clone()
-	want.filter(all, tx.Engine(), "search", old)
-	if match := want.match(w.org(), old); tx.Engine() == SQLite && match != "" {
-		found, err := All[int64](ctx, tx, fmt.Sprintf(`
-			SELECT rowid FROM %[1]s_search WHERE %[1]s_search MATCH $1
-			UNION ALL SELECT seq FROM %[1]s WHERE seq > `+lastIndexed+` AND organization_id = $2
-			LIMIT %[2]d`, t.name, rareTerm), match, w.org())
-		if err != nil || len(found) == 0 {
-			return []T{}, err
+	for _, step := range steps {
+		from := fmt.Sprintf("(SELECT * FROM %s%s LIMIT %d) AS head WHERE TRUE", t.live(tx, w), order, step.newest)
+		rows, err := pageOf[T](ctx, tx, t.columns, from+head.text.String(), order, head.args, p)
+		if err != nil || len(rows) == p.Limit {
+			return rows, err
 		}
-		if len(found) < rareTerm {
-			all.few = true
-			all.And("seq = ANY(?)", found)
+		if few, err := t.fewer(ctx, tx, want, all, old, step.fewer); err != nil {
+			return nil, err
+		} else if few {
+			break
 		}
 	}
 	return t.List(ctx, tx, all, p)
+}
+
+// fewer narrows w down to the rows that SQLite's index finds, if these are fewer
+// than limit, and reports whether they are.
+func (t *Table[T]) fewer(ctx context.Context, tx *Tx, want terms, w *Where, old bool, limit int) (bool, error) {
+	match := want.match(w.org(), old)
+	if tx.Engine() != SQLite || match == "" {
+		return false, nil
+	}
+	found, err := All[int64](ctx, tx, fmt.Sprintf(`
+		SELECT rowid FROM %[1]s_search WHERE %[1]s_search MATCH $1
+		UNION ALL SELECT seq FROM %[1]s WHERE seq > `+lastIndexed+` AND organization_id = $2
+		LIMIT %[2]d`, t.name, limit), match, w.org())
+	if err != nil || len(found) >= limit {
+		return false, err
+	}
+	w.few = true
+	w.And("seq = ANY(?)", found)
+	return true, nil
 }
 
 // Containing adds a search in a column that SearchText filled. It reads the rows

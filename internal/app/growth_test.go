@@ -1,0 +1,152 @@
+package app_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+)
+
+// growth is how far a request may grow dearer while the database grows.
+const growth = 3
+
+// TestGrowth fills an empty database through the API and sends 100 of each of the
+// twelve commonest requests at every size, one after another. Nobody tells the
+// database to look at its tables again: what its planner guesses while they are
+// empty must do until it looks by itself. Set FRONTDESK_BENCH_GROWTH to run it:
+//
+//	FRONTDESK_BENCH_GROWTH=1 scripts/with-postgres go test -v -timeout 30m -run TestGrowth ./internal/app
+func TestGrowth(t *testing.T) {
+	sizes := []int{10, 1_000}
+	if os.Getenv("FRONTDESK_BENCH_GROWTH") != "" {
+		sizes = append(sizes, 20_000, 100_000)
+	}
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		g := &growing{t: t, a: apptest.Start(t, e)}
+		var rows [][]time.Duration
+		for _, n := range sizes {
+			g.fill(n)
+			rows = append(rows, g.measure())
+		}
+		for i, kind := range commonest {
+			line := fmt.Sprintf("%-28s", kind.name)
+			for _, row := range rows {
+				line += fmt.Sprintf("%10.2f ms", float64(row[i].Microseconds())/1000)
+			}
+			t.Log(line)
+			// Below a millisecond the machine's own noise is larger than what is measured.
+			first, last := max(rows[0][i], time.Millisecond), rows[len(rows)-1][i]
+			if last > growth*first {
+				t.Errorf("%s: %s with %d records, %s with %d", kind.name, rows[0][i], sizes[0], last, sizes[len(sizes)-1])
+			}
+		}
+	})
+}
+
+// commonest are the requests that people and programs make most. CONTACT and TASK
+// stand for records that there are, # for a number that no other request has.
+var commonest = []struct{ name, method, path, body string }{
+	{"get a contact", "GET", "/v1/contacts/CONTACT", ""},
+	{"list contacts", "GET", "/v1/contacts?limit=20", ""},
+	{"contacts by name", "GET", "/v1/contacts?sortBy=name&limit=20", ""},
+	{"search for a rare word", "GET", "/v1/contacts?query=Zyxel", ""},
+	{"search for a common word", "GET", "/v1/contacts?query=Example", ""},
+	{"create a contact", "POST", "/v1/contacts", `{"lastName": "New #", "emails": [{"email": "new#@example.com"}]}`},
+	{"change a contact", "PATCH", "/v1/contacts/CONTACT", `{"notes": "#"}`},
+	{"list open tasks", "GET", "/v1/tasks?status=open&limit=20", ""},
+	{"create a task", "POST", "/v1/tasks", `{"title": "Call #", "contactId": "CONTACT"}`},
+	{"change a task", "PATCH", "/v1/tasks/TASK", `{"description": "#"}`},
+	{"list messages", "GET", "/v1/messages?limit=20", ""},
+	{"list events", "GET", "/v1/events?limit=20", ""},
+}
+
+// growing is a service whose database grows.
+type growing struct {
+	t             *testing.T
+	a             *apptest.App
+	filled, asked int
+	contact, task string
+}
+
+func (g *growing) send(method, path, body string) []byte {
+	g.t.Helper()
+	r, err := http.NewRequestWithContext(g.t.Context(), method, g.a.URL+path, strings.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+g.a.Key)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 300 {
+		g.t.Fatalf("%s %s: %d %s %v", method, path, res.StatusCode, text, err)
+	}
+	return text
+}
+
+// fill adds contacts, and a task for every second and a message for every tenth of
+// them, until so many records were created.
+func (g *growing) fill(upTo int) {
+	g.t.Helper()
+	id := func(answer []byte) string {
+		return regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(string(answer))[1]
+	}
+	for g.filled < upTo {
+		n := min(500, max(5, (upTo-g.filled)*10/16))
+		var contacts, tasks []string
+		for i := range n {
+			k := g.filled + i
+			contacts = append(contacts, fmt.Sprintf(`{"firstName": "Ada", "lastName": "Name %d",
+				"organizationName": "Example %d", "emails": [{"email": "a%d@example.com"}]}`, k, k%97, k))
+			if i%2 == 0 {
+				tasks = append(tasks, fmt.Sprintf(`{"title": "Call %d"}`, k))
+			}
+			if i%10 == 0 {
+				g.send("POST", "/v1/messages", fmt.Sprintf(`{"to": "a%d@example.com", "subject": "Hello %d", "text": "x",
+					"draft": true}`, k, k))
+			}
+		}
+		g.send("POST", "/v1/contacts/batch", `{"rows": [`+strings.Join(contacts, ",")+`]}`)
+		g.send("POST", "/v1/tasks/batch", `{"rows": [`+strings.Join(tasks, ",")+`]}`)
+		g.filled += n * 16 / 10
+	}
+	if g.contact == "" {
+		g.contact = id(g.send("POST", "/v1/contacts", `{"lastName": "Zyxel"}`))
+		g.task = id(g.send("POST", "/v1/tasks", `{"title": "Call"}`))
+	}
+}
+
+// measure is what each kind costs: the tenth fastest of 100 requests, in which other
+// programs on the machine have the least part.
+func (g *growing) measure() (costs []time.Duration) {
+	g.t.Helper()
+	for _, kind := range commonest {
+		var took []time.Duration
+		for range 100 {
+			g.asked++
+			put := strings.NewReplacer("CONTACT", g.contact, "TASK", g.task, "#", fmt.Sprint(g.asked)).Replace
+			path, body := put(kind.path), put(kind.body)
+			began := time.Now()
+			g.send(kind.method, path, body)
+			took = append(took, time.Since(began))
+		}
+		slices.Sort(took)
+		costs = append(costs, took[len(took)/10])
+	}
+	return costs
+}
