@@ -10,6 +10,9 @@ SHELL := bash
 # come from its cache. Test binaries without symbols link in half the time.
 GOTEST := go test -timeout 20m -ldflags='-s -w'
 
+# What was built in one folder serves a clone in another.
+export GOFLAGS := -trimpath
+
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 

@@ -113,8 +113,7 @@ func Migrated(t testing.TB, path string, migrations ...fs.FS) {
 	}
 }
 
-// fresh copies a migrated template database, which is made once per process
-// and set of migrations.
+// fresh copies a migrated template database.
 func fresh(t testing.TB, server string, migrations []fs.FS) string {
 	t.Helper()
 	ctx := context.Background()
@@ -176,6 +175,8 @@ func sumOf(migrations []fs.FS) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// templateFor returns a migrated database, made once per run of go test, whose
+// packages are processes of one parent, and set of migrations.
 func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations []fs.FS) (string, error) {
 	templates.Lock()
 	defer templates.Unlock()
@@ -183,18 +184,20 @@ func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations
 	if n := templates.names[sum]; n != "" {
 		return n, nil
 	}
-	name := fmt.Sprintf("template_%d_%s", os.Getpid(), sum)
-	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+	name := fmt.Sprintf("template_%d_%s", os.Getppid(), sum)
+	if _, err := admin.Exec(ctx, "SELECT pg_advisory_lock(hashtext($1))", name); err != nil {
 		return "", err
 	}
-	d, err := db.Open(ctx, db.Options{URL: named(server, name), Migrations: migrations})
+	//nolint:errcheck // it ends with the connection
+	defer admin.Exec(ctx, "SELECT pg_advisory_unlock(hashtext($1))", name)
+	var made bool
+	// Another process that was interrupted leaves one that is no template yet.
+	err := admin.QueryRow(ctx,
+		"SELECT count(*) > 0 FROM pg_database WHERE datname = $1 AND datistemplate", name).Scan(&made)
+	if err == nil && !made {
+		err = makeTemplate(ctx, admin, server, name, migrations)
+	}
 	if err != nil {
-		return "", err
-	}
-	if err := d.Close(); err != nil {
-		return "", err
-	}
-	if err := conflict(ctx, named(server, name)); err != nil {
 		return "", err
 	}
 	if templates.names == nil {
@@ -202,6 +205,27 @@ func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations
 	}
 	templates.names[sum] = name
 	return name, nil
+}
+
+func makeTemplate(ctx context.Context, admin *pgx.Conn, server, name string, migrations []fs.FS) error {
+	if _, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+		return err
+	}
+	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		return err
+	}
+	d, err := db.Open(ctx, db.Options{URL: named(server, name), Migrations: migrations})
+	if err != nil {
+		return err
+	}
+	if err := d.Close(); err != nil {
+		return err
+	}
+	if err := conflict(ctx, named(server, name)); err != nil {
+		return err
+	}
+	_, err = admin.Exec(ctx, "ALTER DATABASE "+name+" IS_TEMPLATE true")
+	return err
 }
 
 // conflict makes one write transaction in FRONTDESK_TEST_CONFLICTS fail with 40001,
