@@ -126,6 +126,12 @@ func TestInvoiceStory(t *testing.T) {
 			t.Errorf("%d payments", n)
 		}
 		b.get("/").at("/", "Owed to you $0.00", "$3,001.20", "1 payment in eight weeks")
+		paid := a.Send(t, a.Key, "GET", "/v1/invoices/"+strings.TrimPrefix(at, "/invoices/"), "").OK(t, 200)
+		void := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description":
+			"A mistake", "unitAmountCents": 99500000}]}`, paid.Text("customerId"))).OK(t, 201).Text("id")
+		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/issue", "").OK(t, 200)
+		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/void", "").OK(t, 200)
+		b.get("/invoices").at("/invoices", "$995,000.00", "$3,001.20 on this page")
 	})
 }
 

@@ -225,3 +225,26 @@ func TestOutboxStory(t *testing.T) {
 		b.get("/outbox?status=scheduled").at("/outbox", "Later")
 	})
 }
+
+// Today counts who waits for us, not whom we wrote to.
+func TestTodayWaits(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		a.Send(t, a.Key, "POST", "/v1/messages", `{"to": "bob@example.com", "subject": "News", "text": "x"}`).OK(t, 201)
+		b.get("/").at("/", "nobody is waiting")
+		thread := answered(t, a, "ada@example.com", "Re: How are you?", plainBody)
+		b.get("/").at("/", "oldest 1 minute", "How are you?").find(`(href="/inbox/` + string(thread) + `")`)
+		a.Send(t, a.Key, "PATCH", "/v1/threads/"+string(thread), `{"status": "closed"}`).OK(t, 200)
+		b.get("/").at("/", "nobody is waiting")
+	})
+}
+
+// The page of a template shows it before anybody gave its placeholders values.
+func TestTemplatePreview(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		made := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "News", "subject": "{{ season }}",
+			"body": "Hello {{ contact.firstName }}, it is {{ season }}."}`).OK(t, 201)
+		b.get("/templates/" + made.Text("id") + "/preview").has("Hello [contact.firstName], it is [season].")
+	})
+}

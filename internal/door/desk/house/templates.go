@@ -2,6 +2,7 @@ package house
 
 import (
 	"net/http"
+	"strings"
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
@@ -77,17 +78,42 @@ func preview(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
+	var t template.EmailTemplate
+	if err := v.Do("email_templates.get", desk.Fields{"id": ref}, &t); err != nil {
+		return err
+	}
 	var out struct {
 		HTML *string `json:"html"`
 		Text *string `json:"text"`
 	}
-	if err := v.Do("email_templates.preview", desk.Fields{"id": ref}, &out); err != nil {
-		if f := fault.Of(err); f.Status < 500 {
-			text := f.Sentence()
-			out.Text = &text
-		} else {
+	err = v.Do("email_templates.preview", desk.Fields{"id": ref, "variables": samples(t.Variables)}, &out)
+	if err != nil {
+		f := fault.Of(err)
+		if f.Status >= 500 {
 			return err
 		}
+		text := f.Sentence()
+		out.Text = &text
 	}
 	return v.Paper(http.StatusOK, out.HTML, out.Text)
+}
+
+// samples gives every placeholder its own name as a value, in brackets.
+func samples(names []string) map[string]any {
+	all := map[string]any{}
+	for _, name := range names {
+		in, parts := all, strings.Split(name, ".")
+		for _, part := range parts[:len(parts)-1] {
+			inner, ok := in[part].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				in[part] = inner
+			}
+			in = inner
+		}
+		if last := parts[len(parts)-1]; in[last] == nil {
+			in[last] = "[" + name + "]"
+		}
+	}
+	return all
 }

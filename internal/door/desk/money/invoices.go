@@ -184,10 +184,13 @@ func owes(i *invoice.Invoice) bool {
 		i.Status == "issued" && i.SentAt != nil
 }
 
-// total adds up what the page of the list shows.
+// total adds up what the page of the list shows; a void invoice is none.
 func total(v *desk.Visit, rows []invoice.Invoice) string {
 	sum, one := int64(0), ""
 	for i := range rows {
+		if rows[i].Status == "void" {
+			continue
+		}
 		if one != "" && rows[i].Currency != one {
 			return ""
 		}

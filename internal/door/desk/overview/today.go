@@ -29,6 +29,8 @@ type todayData struct {
 	Sections []*desk.Section
 	Aside    []*desk.Section
 	Setup    string
+
+	unanswered *desk.Section
 }
 
 type figure struct {
@@ -48,14 +50,10 @@ const figureRows = 100
 
 func today(v *desk.Visit) error {
 	d := &todayData{}
-	if err := d.money(v); err != nil {
-		return err
-	}
-	if err := d.lists(v); err != nil {
-		return err
-	}
-	if err := d.happened(v); err != nil {
-		return err
+	for _, part := range []func(*desk.Visit) error{d.money, d.waiting, d.paid, d.lists, d.happened} {
+		if err := part(v); err != nil {
+			return err
+		}
 	}
 	view := desk.View{Title: "Today", Section: "today", Own: true, Data: d, Watch: "invoice task message thread domain",
 		Sub: v.LongDay(v.Now().Std().In(v.Zone()))}
@@ -120,24 +118,34 @@ func (d *todayData) money(v *desk.Visit) error {
 		f.Bad = true
 	}
 	d.Figures = append(d.Figures, f)
-	if err := d.waiting(v); err != nil {
-		return err
-	}
-	return d.paid(v)
+	return nil
 }
 
-// waiting is how many threads wait for an answer.
+// unanswered are the conversations in which somebody wrote to us last or the answer
+// is not sent yet, the oldest first, and whether there may be more.
+func unanswered(v *desk.Visit) (waiting []message.Thread, more bool, err error) {
+	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
+		"snoozed": false, "limit": figureRows, "include": []string{"lastMessage"}, "sortBy": "lastMessageAt",
+		"sortOrder": "asc"})
+	for _, t := range rows {
+		if m := t.LastMessage; m != nil && (m.Direction == "inbound" || m.Status == "draft" && t.MessageCount > 1) {
+			waiting = append(waiting, t)
+		}
+	}
+	return waiting, page.HasMore, err
+}
+
+// waiting is how many conversations wait for an answer, and the first of them.
 func (d *todayData) waiting(v *desk.Visit) error {
 	if !v.May("threads.list") {
 		return nil
 	}
-	rows, page, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
-		"snoozed": false, "limit": figureRows, "sortBy": "lastMessageAt", "sortOrder": "asc"})
+	rows, more, err := unanswered(v)
 	if err != nil {
 		return err
 	}
 	n := strconv.Itoa(len(rows))
-	if page.HasMore {
+	if more {
 		n += "+"
 	}
 	f := figure{Word: "Waiting for an answer", Sum: n, More: "nobody is waiting", Href: "/inbox"}
@@ -148,6 +156,9 @@ func (d *todayData) waiting(v *desk.Visit) error {
 		f.Href = "/search"
 	}
 	d.Figures = append(d.Figures, f)
+	if v.Has("/inbox") {
+		d.unanswered = threadLines(v, rows[:min(len(rows), 5)])
+	}
 	return nil
 }
 
@@ -163,6 +174,9 @@ func age(d time.Duration) string {
 
 // paid is what came in this month, with a bar for each of the last eight weeks.
 func (d *todayData) paid(v *desk.Visit) error {
+	if !v.May("invoices.list") {
+		return nil
+	}
 	now := v.Now().Std().In(v.Zone())
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	since := now.AddDate(0, 0, -8*7)
@@ -260,10 +274,6 @@ func (d *todayData) lists(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	threads, err := threadLines(v)
-	if err != nil {
-		return err
-	}
 	domains, err := domainLines(v)
 	if err != nil {
 		return err
@@ -275,7 +285,7 @@ func (d *todayData) lists(v *desk.Visit) error {
 	if waits != nil {
 		d.Aside = append(d.Aside, waits)
 	}
-	for _, s := range []*desk.Section{threads, due, late} {
+	for _, s := range []*desk.Section{d.unanswered, due, late} {
 		if s != nil {
 			d.Sections = append(d.Sections, s)
 		}
@@ -287,14 +297,9 @@ func (d *todayData) lists(v *desk.Visit) error {
 }
 
 // threadLines are the conversations that wait for an answer.
-func threadLines(v *desk.Visit) (*desk.Section, error) {
-	if !v.May("threads.list") || !v.Has("/inbox") {
-		return nil, nil
-	}
-	rows, _, err := desk.List[message.Thread](v, "threads.list", desk.Fields{"status": []string{"open"},
-		"snoozed": false, "limit": 5, "sortBy": "lastMessageAt", "sortOrder": "asc"})
-	if err != nil || len(rows) == 0 {
-		return nil, err
+func threadLines(v *desk.Visit, rows []message.Thread) *desk.Section {
+	if len(rows) == 0 {
+		return nil
 	}
 	lines := []desk.Line{}
 	for i := range rows {
@@ -308,7 +313,7 @@ func threadLines(v *desk.Visit) (*desk.Section, error) {
 		}
 		lines = append(lines, l)
 	}
-	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}, nil
+	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}
 }
 
 // suggestionLine says how many suggested values wait for a decision.
