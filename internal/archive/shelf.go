@@ -54,7 +54,9 @@ const (
 	nameTime   = "20060102T150405Z"
 )
 
-var nameForm = regexp.MustCompile(`^frontdesk-(\d{8}T\d{6}Z)\.tar\.age$`)
+// nameForm also matches the part of an archive that a process left in a folder when
+// it was killed.
+var nameForm = regexp.MustCompile(`^frontdesk-(\d{8}T\d{6}Z)\.tar\.age(\.\d+\.tmp)?$`)
 
 // Name is that of an archive made at a time.
 func Name(at time.Time) string { return namePrefix + at.UTC().Format(nameTime) + ".tar.age" }
@@ -67,30 +69,53 @@ type Entry struct {
 
 // List finds the archives on a shelf, the newest first. What else lies there is
 // somebody else's.
-func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
+func (s *Shelf) List(ctx context.Context) ([]Entry, error) {
+	whole, _, err := s.list(ctx)
+	return whole, err
+}
+
+func (s *Shelf) list(ctx context.Context) (whole, parts []Entry, err error) {
 	keys, err := s.store.List(ctx, s.prefix+namePrefix)
 	if err != nil {
-		return nil, fmt.Errorf("the backups cannot be listed: %w", err)
+		return nil, nil, fmt.Errorf("the backups cannot be listed: %w", err)
 	}
 	for _, key := range keys {
 		name := strings.TrimPrefix(key, s.prefix)
-		if m := nameForm.FindStringSubmatch(name); m != nil {
-			if at, err := time.Parse(nameTime, m[1]); err == nil {
-				out = append(out, Entry{name, at})
-			}
+		m := nameForm.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		at, err := time.Parse(nameTime, m[1])
+		switch {
+		case err != nil:
+		case m[2] == "":
+			whole = append(whole, Entry{name, at})
+		default:
+			parts = append(parts, Entry{name, at})
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return b.At.Compare(a.At) })
-	return out, nil
+	slices.SortFunc(whole, func(a, b Entry) int { return b.At.Compare(a.At) })
+	return whole, parts, nil
 }
 
-// Prune removes all archives but the newest, and returns how many.
+// partsLive is how much older than the newest archive a part is when nobody can
+// still be writing it.
+const partsLive = 24 * time.Hour
+
+// Prune removes all archives but the newest, and returns how many. Parts that were
+// never finished go too.
 func (s *Shelf) Prune(ctx context.Context, keep int) (removed int, err error) {
-	all, err := s.List(ctx)
+	whole, parts, err := s.list(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range all[min(keep, len(all)):] {
+	old := whole[min(keep, len(whole)):]
+	for _, e := range parts {
+		if len(whole) > 0 && whole[0].At.Sub(e.At) > partsLive {
+			old = append(old, e)
+		}
+	}
+	for _, e := range old {
 		if err := s.store.Delete(ctx, s.prefix+e.Name); err != nil {
 			return removed, fmt.Errorf("the old backup %s cannot be removed: %w", e.Name, err)
 		}
