@@ -3,6 +3,7 @@
 #
 #   192.0.2.1   the world: DNS (dnsmasq), the authority (pebble), a mail server
 #   192.0.2.10  desk.example.com: the Debian, whose ports are the real ones
+#   192.0.2.20  three.example.com: HAProxy before three processes on .21, .22 and .23
 judge=$(basename "$0")
 scripts/need ip iproute2
 scripts/need dnsmasq dnsmasq-base
@@ -11,6 +12,7 @@ scripts/need mmdebstrap
 scripts/need systemd-nspawn systemd-container
 scripts/need systemd-analyze systemd
 scripts/need openssl
+scripts/need haproxy
 scripts/need smtpd opensmtpd
 scripts/need swaks
 perl -MNet::SSLeay -e 1 2>/dev/null || scripts/need "the module Net::SSLeay" libnet-ssleay-perl # swaks speaks TLS with it
