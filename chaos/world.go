@@ -143,45 +143,53 @@ func (p *process) log() string {
 	return filepath.Join(p.world.dir, strings.ReplaceAll(p.address, ":", "-")+".log")
 }
 
-// start runs the process and waits until it is ready, or the database is away.
+// start runs the process and waits until it is ready. One that ends, because the
+// database is away, is started again.
 func (p *process) start(ctx context.Context) error {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		ended, err := p.launch()
+		if err != nil {
+			return err
+		}
+		for alive := true; alive && time.Now().Before(end); {
+			if p.ready(ctx) {
+				return nil
+			}
+			select {
+			case <-ended:
+				alive = false
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+	return fmt.Errorf("a process is not ready after two minutes; see %s", p.log())
+}
+
+// launch runs the process; the channel is closed when it has ended.
+func (p *process) launch() (<-chan struct{}, error) {
 	p.mu.Lock()
-	data := filepath.Join(p.world.dir, "data")
-	p.cmd = exec.Command(p.binary, "serve", "--data", data, "--database-url", p.url(), //nolint:noctx // killed
-		"--listen", p.address, "--base-url", "http://desk.example", "--mcp-listen", "", "--dns-listen", "",
-		"--smtp-listen", "", "--allow-insecure-webhooks", "--rate-limit-enterprise", "6000000",
-		"--automation-limit-enterprise", "6000000", "--drain", "3s")
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.world.dir, clockVariable + "=" + p.skew.String()}
+	defer p.mu.Unlock()
 	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		p.mu.Unlock()
-		return err
+		return nil, err
 	}
 	defer log.Close()
-	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	err = p.cmd.Start()
+	cmd := exec.Command(p.binary, "serve", "--data", filepath.Join(p.world.dir, "data"), //nolint:noctx // ended by us
+		"--database-url", p.url(), "--listen", p.address, "--base-url", "http://desk.example", "--mcp-listen", "",
+		"--dns-listen", "", "--smtp-listen", "", "--allow-insecure-webhooks", "--rate-limit-enterprise", "6000000",
+		"--automation-limit-enterprise", "6000000", "--drain", "3s")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.world.dir, clockVariable + "=" + p.skew.String()}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
 	ended := make(chan struct{})
-	p.ended = ended
-	cmd := p.cmd
-	p.mu.Unlock()
-	if err != nil {
-		return err
-	}
+	p.cmd, p.ended = cmd, ended
 	go func() { cmd.Wait(); close(ended) }() //nolint:errcheck // how it ended is told by its log
-	for range 600 {
-		if p.ready(ctx) {
-			return nil
-		}
-		select {
-		case <-ended: // it found no database
-			return p.start(ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return fmt.Errorf("a process is not ready after a minute; see %s", log.Name())
+	return ended, nil
 }
 
 func (p *process) ready(ctx context.Context) bool {
