@@ -84,7 +84,7 @@ func (l *load) checkDeaths() {
 	if l.world.deaths == 0 || l.world.front != nil {
 		return
 	}
-	for _, what := range []string{automations, orders, mails, hooks} {
+	for _, what := range []string{automations, orders, mails, silence} {
 		if longest := l.report.at("deaths: "+what, 1); longest > l.world.within || longest == 0 {
 			l.report.wrong("after a death, %s took up to %s", what, longest)
 		}

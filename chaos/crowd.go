@@ -26,20 +26,20 @@ func crowd(ctx context.Context, w *world, r *report) error {
 	}
 	defer l.hooks.Close()
 	p := w.fleet[0]
-	l.visit(ctx, p, "before the crowd", 16, 5*time.Second) // warms up
-	before, _ := l.visit(ctx, p, "before the crowd", 16, 5*time.Second)
+	l.visit(ctx, p, "to warm up", 16, w.stay/4)
+	before, _ := l.visit(ctx, p, "before the crowd", 16, w.stay/4)
 	memory, _ := p.memory()
 	say("%d clients at once", w.clients)
 	looking, stop := context.WithCancel(ctx)
 	var look sync.WaitGroup
 	look.Go(func() { l.watch(looking, p) })
-	served, turned := l.visit(ctx, p, "in the crowd", w.clients, 20*time.Second)
+	served, turned := l.visit(ctx, p, "in the crowd", w.clients, w.stay)
 	stop()
 	look.Wait()
 	if err := wait(ctx, time.Second); err != nil {
 		return err
 	}
-	after, refused := l.visit(ctx, p, "a second after the crowd", 16, 5*time.Second)
+	after, refused := l.visit(ctx, p, "a second after the crowd", 16, w.stay/4)
 	left, peak := p.memory()
 	r.add("clients at once", w.clients)
 	r.add("MB of memory before the crowd", memory)

@@ -35,6 +35,7 @@ type load struct {
 	files      map[string]string // SHA-256 of uploaded files by id
 	history    history
 	deliveries []delivery
+	heard      time.Time // when the last one came
 	stages     []stage
 }
 
@@ -145,9 +146,14 @@ func (l *load) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l.mu.Lock()
+	last, now := l.heard, time.Now()
+	l.heard = now
 	l.deliveries = append(l.deliveries, delivery{e.ID, e.ResourceID, fmt.Sprint(e.Data["notes"])})
 	l.mu.Unlock()
-	l.took(hooks, e.Timestamp, time.Now())
+	l.took(hooks, e.Timestamp, now)
+	if !last.IsZero() {
+		l.took(silence, last, now)
+	}
 }
 
 // What takes its time.
@@ -156,6 +162,7 @@ const (
 	orders          = "orders"
 	mails           = "mails"
 	hooks           = "webhooks"
+	silence         = "silence between webhooks" // there is always one to send
 	neighboursHooks = "webhooks of a quiet neighbour"
 )
 
@@ -167,7 +174,7 @@ func (l *load) run(ctx context.Context) func() {
 		callers int
 		work    func(context.Context)
 	}{
-		{4, l.create}, {3, l.createKeyed}, {5, l.useRegister}, {2, l.useLedger}, {1, l.issue}, {1, l.mail},
+		{4, l.create}, {3, l.createKeyed}, {3, l.useRegister}, {2, l.useLedger}, {1, l.issue}, {1, l.mail},
 		{1, l.order}, {1, l.upload}, {1, l.neighbour},
 	} {
 		for range c.callers {

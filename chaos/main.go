@@ -33,6 +33,7 @@ type options struct {
 	from                                  string
 	rounds                                int
 	clients                               int
+	stay                                  time.Duration
 }
 
 func main() {
@@ -60,13 +61,14 @@ func main() {
 	flag.StringVar(&o.from, "from", "", "the commit to upgrade from; by default that before the last migration")
 	flag.IntVar(&o.rounds, "rounds", 10, "rolling restarts after the upgrade")
 	flag.IntVar(&o.clients, "clients", 2000, "clients of the last scene, at once")
+	flag.DurationVar(&o.stay, "stay", 20*time.Second, "how long they stay")
 	flag.Parse()
 	if o.short {
 		o.scenes, o.deaths, o.failovers, o.skew = "faults,crowd", 0, 0, 0
 		o.kills, o.freezes, o.restarts, o.cuts, o.holes = 3, 1, 1, 4, 1
 		o.pause, o.longest, o.hole = time.Second, 8*time.Second, 6*time.Second
 		o.slowest = time.Minute // other tests may run at the same time
-		o.clients = 300
+		o.clients, o.stay = 300, 4*time.Second
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
