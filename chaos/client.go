@@ -72,7 +72,7 @@ func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempo
 func (l *load) send(ctx context.Context, p *process, key, method, path, idempotency, kind, body string) answer {
 	a := l.exchange(ctx, p, key, method, path, idempotency, kind, body)
 	behind := l.world.front != nil && p == &l.world.front.process
-	if behind && a.outcome != done && a.text("code") != "IDEMPOTENCY_IN_PROGRESS" {
+	if behind && a.outcome != done && a.text("code") != "IDEMPOTENCY_KEY_IN_FLIGHT" { // its twin is under way
 		l.report.wrong("behind the balancer %s %s failed: %d %v", method, path, a.status, a.body)
 	}
 	return a
@@ -172,7 +172,7 @@ func (l *load) insist(ctx context.Context, key, method, path, idempotency, body 
 		switch {
 		case a.outcome == done:
 			return a, true
-		case a.outcome == refused && a.text("code") != "IDEMPOTENCY_IN_PROGRESS" && a.status != http.StatusConflict:
+		case a.outcome == refused && a.status != http.StatusConflict:
 			l.report.wrong("%s %s was refused: %d %v", method, path, a.status, a.body)
 			return a, false
 		}

@@ -30,7 +30,7 @@ type options struct {
 	skew                                  time.Duration
 	seed                                  uint64
 	binary                                string
-	from                                  string
+	older, from                           string
 	rounds                                int
 	clients                               int
 	stay                                  time.Duration
@@ -58,7 +58,8 @@ func main() {
 	flag.DurationVar(&o.skew, "skew", time.Minute, "how far the clocks of two processes are off, one either way")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order of faults")
 	flag.StringVar(&o.binary, "binary", "", "the service; it is built when this is empty")
-	flag.StringVar(&o.from, "from", "", "the commit to upgrade from; by default that before the last migration")
+	flag.StringVar(&o.older, "older", "", "the version to upgrade from; it is built when this is empty")
+	flag.StringVar(&o.from, "from", "", "the commit to build it from; by default that before the last migration")
 	flag.IntVar(&o.rounds, "rounds", 10, "rolling restarts after the upgrade")
 	flag.IntVar(&o.clients, "clients", 2000, "clients of the last scene, at once")
 	flag.DurationVar(&o.stay, "stay", 20*time.Second, "how long they stay")

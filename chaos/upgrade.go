@@ -133,9 +133,12 @@ func (w *world) roll(ctx context.Context, binary string) error {
 // forward again; then it restarts all of them some rounds. Not one request fails.
 func upgrade(ctx context.Context, w *world, r *report) error {
 	newer := w.binary
-	older, err := w.buildOlder(ctx)
-	if err != nil {
-		return err
+	older := w.older
+	if older == "" {
+		var err error
+		if older, err = w.buildOlder(ctx); err != nil {
+			return err
+		}
 	}
 	w.binary, w.failovers, w.skew = older, 0, 0
 	if err := w.start(ctx); err != nil {
@@ -155,8 +158,8 @@ func upgrade(ctx context.Context, w *world, r *report) error {
 		if err := w.roll(ctx, binary); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		schema, err := w.ask(ctx, "SELECT count(*) || ' migrations, newest ' || max(version_id) FROM goose_db_version")
-		say("%s: all processes replaced; the schema has %s", what, schema)
+		schema, err := w.ask(ctx, "SELECT count(*) FROM goose_db_version WHERE version_id > 0")
+		say("%s: all processes replaced; the schema has %s migrations", what, schema)
 		r.faults[what]++
 		return err
 	}
@@ -209,5 +212,5 @@ func (w *world) buildOlder(ctx context.Context) (string, error) {
 	if out, err := exec.CommandContext(ctx, "tar", "-xf", archive, "-C", source).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("tar: %w: %s", err, out)
 	}
-	return build(ctx, source, filepath.Join(w.dir, "frontdesk-older"))
+	return build(ctx, source, filepath.Join(w.dir, "frontdesk-older"), "-trimpath")
 }
