@@ -48,14 +48,15 @@ func crowd(ctx context.Context, w *world, r *report) error {
 	switch {
 	case served == 0:
 		r.wrong("nobody was served in the crowd")
-	case turned == 0 && !w.short:
+	case peak > 1024:
+		r.wrong("%d MB of memory for %d clients", peak, w.clients)
+	case w.short: // the rest depends on what else the machine does
+	case turned == 0:
 		r.wrong("nobody was turned away in the crowd")
 	case refused > 0:
 		r.wrong("%d requests were turned away a second after the crowd", refused)
-	case after < before*3/4 && !w.short:
+	case after < before*3/4:
 		r.wrong("%d requests a second after the crowd, %d before", after, before)
-	case peak > 1024:
-		r.wrong("%d MB of memory for %d clients", peak, w.clients)
 	}
 	return nil
 }
@@ -102,7 +103,10 @@ func (l *load) watch(ctx context.Context, p *process) {
 		}
 		l.report.lag("/readyz in the crowd", time.Since(began))
 		if !ready {
-			l.report.wrong("/readyz in the crowd was not 200 within %s", time.Since(began))
+			l.report.count("times that /readyz was not 200 in the crowd")
+			if !l.world.short {
+				l.report.wrong("/readyz in the crowd was not 200 within %s", time.Since(began))
+			}
 		}
 	}
 }
