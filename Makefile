@@ -24,10 +24,11 @@ test: check judges ## Everything that must pass: check, then judges
 unit: ## Tests that need no server; the last line says what was skipped
 	scripts/unit -ldflags='-s -w'
 
-check: lint ## Lint, then unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-checkzone
+check: lint ## Lint, then unit tests on SQLite, PostgreSQL and S3, with PowerDNS, dig and named-checkzone, and a minute of chaos
 	scripts/need strace
 	scripts/need pdftotext poppler-utils
 	scripts/in-memory scripts/with-powerdns scripts/with-postgres scripts/with-s3 $(GOTEST) ./...
+	cd chaos && go vet ./... && go test ./... && ../scripts/in-memory go run . -short
 
 judges: ## What others wrote reads what we write: OpenAPI tools, compilers of the clients, MCP and OAuth clients, a browser, an identity provider, stripe-mock, a mail server, webhook receivers, Litestream, a certificate authority, systemd and containers
 	scripts/judge-openapi
@@ -51,7 +52,7 @@ conflicts: ## All tests on PostgreSQL while one write in twenty fails with a ser
 pooler: ## All tests on PostgreSQL through PgBouncer in transaction mode
 	scripts/in-memory scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
 
-chaos: ## Three processes over Patroni that are killed, frozen and cut off under load; CHAOS=-short for two minutes over one PostgreSQL
+chaos: ## Three processes over Patroni that are killed, frozen and cut off under load; an upgrade and back; a crowd (CHAOS=-short for a minute)
 	scripts/with-postgres true # which installs it
 	[[ "$(CHAOS)" == *-short* ]] || { scripts/need patroni; scripts/need etcd etcd-server; scripts/need haproxy; }
 	cd chaos && go run . $(CHAOS)

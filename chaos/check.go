@@ -2,37 +2,43 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
+	"strings"
 	"time"
 )
 
-// each visits all rows of a list, oldest first.
+// each visits all rows of a list.
 func (l *load) each(ctx context.Context, key, path string, fn func(map[string]any)) error {
-	for offset := 0; ; offset += 100 {
-		a := l.call(ctx, key, http.MethodGet, fmt.Sprintf("%slimit=100&offset=%d", path, offset), "", "")
-		if a.outcome != done {
+	for cursor := "first"; cursor != ""; {
+		a, ok := l.insist(ctx, key, http.MethodGet, path+"limit=100&cursor="+url.QueryEscape(cursor), "", "")
+		if !ok {
 			return fmt.Errorf("%s: %d %v", path, a.status, a.body)
 		}
 		for _, row := range a.list {
 			fn(row)
 		}
-		if len(a.list) < 100 {
-			return nil
-		}
+		cursor = a.next
 	}
+	return nil
 }
 
 // check compares what the callers remember with what is there.
 func (l *load) check(ctx context.Context) error {
 	defer l.hooks.Close()
 	say("checking")
-	there := map[string]int{}
-	err := l.each(ctx, l.keys[0], "/v1/contacts?", func(v map[string]any) { there[fmt.Sprint(v["lastName"])]++ })
+	there, made := map[string]int{}, map[string]time.Time{}
+	err := l.each(ctx, l.keys[0], "/v1/contacts?", func(v map[string]any) {
+		name := fmt.Sprint(v["lastName"])
+		there[name]++
+		made[name] = moment(v["createdAt"])
+	})
 	if err != nil {
 		return err
 	}
@@ -53,12 +59,118 @@ func (l *load) check(ctx context.Context) error {
 	}
 	l.report.add("contacts compared", len(l.created)+len(l.keyed))
 	l.history.judge(l.report)
-	for _, part := range []func(context.Context) error{l.checkNumbers, l.checkTasks, l.checkMail, l.checkHooks} {
+	if err := l.checkTasks(ctx, made); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{l.checkNumbers, l.checkMail, l.checkOrders, l.checkFiles,
+		l.checkHooks} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
+	l.checkDeaths()
 	return nil
+}
+
+// moment reads a time of an answer.
+func moment(v any) time.Time {
+	text, _ := v.(string)
+	t, _ := time.Parse(time.RFC3339, text) //nolint:errcheck // none is the zero time
+	return t
+}
+
+// checkDeaths insists that others went on soon with the work of dead processes.
+func (l *load) checkDeaths() {
+	if l.world.deaths == 0 || l.world.front != nil {
+		return
+	}
+	for _, what := range []string{automations, orders, mails, silence} {
+		if longest := l.report.at("deaths: "+what, 1); longest > l.world.within || longest == 0 {
+			l.report.wrong("after a death, %s took up to %s", what, longest)
+		}
+	}
+	if p99 := l.report.at("deaths: "+neighboursHooks, .99); p99 > l.world.quiet || p99 == 0 {
+		l.report.wrong("after a death, %s took up to %s (p99)", neighboursHooks, p99)
+	}
+}
+
+// checkOrders insists that every order was carried out and charged once.
+func (l *load) checkOrders(ctx context.Context) error {
+	ended := map[string]map[string]any{}
+	left, err := eventually(func() (left int, err error) {
+		err = l.each(ctx, l.keys[0], "/v1/operations?status=succeeded&", func(v map[string]any) {
+			ended[fmt.Sprint(v["id"])] = v
+		})
+		for _, operation := range l.orders {
+			if ended[operation] == nil {
+				left++
+			}
+		}
+		return left, err
+	})
+	if err != nil {
+		return err
+	}
+	if left > 0 {
+		l.report.wrong("%d orders were not carried out", left)
+	}
+	for _, v := range ended {
+		l.took(orders, moment(v["createdAt"]), moment(v["completedAt"]))
+	}
+	for what, query := range map[string]string{
+		"charges":       "SELECT count(*) FROM sandbox_charges WHERE declined IS NULL",
+		"registrations": "SELECT count(*) FROM sandbox_registrations",
+	} {
+		n, err := l.world.ask(ctx, query)
+		if err != nil {
+			return err
+		}
+		if n != strconv.Itoa(len(l.orders)) {
+			l.report.wrong("%d orders, but %s %s", len(l.orders), n, what)
+		}
+	}
+	l.report.add("orders charged and carried out once", len(l.orders))
+	return nil
+}
+
+// sum is the SHA-256 of a text, as the service writes it.
+func sum(text string) string {
+	b := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(b[:])
+}
+
+// checkFiles insists that every uploaded file can be downloaded as it was.
+func (l *load) checkFiles(ctx context.Context) error {
+	there := map[string]string{}
+	err := l.each(ctx, l.keys[0], "/v1/files?", func(v map[string]any) {
+		there[fmt.Sprint(v["id"])] = fmt.Sprint(v["sha256"])
+	})
+	if err != nil {
+		return err
+	}
+	for id, want := range l.files {
+		got, err := l.download(ctx, "/v1/files/"+id+"/content")
+		if err != nil || sum(got) != want || there[id] != want {
+			l.report.wrong("the file %s is not as it was: %d bytes, %q, %v", id, len(got), there[id], err)
+		}
+	}
+	l.report.add("files as they were", len(l.files))
+	return nil
+}
+
+func (l *load) download(ctx context.Context, path string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.world.anyone().address+path, nil)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+l.keys[0])
+	res, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return string(text), err
 }
 
 // checkNumbers insists on numbers without gaps.
@@ -103,11 +215,16 @@ func eventually(look func() (left int, err error)) (int, error) {
 }
 
 // checkTasks insists that the automation ran once for each contact.
-func (l *load) checkTasks(ctx context.Context) error {
+func (l *load) checkTasks(ctx context.Context, made map[string]time.Time) error {
 	var titles map[string]int
+	var ran map[string]time.Time
 	left, err := eventually(func() (left int, err error) {
-		titles = map[string]int{}
-		err = l.each(ctx, l.keys[0], "/v1/tasks?", func(v map[string]any) { titles[fmt.Sprint(v["title"])]++ })
+		titles, ran = map[string]int{}, map[string]time.Time{}
+		err = l.each(ctx, l.keys[0], "/v1/tasks?", func(v map[string]any) {
+			title := fmt.Sprint(v["title"])
+			titles[title]++
+			ran[title] = moment(v["createdAt"])
+		})
 		for name := range l.keyed {
 			if titles["Call "+name] == 0 {
 				left++
@@ -119,6 +236,7 @@ func (l *load) checkTasks(ctx context.Context) error {
 		l.report.wrong("%d automations did not run", left)
 	}
 	for title, n := range titles {
+		l.took(automations, made[strings.TrimPrefix(title, "Call ")], ran[title])
 		if n > 1 {
 			l.report.wrong("an automation ran %d times: %s", n, title)
 		}
@@ -133,10 +251,23 @@ func (l *load) checkMail(ctx context.Context) error {
 		err = l.each(ctx, l.keys[0], "/v1/messages?status=queued,sending,failed&", func(map[string]any) { left++ })
 		return left, err
 	})
+	if err != nil {
+		return err
+	}
 	if left > 0 {
 		l.report.wrong("%d messages were not sent", left)
 	}
-	l.report.add("messages sent", len(l.messages))
+	sent := 0
+	err = l.each(ctx, l.keys[0], "/v1/messages?status=sent,delivered&", func(v map[string]any) {
+		if v["subject"] == "Hello" {
+			sent++
+			l.took(mails, moment(v["createdAt"]), moment(v["sentAt"]))
+		}
+	})
+	if sent != l.messages {
+		l.report.wrong("%d messages were accepted, %d are sent", l.messages, sent)
+	}
+	l.report.add("messages sent", sent)
 	return err
 }
 
@@ -154,10 +285,12 @@ func (l *load) checkHooks(ctx context.Context) error {
 		var got []string
 		left, err := eventually(func() (int, error) {
 			got = nil
+			seen := map[string]bool{}
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			for _, d := range l.deliveries {
-				if d.resource == register && !slices.Contains(got, d.id) {
+				if d.resource == register && !seen[d.id] {
+					seen[d.id] = true
 					got = append(got, d.id)
 				}
 			}
@@ -179,52 +312,5 @@ func (l *load) checkHooks(ctx context.Context) error {
 		}
 		l.report.add("webhooks in order", len(got))
 	}
-	return nil
-}
-
-// crowd lets many clients come at once to one process: those that it cannot serve
-// are told so quickly, it stays ready, and a moment later it is as fast as before.
-func (w *world) crowd(ctx context.Context, key string, r *report) error {
-	p, l := w.fleet[0], &load{world: w, report: newReport()}
-	say("%d clients at once", w.clients)
-	crowd, leave := context.WithTimeout(ctx, 10*time.Second)
-	defer leave()
-	var all sync.WaitGroup
-	var served, turned, unready atomic.Int64
-	for range w.clients {
-		all.Go(func() {
-			for crowd.Err() == nil {
-				a := l.callTo(ctx, p, key, http.MethodPost, "/v1/contacts", "", `{"lastName": "Crowd"}`)
-				switch a.outcome {
-				case done:
-					served.Add(1)
-				case notDone:
-					turned.Add(1)
-					time.Sleep(time.Second) // as Retry-After says
-				case refused, unknown:
-					l.report.wrong("in the crowd: %d %v", a.status, a.body)
-				}
-			}
-		})
-	}
-	for crowd.Err() == nil {
-		if !p.ready(ctx) {
-			unready.Add(1)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	all.Wait()
-	r.add("requests served in the crowd", int(served.Load()))
-	r.add("requests turned away in the crowd", int(turned.Load()))
-	r.add("times that /readyz was not 200 in the crowd", int(unready.Load()))
-	for _, text := range l.report.wrongs {
-		r.wrong("%s", text)
-	}
-	time.Sleep(time.Second)
-	began := time.Now()
-	if a := l.callTo(ctx, p, key, http.MethodPost, "/v1/contacts", "", `{"lastName": "After"}`); a.outcome != done {
-		r.wrong("a second after the crowd: %d %v", a.status, a.body)
-	}
-	r.lag("a request a second after the crowd", time.Since(began))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,10 +26,12 @@ const (
 
 // answer is what came back.
 type answer struct {
-	outcome outcome
-	status  int
-	body    map[string]any
-	list    []map[string]any
+	outcome    outcome
+	status     int
+	body       map[string]any
+	list       []map[string]any
+	next       string // the cursor of the next page
+	retryAfter time.Duration
 }
 
 func (a answer) text(field string) string {
@@ -36,27 +39,59 @@ func (a answer) text(field string) string {
 	return s
 }
 
-var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+var client = &http.Client{Timeout: 3 * time.Minute,
+	Transport: &http.Transport{MaxIdleConns: 4096, MaxIdleConnsPerHost: 4096}}
 
-// call sends a request to any process, as a balancer without health checks would.
+// call sends a request to the balancer; or else to any process, as a balancer
+// without health checks would.
 func (l *load) call(ctx context.Context, key, method, path, idempotency, body string) answer {
-	p := l.world.fleet[rand.IntN(len(l.world.fleet))] //nolint:gosec // any of them
-	return l.callTo(ctx, p, key, method, path, idempotency, body)
+	return l.callTo(ctx, l.world.anyone(), key, method, path, idempotency, body)
+}
+
+// anyone is where a caller goes.
+func (w *world) anyone() *process {
+	if w.front != nil {
+		return &w.front.process
+	}
+	for {
+		p := w.fleet[rand.IntN(len(w.fleet))] //nolint:gosec // any of them
+		if !p.away.Load() {
+			return p
+		}
+	}
 }
 
 func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempotency, body string) answer {
+	kind := ""
+	if body != "" {
+		kind = "application/json"
+	}
+	return l.send(ctx, p, key, method, path, idempotency, kind, body)
+}
+
+func (l *load) send(ctx context.Context, p *process, key, method, path, idempotency, kind, body string) answer {
+	a := l.exchange(ctx, p, key, method, path, idempotency, kind, body)
+	behind := l.world.front != nil && p == &l.world.front.process
+	if behind && a.outcome != done && a.text("code") != "IDEMPOTENCY_KEY_IN_FLIGHT" { // its twin is under way
+		l.report.wrong("behind the balancer %s %s failed: %d %v", method, path, a.status, a.body)
+	}
+	return a
+}
+
+func (l *load) exchange(ctx context.Context, p *process, key, method, path, idempotency, kind, body string) answer {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, "http://"+p.address+path,
 		strings.NewReader(body))
 	if err != nil {
 		panic(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+key)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
 	}
 	if idempotency != "" {
 		req.Header.Set("Idempotency-Key", idempotency)
 	}
+	l.report.count("requests")
 	began := time.Now()
 	res, err := client.Do(req)
 	if err != nil {
@@ -77,6 +112,11 @@ func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempo
 	var envelope struct {
 		Data  json.RawMessage `json:"data"`
 		Error map[string]any  `json:"error"`
+		Meta  struct {
+			Pagination struct {
+				NextCursor string `json:"nextCursor"`
+			} `json:"pagination"`
+		} `json:"meta"`
 	}
 	if len(text) > 0 {
 		err = json.Unmarshal(text, &envelope)
@@ -84,6 +124,7 @@ func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempo
 	switch a.body = envelope.Error; {
 	case bytes.HasPrefix(envelope.Data, []byte("[")):
 		err = json.Unmarshal(envelope.Data, &a.list)
+		a.next = envelope.Meta.Pagination.NextCursor
 	case len(envelope.Data) > 0:
 		err = json.Unmarshal(envelope.Data, &a.body)
 	}
@@ -101,9 +142,11 @@ func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempo
 		} else {
 			l.report.count("503")
 		}
-		if res.Header.Get("Retry-After") == "" {
+		seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
+		if err != nil {
 			l.report.wrong("a 503 without Retry-After: %s", text)
 		}
+		a.retryAfter = time.Duration(seconds) * time.Second
 	case a.status >= 500:
 		l.report.wrong("%s %s: %d %s", method, path, a.status, text)
 		a.outcome = unknown
@@ -129,7 +172,7 @@ func (l *load) insist(ctx context.Context, key, method, path, idempotency, body 
 		switch {
 		case a.outcome == done:
 			return a, true
-		case a.outcome == refused && a.text("code") != "IDEMPOTENCY_IN_PROGRESS" && a.status != http.StatusConflict:
+		case a.outcome == refused && a.status != http.StatusConflict:
 			l.report.wrong("%s %s was refused: %d %v", method, path, a.status, a.body)
 			return a, false
 		}

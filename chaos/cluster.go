@@ -20,6 +20,8 @@ import (
 type store interface {
 	// entrance is the port by which it is reached.
 	entrance() int
+	// output runs one of PostgreSQL's programs and returns what it says.
+	output(ctx context.Context, command string, args ...string) (string, error)
 	// restart ends the server that is in charge as a power cut would ("immediate"), or
 	// politely ("fast"), and has it start again.
 	restart(ctx context.Context, how string) error
@@ -52,7 +54,7 @@ var patroniText string
 var haproxyText string
 
 func startCluster(ctx context.Context, dir string) (*cluster, error) {
-	s, err := newServer(dir)
+	s, err := newServer()
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 				return c, err
 			}
 		}
-		if err := c.fill(patroniText, n.settings(), n); err != nil {
+		if err := fill(patroniText, n.settings(), n); err != nil {
 			return c, err
 		}
 		c.nodes = append(c.nodes, n)
@@ -90,7 +92,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 		}
 	}
 	settings := filepath.Join(c.dir, "haproxy.cfg")
-	if err := c.fill(haproxyText, settings, map[string]any{"Port": c.haproxy, "Nodes": c.nodes}); err != nil {
+	if err := fill(haproxyText, settings, map[string]any{"Port": c.haproxy, "Nodes": c.nodes}); err != nil {
 		return c, err
 	}
 	if err := c.spawn("haproxy", "-f", settings, "-db"); err != nil {
@@ -121,7 +123,7 @@ func (n *node) settings() string { return filepath.Join(n.Dir, n.Name+".yml") }
 func (c *cluster) entrance() int { return c.haproxy }
 
 // fill writes settings.
-func (c *cluster) fill(text, to string, values any) error {
+func fill(text, to string, values any) error {
 	f, err := os.Create(to)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -25,7 +26,7 @@ type database struct {
 	port int
 }
 
-func newServer(dir string) (*server, error) {
+func newServer() (*server, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil || len(found) == 0 {
 		return nil, fmt.Errorf("PostgreSQL is not installed (Debian: sudo apt-get install postgresql)")
@@ -42,7 +43,7 @@ func newServer(dir string) (*server, error) {
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 	s.who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return s, os.Chmod(dir, 0o755) //nolint:gosec // its user must get through
+	return s, nil
 }
 
 // own makes a folder of the server's user.
@@ -57,7 +58,7 @@ func (s *server) own(dir string) error {
 }
 
 func startDatabase(ctx context.Context, dir string) (*database, error) {
-	s, err := newServer(dir)
+	s, err := newServer()
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +77,26 @@ func startDatabase(ctx context.Context, dir string) (*database, error) {
 	return d, d.start(ctx)
 }
 
-func (s *server) run(ctx context.Context, command string, args ...string) error {
+func (s *server) output(ctx context.Context, command string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, command), args...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", command, err, out)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", command, err, out)
 	}
-	return nil
+	return strings.TrimSpace(string(out)), nil
+}
+
+func (s *server) run(ctx context.Context, command string, args ...string) error {
+	_, err := s.output(ctx, command, args...)
+	return err
+}
+
+// ask asks the database itself.
+func (w *world) ask(ctx context.Context, query string) (string, error) {
+	port := strconv.Itoa(w.database.entrance())
+	return w.database.output(ctx, "psql", "-h", "127.0.0.1", "-p", port, "-U", "postgres", "-Atqc", query)
 }
 
 func (d *database) entrance() int { return d.port }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,9 +30,19 @@ type load struct {
 	created    map[string]outcome // unkeyed contacts by name
 	keyed      map[string]string  // keyed contacts by name, with their id
 	invoices   int
-	messages   []string
+	messages   int
+	orders     map[string]string // operations by name of the domain
+	files      map[string]string // SHA-256 of uploaded files by id
 	history    history
 	deliveries []delivery
+	heard      time.Time // when the last one came
+	stages     []stage
+}
+
+// stage is what was going on from a moment on.
+type stage struct {
+	name  string
+	began time.Time
 }
 
 // delivery is a webhook as it arrived.
@@ -39,7 +50,26 @@ type delivery struct{ id, resource, notes string }
 
 func newLoad(w *world, r *report) *load {
 	return &load{world: w, report: r, created: map[string]outcome{}, keyed: map[string]string{},
-		history: history{began: time.Now()}}
+		orders: map[string]string{}, files: map[string]string{}, history: history{began: time.Now()},
+		stages: []stage{{"calm", time.Time{}}}}
+}
+
+// enter begins a stage.
+func (l *load) enter(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stages = append(l.stages, stage{name, time.Now()})
+}
+
+// took notes how long something took that the service does by itself.
+func (l *load) took(what string, began, ended time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := len(l.stages) - 1
+	for l.stages[at].began.After(began) {
+		at--
+	}
+	l.report.lag(l.stages[at].name+": "+what, ended.Sub(began))
 }
 
 // prepare makes two organizations, and what the callers need.
@@ -56,6 +86,13 @@ func (l *load) prepare(ctx context.Context) error {
 		}
 		if _, err := l.world.admin(ctx, "agreement", "accept", "--business", business, "--kind", "business", "--by",
 			owner); err != nil {
+			return err
+		}
+		if _, err := l.world.admin(ctx, "agreement", "accept", "--business", business, "--kind", "domain", "--by",
+			owner); err != nil {
+			return err
+		}
+		if _, err := l.world.admin(ctx, "card", "add", "--org", fmt.Sprint(org["id"]), "--test", "visa"); err != nil {
 			return err
 		}
 		key, err := l.world.admin(ctx, "key", "create", "--business", business, "--name", "Load", "--permissions", "*")
@@ -75,7 +112,7 @@ func (l *load) prepare(ctx context.Context) error {
 		"condition": "event.data.firstName == \"Keyed\"",
 		"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.lastName }}"}}]}`)
 	l.customer = make(l.keys[0], "/v1/customers", `{"name": "Acme", "type": "business"}`)
-	for range 4 {
+	for range 8 {
 		l.registers = append(l.registers, make(l.keys[0], "/v1/contacts", `{"lastName": "Register", "notes": "0"}`))
 		invoice := make(l.keys[0], "/v1/invoices", fmt.Sprintf(`{"customerId": "%s", "lineItems":
 			[{"description": "Work", "quantity": "1", "unitAmountCents": 1000000000}]}`, l.customer))
@@ -105,35 +142,51 @@ func (l *load) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Path == "/neighbour" {
-		l.report.lag("webhooks of a quiet neighbour", time.Since(e.Timestamp))
+		l.took(neighboursHooks, e.Timestamp, time.Now())
 		return
 	}
 	l.mu.Lock()
+	last, now := l.heard, time.Now()
+	l.heard = now
 	l.deliveries = append(l.deliveries, delivery{e.ID, e.ResourceID, fmt.Sprint(e.Data["notes"])})
 	l.mu.Unlock()
-	l.report.lag("webhooks of the busy one", time.Since(e.Timestamp))
+	l.took(hooks, e.Timestamp, now)
+	if !last.IsZero() {
+		l.took(silence, last, now)
+	}
 }
 
-// run starts all callers; the returned function waits until they have stopped.
+// What takes its time.
+const (
+	automations     = "automations"
+	orders          = "orders"
+	mails           = "mails"
+	hooks           = "webhooks"
+	silence         = "silence between webhooks" // there is always one to send
+	neighboursHooks = "webhooks of a quiet neighbour"
+)
+
+// run starts all callers; the returned function stops them and waits until they have.
 func (l *load) run(ctx context.Context) func() {
+	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	for n, work := range map[int]func(context.Context){
-		4: l.create, 3: l.createKeyed, 5: l.useRegister, 2: l.useLedger, 1: l.issue,
+	for _, c := range []struct {
+		callers int
+		work    func(context.Context)
+	}{
+		{4, l.create}, {3, l.createKeyed}, {3, l.useRegister}, {2, l.useLedger}, {1, l.issue}, {1, l.mail},
+		{1, l.order}, {1, l.upload}, {1, l.neighbour},
 	} {
-		for range n {
-			all.Go(func() { repeat(ctx, work) })
+		for range c.callers {
+			all.Go(func() {
+				for ctx.Err() == nil {
+					c.work(ctx)
+					wait(ctx, l.world.think) //nolint:errcheck // it is time to stop
+				}
+			})
 		}
 	}
-	all.Go(func() { repeat(ctx, l.mail) })
-	all.Go(func() { repeat(ctx, l.neighbour) })
-	return all.Wait
-}
-
-func repeat(ctx context.Context, work func(context.Context)) {
-	for ctx.Err() == nil {
-		work(ctx)
-		time.Sleep(20 * time.Millisecond) // the faults are the test, not the throughput
-	}
+	return func() { cancel(); all.Wait() }
 }
 
 // create makes a contact without a key, and remembers what the answer promised.
@@ -151,17 +204,19 @@ func (l *load) createKeyed(ctx context.Context) {
 	name := l.name("Keyed")
 	var ids [2]string
 	var both sync.WaitGroup
+	number := int(l.number.Add(1))
 	for i := range ids {
 		both.Go(func() {
-			a, _ := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/contacts", name,
+			end := l.history.begin()
+			a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/contacts", name,
 				`{"firstName": "Keyed", "lastName": "`+name+`"}`)
 			ids[i] = a.text("id")
+			if ok {
+				end(access{kind: key, register: number, value: ids[i]}, done)
+			}
 		})
 	}
 	both.Wait()
-	if ids[0] != ids[1] || ids[0] == "" {
-		l.report.wrong("one key, two answers: %q", ids)
-	}
 	l.mu.Lock()
 	l.keyed[name] = ids[0]
 	l.mu.Unlock()
@@ -175,14 +230,14 @@ func (l *load) useRegister(ctx context.Context) {
 		end := l.history.begin()
 		a := l.call(ctx, l.keys[0], http.MethodGet, path, "", "")
 		if a.outcome == done {
-			end(access{register: i, value: a.text("notes")}, done)
+			end(access{kind: register, register: i, value: a.text("notes")}, done)
 		}
 		return
 	}
 	value := l.name("note")
 	end := l.history.begin()
 	a := l.call(ctx, l.keys[0], http.MethodPatch, path, "", `{"notes": "`+value+`"}`)
-	end(access{register: i, write: true, value: value}, a.outcome)
+	end(access{kind: register, register: i, write: true, value: value}, a.outcome)
 }
 
 // useLedger pays a part of an invoice, or reads what is paid.
@@ -193,7 +248,7 @@ func (l *load) useLedger(ctx context.Context) {
 		end := l.history.begin()
 		a := l.call(ctx, l.keys[0], http.MethodGet, path, "", "")
 		if paid, ok := a.body["amountPaidCents"].(float64); ok && a.outcome == done {
-			end(access{ledger: true, register: i, amount: int64(paid)}, done)
+			end(access{kind: ledger, register: i, amount: int64(paid)}, done)
 		}
 		return
 	}
@@ -202,7 +257,7 @@ func (l *load) useLedger(ctx context.Context) {
 	_, ok := l.insist(ctx, l.keys[0], http.MethodPost, path+"/payments", l.name("pay"),
 		fmt.Sprintf(`{"amountCents": %d, "method": "bank_transfer"}`, amount))
 	if ok {
-		end(access{ledger: true, register: i, write: true, amount: amount}, done)
+		end(access{kind: ledger, register: i, write: true, amount: amount}, done)
 	}
 }
 
@@ -224,17 +279,49 @@ func (l *load) issue(ctx context.Context) {
 
 // mail sends a message.
 func (l *load) mail(ctx context.Context) {
-	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/messages", l.name("mail"),
+	_, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/messages", l.name("mail"),
 		`{"to": "ada@example.com", "subject": "Hello", "text": "Hello."}`)
 	if ok {
 		l.mu.Lock()
-		l.messages = append(l.messages, a.text("id"))
+		l.messages++
 		l.mu.Unlock()
+	}
+}
+
+// order registers a domain, which costs money.
+func (l *load) order(ctx context.Context) {
+	name := l.name("order") + ".com"
+	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/domain-registrations", name, `{"domain": "`+name+`",
+		"maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace",
+		"address1": "12 St James's Square", "city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH",
+		"country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`)
+	if ok {
+		l.mu.Lock()
+		l.orders[name] = a.text("operationId")
+		l.mu.Unlock()
+	}
+	wait(ctx, 5*l.world.think) //nolint:errcheck // it is time to stop
+}
+
+// upload sends a file.
+func (l *load) upload(ctx context.Context) {
+	text := strings.Repeat(l.name("text")+"\n", 1+rand.IntN(5000)) //nolint:gosec // up to 60 KB
+	body := "--chaos\r\nContent-Disposition: form-data; name=\"file\"; filename=\"chaos.txt\"\r\n\r\n" + text +
+		"\r\n--chaos--\r\n"
+	a := l.send(ctx, l.world.anyone(), l.keys[0], http.MethodPost, "/v1/files", "",
+		"multipart/form-data; boundary=chaos", body)
+	switch a.outcome {
+	case done:
+		l.mu.Lock()
+		l.files[a.text("id")] = sum(text)
+		l.mu.Unlock()
+	case refused:
+		l.report.wrong("an upload was refused: %d %v", a.status, a.body)
+	case notDone, unknown:
 	}
 }
 
 // neighbour makes a contact in the other organization now and then.
 func (l *load) neighbour(ctx context.Context) {
 	l.insist(ctx, l.keys[1], http.MethodPost, "/v1/contacts", l.name("quiet"), `{"lastName": "Quiet"}`)
-	time.Sleep(200 * time.Millisecond)
 }

@@ -52,23 +52,31 @@ func (r *report) lag(what string, d time.Duration) {
 	r.lags[what] = append(r.lags[what], d)
 }
 
+// at is what a part of the lags did not exceed.
+func (r *report) at(what string, part float64) time.Duration {
+	all := slices.Sorted(slices.Values(r.lags[what]))
+	if len(all) == 0 {
+		return 0
+	}
+	return all[int(part*float64(len(all)-1))].Round(time.Millisecond)
+}
+
 // print writes everything and reports whether anything went wrong.
-func (r *report) print() bool {
+func (r *report) print(scene string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Println("\nFaults")
+	fmt.Printf("\n%s: faults\n", scene)
 	for _, what := range slices.Sorted(maps.Keys(r.faults)) {
 		fmt.Printf("  %6d %s\n", r.faults[what], what)
 	}
-	fmt.Println("Seen")
+	fmt.Printf("%s: seen\n", scene)
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		fmt.Printf("  %6d %s\n", r.counts[what], what)
 	}
 	fmt.Printf("  %6s the longest answer of a running process\n", r.slowest.Round(10*time.Millisecond))
 	for _, what := range slices.Sorted(maps.Keys(r.lags)) {
-		all := slices.Sorted(slices.Values(r.lags[what]))
-		at := func(q float64) time.Duration { return all[int(q*float64(len(all)-1))].Round(time.Millisecond) }
-		fmt.Printf("  %s: middle %s, p99 %s, longest %s of %d\n", what, at(.5), at(.99), at(1), len(all))
+		fmt.Printf("  %s: middle %s, p99 %s, longest %s of %d\n", what, r.at(what, .5), r.at(what, .99), r.at(what, 1),
+			len(r.lags[what]))
 	}
 	if len(r.wrongs) == 0 {
 		fmt.Println("Nothing was lost, done twice or out of order.")

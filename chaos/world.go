@@ -32,25 +32,30 @@ type world struct {
 	cluster  *cluster // nil for one server
 	proxies  *toxiproxy.ApiServer
 	fleet    []*process
+	front    *balancer // nil: callers go to any process themselves
 }
 
 // process is one of the service's, behind its own network to the database.
 type process struct {
 	world   *world
 	address string
+	binary  string
+	skew    time.Duration // of its clock
 	network *toxiproxy.Proxy
 
 	mu       sync.Mutex
 	cmd      *exec.Cmd
 	ended    chan struct{}
 	frozen   atomic.Bool
+	away     atomic.Bool  // dead for a while; nobody calls it
 	troubled atomic.Int64 // when it was last frozen or dead, in Unix nanoseconds
 }
 
-func build(ctx context.Context, dir string) (string, error) {
-	to := filepath.Join(dir, "frontdesk")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", to, "./cmd/frontdesk")
-	cmd.Dir = ".."
+// build makes the service from its source.
+func build(ctx context.Context, source, to string, flags ...string) (string, error) {
+	args := append([]string{"build", "-o", to}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/frontdesk")...)
+	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the service: %w: %s", err, out)
 	}
@@ -74,7 +79,10 @@ func (w *world) start(ctx context.Context) (err error) {
 	}
 	w.proxies = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for i := range w.processes {
-		p := &process{world: w}
+		p := &process{world: w, binary: w.binary}
+		if w.skew > 0 {
+			p.skew = w.skew * time.Duration((i+1)%3-1) // the first is right, one is ahead, one behind
+		}
 		p.network = toxiproxy.NewProxy(w.proxies, fmt.Sprint(i), "127.0.0.1:0",
 			fmt.Sprint("127.0.0.1:", w.database.entrance()))
 		if err := p.network.Start(); err != nil {
@@ -90,7 +98,11 @@ func (w *world) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	say("%d processes over %s", len(w.fleet), map[bool]string{false: "one PostgreSQL", true: "Patroni"}[w.failovers > 0])
+	over := "one PostgreSQL"
+	if w.cluster != nil {
+		over = "Patroni"
+	}
+	say("%d processes over %s", len(w.fleet), over)
 	return nil
 }
 
@@ -115,6 +127,9 @@ func (w *world) stop() {
 		p.kill()
 		p.network.Stop()
 	}
+	if w.front != nil {
+		w.front.stop()
+	}
 	if w.database != nil {
 		w.database.stop()
 	}
@@ -123,46 +138,58 @@ func (w *world) stop() {
 // url is the database as a process reaches it.
 func (p *process) url() string { return "postgres://postgres@" + p.network.Listen + "/postgres" }
 
-// start runs the process and waits until it is ready, or the database is away.
+// log is the file with what it says.
+func (p *process) log() string {
+	return filepath.Join(p.world.dir, strings.ReplaceAll(p.address, ":", "-")+".log")
+}
+
+// start runs the process and waits until it is ready. One that ends, because the
+// database is away, is started again.
 func (p *process) start(ctx context.Context) error {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		ended, err := p.launch()
+		if err != nil {
+			return err
+		}
+		for alive := true; alive && time.Now().Before(end); {
+			if p.ready(ctx) {
+				return nil
+			}
+			select {
+			case <-ended:
+				alive = false
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+	return fmt.Errorf("a process is not ready after two minutes; see %s", p.log())
+}
+
+// launch runs the process; the channel is closed when it has ended.
+func (p *process) launch() (<-chan struct{}, error) {
 	p.mu.Lock()
-	data := filepath.Join(p.world.dir, "data")
-	p.cmd = exec.Command(p.world.binary, "serve", "--data", data, "--database-url", p.url(), //nolint:noctx // killed
-		"--listen", p.address, "--base-url", "http://desk.example", "--mcp-listen", "", "--dns-listen", "",
-		"--smtp-listen", "", "--allow-insecure-webhooks", "--rate-limit-enterprise", "6000000",
-		"--automation-limit-enterprise", "6000000", "--drain", "3s")
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.world.dir}
-	log, err := os.OpenFile(filepath.Join(p.world.dir, strings.ReplaceAll(p.address, ":", "-")+".log"),
-		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	defer p.mu.Unlock()
+	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		p.mu.Unlock()
-		return err
+		return nil, err
 	}
 	defer log.Close()
-	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	err = p.cmd.Start()
+	cmd := exec.Command(p.binary, "serve", "--data", filepath.Join(p.world.dir, "data"), //nolint:noctx // ended by us
+		"--database-url", p.url(), "--listen", p.address, "--base-url", "http://desk.example", "--mcp-listen", "",
+		"--dns-listen", "", "--smtp-listen", "", "--allow-insecure-webhooks", "--rate-limit-enterprise", "6000000",
+		"--automation-limit-enterprise", "6000000", "--drain", "3s")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.world.dir, clockVariable + "=" + p.skew.String()}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
 	ended := make(chan struct{})
-	p.ended = ended
-	cmd := p.cmd
-	p.mu.Unlock()
-	if err != nil {
-		return err
-	}
+	p.cmd, p.ended = cmd, ended
 	go func() { cmd.Wait(); close(ended) }() //nolint:errcheck // how it ended is told by its log
-	for range 600 {
-		if p.ready(ctx) {
-			return nil
-		}
-		select {
-		case <-ended: // it found no database
-			return p.start(ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return fmt.Errorf("a process is not ready after a minute; see %s", log.Name())
+	return ended, nil
 }
 
 func (p *process) ready(ctx context.Context) bool {
@@ -252,7 +279,7 @@ func (w *world) faults() (all []fault) {
 			return err
 		}
 		select {
-		case <-time.After(20 * time.Second):
+		case <-time.After(w.hole):
 		case <-ctx.Done():
 		}
 		return p.network.Toxics.RemoveToxic(ctx, toxic.Name)
@@ -307,7 +334,7 @@ func (w *world) heal(ctx context.Context) error {
 func (w *world) admin(ctx context.Context, args ...string) (map[string]any, error) {
 	all := append([]string{"--data", filepath.Join(w.dir, "data"), "--database-url", w.fleet[0].url(), "admin",
 		"--json"}, args...)
-	cmd := exec.CommandContext(ctx, w.binary, all...)
+	cmd := exec.CommandContext(ctx, w.fleet[0].binary, all...)
 	cmd.Stdin = strings.NewReader("a password that nobody needs\n")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said

@@ -161,13 +161,23 @@ func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listene
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	h = a.sayGoodbye(a.requests.count(h))
+	h = a.sayGoodbye(a.requests.count(a.inTurn(h)))
 	if t != nil {
 		t, h = forWeb(t), strict(h)
 	}
 	return netutil.LimitListener(l, maxConnections()), &http.Server{Handler: h, TLSConfig: t,
 		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}, nil
+}
+
+// inTurn has a request wait for its turn at PostgreSQL once, not for each transaction.
+func (a *App) inTurn(h http.Handler) http.Handler {
+	if a.DB.Engine() == db.SQLite {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(db.ForRequest(r.Context())))
+	})
 }
 
 // leave lets balancers notice that this process is going, and send their requests

@@ -212,7 +212,9 @@ func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)
 	}
-	opts = append(opts, goose.WithGoMigrations(all...), goose.WithDisableGlobalRegistry(true))
+	// Out of order: two branches may add a migration each, and the higher number come first.
+	opts = append(opts, goose.WithGoMigrations(all...), goose.WithDisableGlobalRegistry(true),
+		goose.WithAllowOutofOrder(true))
 	p, err := goose.NewProvider(dialect, conn, nil, opts...)
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"strings"
 	"sync"
@@ -78,6 +79,32 @@ func TestSchemaWindow(t *testing.T) {
 				t.Errorf("with %d migrations: %v", len(step.folders), err)
 			case step.refused != "" && (err == nil || !strings.Contains(err.Error(), step.refused)):
 				t.Errorf("with %d migrations: %v, want %q", len(step.folders), err, step.refused)
+			}
+		}
+	})
+}
+
+// A database that has the later one of two migrations, which came from two branches,
+// gets the earlier one too.
+func TestMigrationsOutOfOrder(t *testing.T) {
+	later := fstest.MapFS{"0003_later.sql": {Data: []byte("-- expand\nCREATE TABLE more (\n  seq SEQ\n);\n")}}
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		o := dbtest.Options(t, e)
+		for _, folders := range [][]fs.FS{{first, later}, {first, second, later}, {first, later}} {
+			o.Migrations = folders
+			d, err := db.Open(t.Context(), o)
+			if err != nil {
+				t.Fatalf("with %d migrations: %v", len(folders), err)
+			}
+			err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				n, err := db.One[int](ctx, tx, "SELECT count(*) FROM goose_db_version WHERE version_id > 0")
+				if err == nil && n < len(folders) {
+					t.Errorf("%d of %d migrations were applied", n, len(folders))
+				}
+				return err
+			})
+			if err := errors.Join(err, d.Close()); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})

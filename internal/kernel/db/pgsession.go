@@ -17,6 +17,7 @@ import (
 // statement, in one round trip, because the server may be far away.
 type pgSession struct {
 	conn      *pgxpool.Conn
+	release   func() // gives the connection back, once
 	begin     string
 	settings  string        // a statement with the settings of a session; empty when the connection has them
 	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own

@@ -23,6 +23,7 @@ import (
 type pg struct {
 	db       *DB
 	pool     *pgxpool.Pool
+	turns    turns         // of the pool
 	reserve  *pgxpool.Pool // for readiness and leases, which do not wait behind requests
 	settings string        // a statement that begins each transaction, behind a pooler
 }
@@ -50,6 +51,7 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	if e.pool, err = e.connect(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
+	e.turns.free = int(cfg.MaxConns)
 	own := cfg.Copy()
 	own.MaxConns, own.MinConns = 2, 0
 	if e.reserve, err = pgxpool.NewWithConfig(ctx, own); err != nil {
@@ -163,16 +165,15 @@ func (e *pg) ready(ctx context.Context) error {
 	return nil
 }
 
-// acquire takes a connection for one transaction.
+// acquire takes a connection for one transaction. The session gives it back.
 func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	asked := time.Now()
-	pool := e.pool
+	pool, release := e.pool, e.turns.give
+	var err error
 	if ctx.Value(withReserve{}) != nil {
-		pool = e.reserve
-	}
-	conn, err := acquireWithin(ctx, pool, e.db.opts.Wait)
-	if errors.Is(err, errNoneFree) && pool.Stat().AcquiredConns() < pool.Config().MaxConns {
-		conn, err = acquireWithin(ctx, pool, connecting) // not all are in use, so one is being opened
+		pool, release = e.reserve, func() {}
+	} else {
+		err = e.turns.take(ctx, e.db.opts.Wait)
 	}
 	if errors.Is(err, errNoneFree) {
 		return nil, busy()
@@ -180,7 +181,19 @@ func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pgSession{conn: conn, begin: begin, settings: e.settings, asked: asked}, nil
+	conn, err := acquireWithin(ctx, pool, e.db.opts.Wait)
+	if errors.Is(err, errNoneFree) && pool.Stat().AcquiredConns() < pool.Config().MaxConns {
+		conn, err = acquireWithin(ctx, pool, connecting) // not all are in use, so one is being opened
+	}
+	if err != nil {
+		release()
+		if errors.Is(err, errNoneFree) {
+			err = busy()
+		}
+		return nil, err
+	}
+	return &pgSession{conn: conn, release: func() { conn.Release(); release() }, begin: begin, settings: e.settings,
+		asked: asked}, nil
 }
 
 // connecting is how long to wait for a connection that is being opened.
@@ -209,7 +222,7 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 	s.alone = e.settings == "" && ctx.Value(oneStatement{}) != nil
 	err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
 	if s.idle() {
-		s.conn.Release()
+		s.release()
 		return asUnavailable(err)
 	}
 	// Nothing was written, so nobody needs to know how this ends. A connection
@@ -217,7 +230,7 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
-		defer s.conn.Release()
+		defer s.release()
 		s.end(ctx, "ROLLBACK") //nolint:errcheck // see above
 	}()
 	return asUnavailable(err)
@@ -248,7 +261,7 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 	if err != nil {
 		return err
 	}
-	defer s.conn.Release()
+	defer s.release()
 	s.wantsMark = ctx.Value(withoutOutcome{}) == nil
 	s.lockWait, _ = ctx.Value(lockWaitKey{}).(time.Duration)
 	tx := &Tx{session: s, db: e.db, writable: true}
@@ -264,7 +277,7 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 		if !commitUncertain(err) {
 			return err
 		}
-		s.conn.Release()
+		s.conn.Release() // which is broken; another one is asked in the same turn
 		if err := e.outcome(ctx, s.mark, err); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package domain
 import (
 	"context"
 	"errors"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -59,6 +60,10 @@ type emailInput struct {
 	domainRef
 	Mode *EmailMode `json:"mode" enum:"full,sending" doc:"full unless given; while email is on, it stays unless given"`
 }
+
+// publishLater is when a job publishes what the request should have: once no request
+// can be running any more.
+const publishLater = 90 * time.Second
 
 func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in emailInput) (*Domain, error) {
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -143,7 +148,7 @@ func (d *Domains) switchEmail(
 		if err != nil {
 			return err
 		}
-		return d.republish(ctx, tx, c.Org, domain, d.cfg.Clock.Now().Add(zone.Lease))
+		return d.republish(ctx, tx, c.Org, domain, d.cfg.Clock.Now().Add(publishLater))
 	})
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type delivery struct {
 // hour, and for a day and a half in all.
 const (
 	attempts    = 44
-	deliverTime = 5 * time.Minute // also how long a message waits on PostgreSQL when its server dies
+	deliverTime = 5 * time.Minute
 	disabledFor = 5 * time.Minute // before checking a disabled organization again
 	workers     = 4               // letters in memory at a time
 )

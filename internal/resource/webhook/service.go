@@ -117,7 +117,9 @@ func (s *Service) Handle() {
 	job.HandleTx(s.jobs, cancelKind, s.cancel, job.Forget())
 }
 
-func pause(attempt int) time.Duration { return min(time.Second<<min(attempt-1, 6), time.Minute) }
+// pause is short, because a job fails when the database does, not the endpoint. The
+// job of a busy endpoint goes on for months, and all its failures count.
+func pause(attempt int) time.Duration { return min(time.Second<<min(attempt-1, 6), 5*time.Second) }
 
 // Purge removes secrets whose overlap is over.
 func Purge(ctx context.Context, tx *db.Tx, now clock.Time, batch int) (bool, error) {

@@ -23,11 +23,11 @@ import (
 // out: the next writer, a retry with the same key, or a job then looks at the
 // zone and finishes it.
 
-// Lease is how long an intent belongs to its writer: longer than any Flow may
-// run.
-const Lease = 90 * time.Second
+// leaseRenew is how often a writer shows that it lives. Tests have less time.
+var leaseRenew = 4 * time.Second
 
 const (
+	leaseTime = 15 * time.Second // how long an intent outlives the last sign of life of its writer
 	turnWait  = 20 * time.Second // how long a writer waits for its turn
 	turnPause = 25 * time.Millisecond
 )
@@ -35,6 +35,7 @@ const (
 var (
 	errBusy       = errors.New("zone: another write of the zone is under way")
 	errUnfinished = errors.New("zone: a write of the zone was left open")
+	errTaken      = errors.New("zone: another writer took the write over")
 )
 
 // plan says what a write intends, given the zone's rows: the row with its
@@ -114,7 +115,7 @@ func (z *Zones) lease(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, inse
 	if err != nil {
 		return err
 	}
-	attempt, until := id.New(), now.Add(Lease)
+	attempt, until := id.New(), now.Add(leaseTime)
 	v.IntentID, v.IntentUntil = &attempt, &until
 	v.Version++
 	if insert {
@@ -126,13 +127,64 @@ func (z *Zones) lease(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, inse
 		return err
 	}
 	_, err = z.cfg.Jobs.Enqueue(ctx, tx, settleJob, settleArgs{at.Org, at.Domain, at.Name, at.Registering, v.ID},
-		job.At(z.cfg.Clock.Now().Add(Lease+time.Second)), job.For(at.Org))
+		job.At(z.cfg.Clock.Now().Add(leaseTime+time.Second)), job.For(at.Org))
 	return err
+}
+
+// keep renews the lease of an intent until stop is called. When it cannot, the
+// context ends before the lease does, so that no call of a writer who lost the intent
+// comes after those of whoever took it over.
+func (z *Zones) keep(ctx context.Context, at Ref, v *DNSRecord) (kept context.Context, stop func()) {
+	kept, cancel := context.WithCancel(ctx)
+	const early = 2 * time.Second
+	lost := time.AfterFunc(leaseTime-early, cancel)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-kept.Done():
+				return
+			case <-time.After(leaseRenew):
+			}
+			asked := time.Now() //nolint:forbidigo // a duration, not a time
+			switch err := z.renew(kept, at, v); {
+			case err == nil:
+				lost.Reset(leaseTime - early - time.Since(asked))
+			case errors.Is(err, errTaken):
+				cancel()
+			case kept.Err() == nil:
+				z.cfg.Log.WarnContext(ctx, "the lease of a DNS write could not be renewed", "err", err)
+			}
+		}
+	}()
+	return kept, func() { lost.Stop(); cancel(); <-done }
+}
+
+// renew extends the lease of an intent that has one.
+func (z *Zones) renew(ctx context.Context, at Ref, v *DNSRecord) error {
+	return z.cfg.DB.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
+		now, err := db.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		n, err := db.Exec(ctx, tx, `
+			UPDATE dns_records SET intent_until = $4
+			WHERE organization_id = $1 AND id = $2 AND intent_id = $3 AND intent_until > $5`,
+			at.Org, v.ID, *v.IntentID, now.Add(leaseTime), now)
+		if err == nil && n == 0 {
+			err = errTaken
+		}
+		return err
+	})
 }
 
 // carryOut calls the provider for an intent. If it may have been carried out
 // before, it checks the zone first.
-func (z *Zones) carryOut(ctx context.Context, zone string, v *DNSRecord, again bool) error {
+func (z *Zones) carryOut(ctx context.Context, at Ref, v *DNSRecord, again bool) error {
+	ctx, stop := z.keep(ctx, at, v)
+	defer stop()
+	zone := at.Name
 	old, r := v.record(), v.record()
 	if *v.Intent == intentReplace {
 		var err error
@@ -267,7 +319,7 @@ func (z *Zones) finish(ctx context.Context, s store, at Ref, v *DNSRecord) error
 	if err != nil || !mine {
 		return err
 	}
-	outcome := z.carryOut(ctx, at.Name, v, true)
+	outcome := z.carryOut(ctx, at, v, true)
 	if outcome != nil && !definite(outcome) {
 		return z.giveUp(ctx, s, at, v, outcome)
 	}
@@ -306,18 +358,25 @@ func (z *Zones) Handle() {
 	job.HandleFlow(z.cfg.Jobs, settleJob, z.settleLeft, job.Forget())
 }
 
-// settleLeft finishes an intent whose lease ran out.
+// settleLeft finishes an intent whose lease ran out. While its writer renews it, the
+// job looks again later.
 func (z *Zones) settleLeft(ctx context.Context, _ job.Job, a settleArgs) (job.Outcome, error) {
 	var v *DNSRecord
+	var held time.Duration
 	err := z.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now, err := db.Now(ctx, tx)
 		if err != nil {
 			return err
 		}
-		left := db.In(a.Org).And("id = ?", a.Record).And("intent_id IS NOT NULL").And("intent_until <= ?", now)
-		v, err = dnsRecords.Find(ctx, tx, left)
+		v, err = dnsRecords.Find(ctx, tx, db.In(a.Org).And("id = ?", a.Record).And("intent_id IS NOT NULL"))
+		if err == nil {
+			held = v.IntentUntil.Sub(now)
+		}
 		return err
 	})
+	if err == nil && held > 0 {
+		return nil, job.Later(held + time.Second)
+	}
 	if err == nil {
 		at := Ref{Org: a.Org, Domain: a.Domain, Name: a.Zone, Registering: a.Registering}
 		err = z.finish(ctx, z.cfg.DB, at, v)

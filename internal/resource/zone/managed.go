@@ -111,7 +111,7 @@ func (z *Zones) manage(ctx context.Context, at Ref, want plan) error {
 	z.pause("intended")
 	// It checks the zone first: removing a record that is already gone
 	// succeeds.
-	if err := z.carryOut(ctx, at.Name, v, true); err != nil {
+	if err := z.carryOut(ctx, at, v, true); err != nil {
 		return z.giveUp(ctx, z.cfg.DB, at, v, err)
 	}
 	z.pause("written")

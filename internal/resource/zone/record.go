@@ -233,7 +233,7 @@ func (z *Zones) carryOutFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecor
 	if c.Rehearsing() {
 		return nil
 	}
-	return z.carryOut(ctx, at.Name, v, again)
+	return z.carryOut(ctx, at, v, again)
 }
 
 // resume continues a create that a dead process or a silent provider left open.

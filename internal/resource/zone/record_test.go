@@ -25,6 +25,7 @@ type shaky struct {
 	fail  error
 	after bool // it does its work, and then fails
 	calls int
+	slow  func(context.Context) // before it adds a record
 }
 
 func (s *shaky) set(after bool, fail error) {
@@ -47,6 +48,9 @@ func (s *shaky) do(work func() error) error {
 }
 
 func (s *shaky) Add(ctx context.Context, name string, r zone.Record) error {
+	if s.slow != nil {
+		s.slow(ctx)
+	}
 	return s.do(func() error { return s.Provider.Add(ctx, name, r) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -76,6 +77,30 @@ func TestRecordCrash(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A writer that waits for a slow provider keeps its intent. One whose intent was taken
+// over stops.
+func TestRecordLease(t *testing.T) {
+	zone.RenewEvery(t, 20*time.Millisecond)
+	eachZone(t, func(z *zoned) {
+		until := func() int { return z.count("SELECT coalesce(max(intent_until), 0) FROM dns_records") }
+		z.dns.slow = func(context.Context) {
+			first := until()
+			z.eventually("the lease is renewed", func() bool { return until() > first })
+		}
+		z.post(z.path, record("A", "one", "192.0.2.1")).OK(z.t, 201)
+		z.dns.slow = func(ctx context.Context) {
+			z.exec("UPDATE dns_records SET intent_id = $1 WHERE intent = 'add'", id.New())
+			select {
+			case <-ctx.Done():
+			case <-time.After(10 * time.Second):
+				t.Error("a writer went on without its intent")
+			}
+		}
+		z.post(z.path, record("A", "two", "192.0.2.2")).Refused(z.t, 503, "SERVICE_UNAVAILABLE")
+		z.has("A one 192.0.2.1")
+	})
 }
 
 // Replacing and removing have no key: the next writer, or a job, finishes what

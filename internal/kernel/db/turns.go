@@ -1,0 +1,91 @@
+package db
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// turns hands out the connections of a pool. Whoever has waited for one before goes
+// first: a request has several transactions, and if it stood in the queue for each of
+// them, a crowd would make it wait several times, and turn it away after it was
+// half served.
+type turns struct {
+	mu           sync.Mutex
+	free         int
+	first, again list.List // of chan struct{}
+}
+
+type requestKey struct{}
+
+// ForRequest is the context of a request of several transactions, which waits for its
+// turn at the database once.
+func ForRequest(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestKey{}, new(atomic.Bool))
+}
+
+// take waits for a turn, for at most d.
+func (t *turns) take(ctx context.Context, d time.Duration) error {
+	served, _ := ctx.Value(requestKey{}).(*atomic.Bool)
+	t.mu.Lock()
+	if t.free > 0 {
+		t.free--
+		t.mu.Unlock()
+		if served != nil {
+			served.Store(true)
+		}
+		return nil
+	}
+	queue := &t.first
+	if served != nil && served.Load() {
+		queue = &t.again
+	}
+	mine := make(chan struct{})
+	place := queue.PushBack(mine)
+	t.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	var err error
+	select {
+	case <-mine:
+	case <-timer.C:
+		err = errNoneFree
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil && t.leave(queue, place, mine) {
+		return err
+	}
+	if served != nil {
+		served.Store(true)
+	}
+	return nil
+}
+
+// leave gives up a place in a queue, unless its turn has just come.
+func (t *turns) leave(queue *list.List, place *list.Element, mine chan struct{}) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-mine:
+		return false
+	default:
+		queue.Remove(place)
+		return true
+	}
+}
+
+// give passes a turn on.
+func (t *turns) give() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, queue := range []*list.List{&t.again, &t.first} {
+		if place := queue.Front(); place != nil {
+			close(queue.Remove(place).(chan struct{}))
+			return
+		}
+	}
+	t.free++
+}

@@ -1,0 +1,14 @@
+package zone
+
+import (
+	"testing"
+	"time"
+)
+
+// RenewEvery shortens the time between two signs of life of a writer.
+func RenewEvery(t *testing.T, d time.Duration) {
+	t.Helper()
+	was := leaseRenew
+	leaseRenew = d
+	t.Cleanup(func() { leaseRenew = was })
+}
