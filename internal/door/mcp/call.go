@@ -28,6 +28,7 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A ` +
 	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you ` +
 	`leave out stays, null clears. A batch takes rows of the same fields. ` +
+	`tools_describe has all that a tool does, takes and answers. ` +
 	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
 	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} ` +
 	`waits for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
@@ -103,7 +104,7 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 					return nil, err
 				}
 			}
-			if from.view.compact && (p.Name == searchName || p.Name == describeName) {
+			if from.view.compact && p.Name == searchName || p.Name == describeName {
 				return next(ctx, method, r)
 			}
 			if t := d.byName[p.Name]; t == nil || !from.view.reaches(t, c) {
