@@ -69,11 +69,9 @@ func unbound(s *jsonschema.Schema) *jsonschema.Schema {
 		return nil
 	}
 	c := *s
-	if s.AnyOf != nil {
-		if i := slices.IndexFunc(s.AnyOf, isArray); i >= 0 {
-			c = *s.AnyOf[i]
-			c.Description = s.Description
-		}
+	if many := severalOf(s.AnyOf); many != nil {
+		c = *many
+		c.Description = s.Description
 	}
 	c.MinLength, c.MaxLength, c.MaxItems, c.Pattern = nil, nil, nil, ""
 	if c.Maximum != nil && *c.Maximum > commonMaximum {
@@ -92,7 +90,19 @@ func unbound(s *jsonschema.Schema) *jsonschema.Schema {
 	return &c
 }
 
-func isArray(s *jsonschema.Schema) bool { return s.Type == "array" }
+// severalOf is the array among the forms of a field that takes one text or several.
+func severalOf(forms []*jsonschema.Schema) (many *jsonschema.Schema) {
+	for _, form := range forms {
+		switch form.Type {
+		case "string", "null":
+		case "array":
+			many = form
+		default:
+			return nil
+		}
+	}
+	return many
+}
 
 // same reports whether two inputs take the same, but for null.
 func same(a, b *jsonschema.Schema) bool {
