@@ -82,7 +82,7 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			if all, ok := out.(*sdk.ListToolsResult); ok && err == nil {
 				out := *all
 				out.Tools = []*sdk.Tool{}
-				return listing{&out, d.visible(from.view, c)}, nil
+				return listing{&out, from.place}, nil
 			}
 			return out, err
 		case "tools/call":
@@ -121,14 +121,16 @@ func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
 	return d.allowance.Look(org, d.Allowances[plan], time.Minute, time.Now())
 }
 
-// listing is the SDK's answer to tools/list with the tools as encoded at start.
-// The SDK would encode each again, and write out every hint that is false.
+// listing is the SDK's answer to tools/list with a text in the place of the tools.
+// The SDK would encode each tool again, and write out every hint that is false; and
+// a hundred kilobytes are read and copied at each step of its way. They come in
+// where the answer is written.
 type listing struct {
 	*sdk.ListToolsResult
-	tools []byte // the list without its brackets
+	place []byte
 }
 
-// MarshalJSON puts the tools into the empty list that the SDK writes.
+// MarshalJSON puts the text into the empty list that the SDK writes.
 func (l listing) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(l.ListToolsResult)
 	if err != nil {
@@ -139,7 +141,7 @@ func (l listing) MarshalJSON() ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("mcp: no empty list of tools in %s", text)
 	}
-	return slices.Concat(before, []byte(empty), l.tools, []byte(`]`), after), nil
+	return slices.Concat(before, []byte(empty), l.place, []byte(`]`), after), nil
 }
 
 // call runs a tool. A refused operation is a result, which the model can read
