@@ -64,7 +64,7 @@ func run() error {
 		fmt.Printf("  %-6s /mcp?%-29s %5d %8d %8.0f %8d %8.0f %8d\n", list.preset, list.query, n, all,
 			float64(all)/float64(n), seen, float64(seen)/float64(n), len(text))
 	}
-	fmt.Println("  model: what clients hand to a model, names, descriptions and inputs; the rest is for the client itself")
+	fmt.Println("  model: what clients hand to a model (names, descriptions, inputs); the rest is for themselves")
 	if err := c.causes(); err != nil {
 		return err
 	}

@@ -63,6 +63,13 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
+	single := len(at(t, a, access, "", list).Parse(t).At("result.tools").String())
+	both := a.RPC(t, access, "["+list+","+strings.Replace(list, "7", "8", 1)+"]", a.Initialize(t, access)[:2]...)
+	for _, part := range []string{"0.result.tools", "1.result.tools"} {
+		if got := len(both.Parse(t).At(part).String()); got != single {
+			t.Errorf("%s of a batch has %d bytes, alone it has %d", part, got, single)
+		}
+	}
 	for query, says := range map[string]string{"?toolsets=post": "mail", "?readonly=maybe": "1 or 0",
 		"?tools=some": "compact"} {
 		r := at(t, a, access, query, list)
