@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"slices"
-
 	"frontdesk/internal/kernel/op"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -40,30 +38,4 @@ func outline(s *jsonschema.Schema) *jsonschema.Schema {
 		c.Properties[name] = &jsonschema.Schema{Type: p.Type, Types: p.Types}
 	}
 	return c
-}
-
-// listedAnswer is the part of an answer's shape that the full list tells: the names
-// of the fields, and the types of those that are not text. Nil is for tools that
-// leave it to tools_describe.
-func listedAnswer(o *op.Op, whole *jsonschema.Schema) *jsonschema.Schema {
-	if !slices.Contains(withAnswers, o.Name) {
-		return nil
-	}
-	return namesOnly(whole)
-}
-
-// namesOnly keeps the names of an answer's fields, and the types of those that are not text.
-func namesOnly(s *jsonschema.Schema) *jsonschema.Schema {
-	c := *s
-	c.Properties = make(map[string]*jsonschema.Schema, len(s.Properties))
-	for name, p := range s.Properties {
-		switch {
-		case p.Properties != nil:
-			p = namesOnly(p)
-		case p.Type == "string", slices.Contains(p.Types, "string"):
-			p = &jsonschema.Schema{}
-		}
-		c.Properties[name] = p
-	}
-	return &c
 }

@@ -82,7 +82,10 @@ func describe(o, creates *op.Op) *tool {
 		sdk: &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text}}
 	answers := answerSchema(o)
 	t.whole = t.encode(text, schema, answers)
-	t.text = t.encode(leanText(o, summary), listed, listedAnswer(o, answers))
+	if !slices.Contains(withAnswers, o.Name) {
+		answers = nil
+	}
+	t.text = t.encode(leanText(o, summary), listed, answers)
 	t.short = t.encode(firstSentence(text), brief(listed), nil)
 	t.sdk.InputSchema = json.RawMessage(`{"type":"object"}`) // the SDK wants one; the operation reads the arguments
 	return t
