@@ -384,8 +384,8 @@ type ContactRowInput struct {
 	FirstName        Opt[string]         `json:"firstName,omitzero"`
 	MiddleName       Opt[string]         `json:"middleName,omitzero"`
 	LastName         Opt[string]         `json:"lastName,omitzero"`
-	Prefix           Opt[string]         `json:"prefix,omitzero"`
-	Suffix           Opt[string]         `json:"suffix,omitzero"`
+	Prefix           Opt[string]         `json:"prefix,omitzero"` // before the name: Dr.
+	Suffix           Opt[string]         `json:"suffix,omitzero"` // after the name: Jr.
 	OrganizationName Opt[string]         `json:"organizationName,omitzero"`
 	JobTitle         Opt[string]         `json:"jobTitle,omitzero"`
 	Birthday         Opt[string]         `json:"birthday,omitzero"`
@@ -876,8 +876,8 @@ type LineItem struct {
 // LineItemFields is part of an input.
 type LineItemFields struct {
 	Description     string      `json:"description"`
-	Quantity        Opt[string] `json:"quantity,omitzero"` // a decimal, at most 12 digits before the point and 6 after; default 1
-	UnitAmountCents int64       `json:"unitAmountCents"`
+	Quantity        Opt[string] `json:"quantity,omitzero"`        // a decimal, at most 12 digits before the point and 6 after; default 1
+	UnitAmountCents int64       `json:"unitAmountCents"`          // negative: discount
 	TaxRate         Opt[string] `json:"taxRate,omitzero"`         // per cent, 0 to 100, like 20 or 7.5; null is no tax
 	TaxName         Opt[string] `json:"taxName,omitzero"`         // as the invoice shall call the tax: VAT
 	DiscountPercent Opt[string] `json:"discountPercent,omitzero"` // of this line, 0 to 100; or discountCents
@@ -1056,8 +1056,8 @@ type OptInRowInput struct {
 	ID         Opt[string]    `json:"id,omitzero"` // the email opt-in
 	Email      Opt[string]    `json:"email,omitzero"`
 	ContactID  Opt[string]    `json:"contactId,omitzero"`
-	Status     Opt[string]    `json:"status,omitzero"` // pending, opted_in, opted_out
-	Source     Opt[string]    `json:"source,omitzero"`
+	Status     Opt[string]    `json:"status,omitzero"`     // pending, opted_in, opted_out
+	Source     Opt[string]    `json:"source,omitzero"`     // where the consent came from
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
 }
@@ -1094,9 +1094,9 @@ type PhoneNumber struct {
 
 // PhoneNumberFields is part of an input.
 type PhoneNumberFields struct {
-	PhoneNumber    string      `json:"phoneNumber"`          // E.164, or national with countryCode
-	CountryCode    Opt[string] `json:"countryCode,omitzero"` // the calling code, for example 44
-	NationalNumber Opt[string] `json:"nationalNumber,omitzero"`
+	PhoneNumber    string      `json:"phoneNumber"`             // E.164, or national with countryCode
+	CountryCode    Opt[string] `json:"countryCode,omitzero"`    // the calling code, for example 44
+	NationalNumber Opt[string] `json:"nationalNumber,omitzero"` // checked against phoneNumber
 	Label          Opt[string] `json:"label,omitzero"`
 }
 
@@ -1394,7 +1394,7 @@ type SkippedRun struct {
 // Step is an answer, or part of one.
 type Step struct {
 	Operation string                     `json:"operation"` // any operation an agent could call, like tasks.create
-	Input     map[string]json.RawMessage `json:"input"`     // the whole input, path fields included
+	Input     map[string]json.RawMessage `json:"input"`     // with path fields and {{ placeholders }}
 	SaveAs    *string                    `json:"saveAs"`    // names answer for later steps
 }
 
@@ -1408,7 +1408,7 @@ type StepError struct {
 // StepInput is part of an input.
 type StepInput struct {
 	Operation string         `json:"operation"`       // any operation an agent could call, like tasks.create
-	Input     map[string]any `json:"input,omitzero"`  // the whole input, path fields included
+	Input     map[string]any `json:"input,omitzero"`  // with path fields and {{ placeholders }}
 	SaveAs    Opt[string]    `json:"saveAs,omitzero"` // names answer for later steps
 }
 
@@ -1632,7 +1632,7 @@ type AutomationCreateInput struct {
 	Description Opt[string]  `json:"description,omitzero"`
 	Status      Opt[string]  `json:"status,omitzero"` // active, paused
 	Trigger     TriggerInput `json:"trigger"`
-	Condition   Opt[string]  `json:"condition,omitzero"`
+	Condition   Opt[string]  `json:"condition,omitzero"` // CEL over event, input: event.data.x == 1
 	Steps       []StepInput  `json:"steps"`
 }
 
@@ -1674,7 +1674,7 @@ type AutomationOptionsParams struct {
 // AutomationPreviewInput is what automations.preview takes.
 type AutomationPreviewInput struct {
 	Trigger   TriggerInput   `json:"trigger"`
-	Condition Opt[string]    `json:"condition,omitzero"`
+	Condition Opt[string]    `json:"condition,omitzero"` // CEL over event, input: event.data.x == 1
 	Steps     []StepInput    `json:"steps"`
 	Input     map[string]any `json:"input,omitzero"` // for a trigger of kind manual
 	Days      Opt[int64]     `json:"days,omitzero"`
@@ -1690,7 +1690,7 @@ type AutomationRunInput struct {
 // AutomationTestInput is what automations.test takes.
 type AutomationTestInput struct {
 	Limit Opt[int64]     `json:"limit,omitzero"` // the most events to test
-	Input map[string]any `json:"input,omitzero"`
+	Input map[string]any `json:"input,omitzero"` // what the condition and steps see as input
 }
 
 // AutomationUpdateInput is what automations.update takes.
@@ -1699,7 +1699,7 @@ type AutomationUpdateInput struct {
 	Description Opt[string]       `json:"description,omitzero"`
 	Status      Opt[string]       `json:"status,omitzero"` // active, paused
 	Trigger     Opt[TriggerInput] `json:"trigger,omitzero"`
-	Condition   Opt[string]       `json:"condition,omitzero"`
+	Condition   Opt[string]       `json:"condition,omitzero"` // CEL over event, input: event.data.x == 1
 	Steps       []StepInput       `json:"steps,omitzero"`
 }
 
@@ -1717,7 +1717,7 @@ type BusinessCreateInput struct {
 	LegalName           Opt[string] `json:"legalName,omitzero"`
 	Description         Opt[string] `json:"description,omitzero"`
 	Industry            Opt[string] `json:"industry,omitzero"`
-	Timezone            Opt[string] `json:"timezone,omitzero"`
+	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name
 	Locale              Opt[string] `json:"locale,omitzero"`
 	Currency            Opt[string] `json:"currency,omitzero"`
 	LogoFileID          Opt[string] `json:"logoFileId,omitzero"`
@@ -1769,7 +1769,7 @@ type BusinessOfferingCreateInput struct {
 	Description Opt[string] `json:"description,omitzero"`
 	PriceCents  Opt[int64]  `json:"priceCents,omitzero"`
 	Currency    Opt[string] `json:"currency,omitzero"` // by default the business's
-	Unit        Opt[string] `json:"unit,omitzero"`
+	Unit        Opt[string] `json:"unit,omitzero"`     // what the price is for, for example hour
 	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
@@ -1790,7 +1790,7 @@ type BusinessOfferingUpdateInput struct {
 	Description Opt[string] `json:"description,omitzero"`
 	PriceCents  Opt[int64]  `json:"priceCents,omitzero"`
 	Currency    Opt[string] `json:"currency,omitzero"`
-	Unit        Opt[string] `json:"unit,omitzero"`
+	Unit        Opt[string] `json:"unit,omitzero"` // what the price is for, for example hour
 	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
@@ -1798,7 +1798,7 @@ type BusinessOfferingUpdateInput struct {
 type BusinessOnlinePresenceCreateInput struct {
 	Kind        string      `json:"kind"` // website, facebook, instagram, linkedin, x, youtube, tiktok, google_business, other
 	URL         string      `json:"url"`
-	Handle      Opt[string] `json:"handle,omitzero"`
+	Handle      Opt[string] `json:"handle,omitzero"` // the name there, for example @engines
 	Description Opt[string] `json:"description,omitzero"`
 }
 
@@ -1814,7 +1814,7 @@ type BusinessOnlinePresenceListParams struct {
 type BusinessOnlinePresenceUpdateInput struct {
 	Kind        Opt[string] `json:"kind,omitzero"` // website, facebook, instagram, linkedin, x, youtube, tiktok, google_business, other
 	URL         Opt[string] `json:"url,omitzero"`
-	Handle      Opt[string] `json:"handle,omitzero"`
+	Handle      Opt[string] `json:"handle,omitzero"` // the name there, for example @engines
 	Description Opt[string] `json:"description,omitzero"`
 }
 
@@ -1870,9 +1870,9 @@ type BusinessProfileUpdateInput struct {
 // BusinessPropertyCreateInput is what businesses.properties.create takes.
 type BusinessPropertyCreateInput struct {
 	DefinitionID string                `json:"definitionId"`
-	Value        any                   `json:"value"`           // of the definition's type
-	Status       Opt[string]           `json:"status,omitzero"` // by default confirmed; agents suggest; suggested, confirmed
-	Sources      []PropertySourceInput `json:"sources,omitzero"`
+	Value        any                   `json:"value"`            // of the definition's type
+	Status       Opt[string]           `json:"status,omitzero"`  // by default confirmed; agents suggest; suggested, confirmed
+	Sources      []PropertySourceInput `json:"sources,omitzero"` // where the value was found
 }
 
 // BusinessPropertyListParams is what businesses.properties.list takes.
@@ -1896,7 +1896,7 @@ type BusinessUpdateInput struct {
 	LegalName           Opt[string] `json:"legalName,omitzero"`
 	Description         Opt[string] `json:"description,omitzero"`
 	Industry            Opt[string] `json:"industry,omitzero"`
-	Timezone            Opt[string] `json:"timezone,omitzero"`
+	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name
 	Locale              Opt[string] `json:"locale,omitzero"`
 	Currency            Opt[string] `json:"currency,omitzero"`
 	LogoFileID          Opt[string] `json:"logoFileId,omitzero"`
@@ -1949,8 +1949,8 @@ type ContactCreateInput struct {
 	FirstName        Opt[string]         `json:"firstName,omitzero"`
 	MiddleName       Opt[string]         `json:"middleName,omitzero"`
 	LastName         Opt[string]         `json:"lastName,omitzero"`
-	Prefix           Opt[string]         `json:"prefix,omitzero"`
-	Suffix           Opt[string]         `json:"suffix,omitzero"`
+	Prefix           Opt[string]         `json:"prefix,omitzero"` // before the name: Dr.
+	Suffix           Opt[string]         `json:"suffix,omitzero"` // after the name: Jr.
 	OrganizationName Opt[string]         `json:"organizationName,omitzero"`
 	JobTitle         Opt[string]         `json:"jobTitle,omitzero"`
 	Birthday         Opt[string]         `json:"birthday,omitzero"`
@@ -2061,9 +2061,9 @@ type ContactNoteUpdateInput struct {
 
 // ContactPhoneNumberCreateInput is what contacts.phone_numbers.create takes.
 type ContactPhoneNumberCreateInput struct {
-	PhoneNumber    string      `json:"phoneNumber"`          // E.164, or national with countryCode
-	CountryCode    Opt[string] `json:"countryCode,omitzero"` // the calling code, for example 44
-	NationalNumber Opt[string] `json:"nationalNumber,omitzero"`
+	PhoneNumber    string      `json:"phoneNumber"`             // E.164, or national with countryCode
+	CountryCode    Opt[string] `json:"countryCode,omitzero"`    // the calling code, for example 44
+	NationalNumber Opt[string] `json:"nationalNumber,omitzero"` // checked against phoneNumber
 	Label          Opt[string] `json:"label,omitzero"`
 }
 
@@ -2085,9 +2085,9 @@ type ContactPhoneNumberUpdateInput struct {
 // ContactPropertyCreateInput is what contacts.properties.create takes.
 type ContactPropertyCreateInput struct {
 	DefinitionID string                `json:"definitionId"`
-	Value        any                   `json:"value"`           // of the definition's type
-	Status       Opt[string]           `json:"status,omitzero"` // by default confirmed; agents suggest; suggested, confirmed
-	Sources      []PropertySourceInput `json:"sources,omitzero"`
+	Value        any                   `json:"value"`            // of the definition's type
+	Status       Opt[string]           `json:"status,omitzero"`  // by default confirmed; agents suggest; suggested, confirmed
+	Sources      []PropertySourceInput `json:"sources,omitzero"` // where the value was found
 }
 
 // ContactPropertyListParams is what contacts.properties.list takes.
@@ -2110,8 +2110,8 @@ type ContactPutByEmailInput struct {
 	FirstName        Opt[string] `json:"firstName,omitzero"`
 	MiddleName       Opt[string] `json:"middleName,omitzero"`
 	LastName         Opt[string] `json:"lastName,omitzero"`
-	Prefix           Opt[string] `json:"prefix,omitzero"`
-	Suffix           Opt[string] `json:"suffix,omitzero"`
+	Prefix           Opt[string] `json:"prefix,omitzero"` // before the name: Dr.
+	Suffix           Opt[string] `json:"suffix,omitzero"` // after the name: Jr.
 	OrganizationName Opt[string] `json:"organizationName,omitzero"`
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`
 	Birthday         Opt[string] `json:"birthday,omitzero"`
@@ -2130,8 +2130,8 @@ type ContactUpdateInput struct {
 	FirstName        Opt[string] `json:"firstName,omitzero"`
 	MiddleName       Opt[string] `json:"middleName,omitzero"`
 	LastName         Opt[string] `json:"lastName,omitzero"`
-	Prefix           Opt[string] `json:"prefix,omitzero"`
-	Suffix           Opt[string] `json:"suffix,omitzero"`
+	Prefix           Opt[string] `json:"prefix,omitzero"` // before the name: Dr.
+	Suffix           Opt[string] `json:"suffix,omitzero"` // after the name: Jr.
 	OrganizationName Opt[string] `json:"organizationName,omitzero"`
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`
 	Birthday         Opt[string] `json:"birthday,omitzero"`
@@ -2212,9 +2212,9 @@ type CustomerListParams struct {
 // CustomerPropertyCreateInput is what customers.properties.create takes.
 type CustomerPropertyCreateInput struct {
 	DefinitionID string                `json:"definitionId"`
-	Value        any                   `json:"value"`           // of the definition's type
-	Status       Opt[string]           `json:"status,omitzero"` // by default confirmed; agents suggest; suggested, confirmed
-	Sources      []PropertySourceInput `json:"sources,omitzero"`
+	Value        any                   `json:"value"`            // of the definition's type
+	Status       Opt[string]           `json:"status,omitzero"`  // by default confirmed; agents suggest; suggested, confirmed
+	Sources      []PropertySourceInput `json:"sources,omitzero"` // where the value was found
 }
 
 // CustomerPropertyListParams is what customers.properties.list takes.
@@ -2461,8 +2461,8 @@ type EmailOptInBatchInput struct {
 type EmailOptInCreateInput struct {
 	Email      string         `json:"email"`
 	ContactID  Opt[string]    `json:"contactId,omitzero"`
-	Status     Opt[string]    `json:"status,omitzero"` // pending, opted_in, opted_out
-	Source     Opt[string]    `json:"source,omitzero"`
+	Status     Opt[string]    `json:"status,omitzero"`     // pending, opted_in, opted_out
+	Source     Opt[string]    `json:"source,omitzero"`     // where the consent came from
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
 }
@@ -2504,15 +2504,15 @@ type EmailOptInUpdateInput struct {
 	Email     Opt[string] `json:"email,omitzero"`
 	ContactID Opt[string] `json:"contactId,omitzero"`
 	Status    Opt[string] `json:"status,omitzero"` // pending, opted_in, opted_out
-	Source    Opt[string] `json:"source,omitzero"`
+	Source    Opt[string] `json:"source,omitzero"` // where the consent came from
 }
 
 // EmailTemplateCreateInput is what email_templates.create takes.
 type EmailTemplateCreateInput struct {
 	Name        string      `json:"name"`
 	Description Opt[string] `json:"description,omitzero"`
-	Subject     string      `json:"subject"`
-	Body        string      `json:"body"`
+	Subject     string      `json:"subject"`              // with placeholders
+	Body        string      `json:"body"`                 // with placeholders like {{ customer.name }}
 	BodyFormat  Opt[string] `json:"bodyFormat,omitzero"`  // markdown, html
 	Status      Opt[string] `json:"status,omitzero"`      // active, archived
 	TemplateKey Opt[string] `json:"templateKey,omitzero"` // invoice, invoice_reminder, payment_receipt
@@ -2543,8 +2543,8 @@ type EmailTemplatePreviewInput struct {
 type EmailTemplateUpdateInput struct {
 	Name        Opt[string] `json:"name,omitzero"`
 	Description Opt[string] `json:"description,omitzero"`
-	Subject     Opt[string] `json:"subject,omitzero"`
-	Body        Opt[string] `json:"body,omitzero"`
+	Subject     Opt[string] `json:"subject,omitzero"`     // with placeholders
+	Body        Opt[string] `json:"body,omitzero"`        // with placeholders like {{ customer.name }}
 	BodyFormat  Opt[string] `json:"bodyFormat,omitzero"`  // markdown, html
 	Status      Opt[string] `json:"status,omitzero"`      // active, archived
 	TemplateKey Opt[string] `json:"templateKey,omitzero"` // invoice, invoice_reminder, payment_receipt
@@ -2566,8 +2566,8 @@ type EventListParams struct {
 
 // FileAccessLinkCreateInput is what files.access_links.create takes.
 type FileAccessLinkCreateInput struct {
-	ExpiresAt    Opt[time.Time] `json:"expiresAt,omitzero"` // must be in the future
-	MaxDownloads Opt[int64]     `json:"maxDownloads,omitzero"`
+	ExpiresAt    Opt[time.Time] `json:"expiresAt,omitzero"`    // must be in the future
+	MaxDownloads Opt[int64]     `json:"maxDownloads,omitzero"` // by default unlimited
 }
 
 // FileAccessLinkListParams is what files.access_links.list takes.
@@ -2676,7 +2676,7 @@ type InvoiceCreateInput struct {
 	PricesIncludeTax   Opt[bool]        `json:"pricesIncludeTax,omitzero"` // by default taxes are added to the prices
 	Notes              Opt[string]      `json:"notes,omitzero"`
 	Terms              Opt[string]      `json:"terms,omitzero"`
-	Data               map[string]any   `json:"data,omitzero"`
+	Data               map[string]any   `json:"data,omitzero"` // anything to keep with the invoice
 }
 
 // InvoiceCreditNoteCreateInput is what invoices.credit_notes.create takes.
@@ -2777,7 +2777,7 @@ type InvoiceUpdateInput struct {
 	PricesIncludeTax   Opt[bool]        `json:"pricesIncludeTax,omitzero"` // by default taxes are added to the prices
 	Notes              Opt[string]      `json:"notes,omitzero"`
 	Terms              Opt[string]      `json:"terms,omitzero"`
-	Data               map[string]any   `json:"data,omitzero"`
+	Data               map[string]any   `json:"data,omitzero"` // anything to keep with the invoice
 }
 
 // MemberListParams is what members.list takes.
@@ -2816,7 +2816,7 @@ type MessageContactListParams struct {
 
 // MessageCreateInput is what messages.create takes.
 type MessageCreateInput struct {
-	To          any            `json:"to"` // an address or an array of up to 50
+	To          any            `json:"to"` // up to 50 addresses, or a single one
 	Cc          any            `json:"cc,omitzero"`
 	Bcc         any            `json:"bcc,omitzero"`
 	From        Opt[string]    `json:"from,omitzero"` // with or without a name; no-reply@ the service's by default
@@ -2897,12 +2897,12 @@ type OperationListParams struct {
 // PropertyDefinitionCreateInput is what property_definitions.create takes.
 type PropertyDefinitionCreateInput struct {
 	ObjectType  string        `json:"objectType"` // contact, customer, business
-	Key         string        `json:"key"`
+	Key         string        `json:"key"`        // like shoe_size; unique per object type
 	Name        string        `json:"name"`
 	Description Opt[string]   `json:"description,omitzero"`
-	ValueType   string        `json:"valueType"`        // text, number, boolean, date, url, select, multi_select
-	Options     Opt[[]string] `json:"options,omitzero"` // required for select and multi_select, refused for other types
-	IsRequired  Opt[bool]     `json:"isRequired,omitzero"`
+	ValueType   string        `json:"valueType"`           // text, number, boolean, date, url, select, multi_select
+	Options     Opt[[]string] `json:"options,omitzero"`    // required for select and multi_select, refused for other types
+	IsRequired  Opt[bool]     `json:"isRequired,omitzero"` // whether forms should ask for it; not enforced
 }
 
 // PropertyDefinitionListParams is what property_definitions.list takes.
@@ -2926,7 +2926,7 @@ type PropertyDefinitionUpdateInput struct {
 	Name        Opt[string]   `json:"name,omitzero"`
 	Description Opt[string]   `json:"description,omitzero"`
 	Options     Opt[[]string] `json:"options,omitzero"`
-	IsRequired  Opt[bool]     `json:"isRequired,omitzero"`
+	IsRequired  Opt[bool]     `json:"isRequired,omitzero"` // whether forms should ask for it; not enforced
 }
 
 // ProposalCreateInput is what proposals.create takes.
@@ -3224,9 +3224,9 @@ func newAutomationsResource(c *caller) *AutomationsResource {
 	return &AutomationsResource{c, newAutomationsExecutionsResource(c)}
 }
 
-// Create: Create an automation. Steps run in order; a refused step ends the execution. A step's input is the
-// operation's whole input as one object, path fields included. Its texts may have placeholders over event, input
-// and what earlier steps saved; a text that is a single placeholder becomes the value itself. An automation acts
+// Create: Create an automation. Steps run in order, with placeholders over event, input and what earlier steps
+// saved in their texts. A refused step ends the execution. A step's input is the operation's whole input as one
+// object, path fields included. A text that is a single placeholder becomes the value itself. An automation acts
 // with the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so
 // is an event whose resource the caller may not read.
 func (r *AutomationsResource) Create(ctx context.Context, input AutomationCreateInput, options ...Option) (*Automation, error) {
@@ -3476,8 +3476,8 @@ func newBusinessesPropertiesResource(c *caller) *BusinessesPropertiesResource {
 	return &BusinessesPropertiesResource{c}
 }
 
-// Create: Give a business a property value. A confirmed value replaces the one confirmed before. A value from an
-// agent is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings.
+// Create: Give a business a property value. A value from an agent is a suggestion unless it says otherwise. A
+// confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings.
 func (r *BusinessesPropertiesResource) Create(ctx context.Context, businessID string, input BusinessPropertyCreateInput, options ...Option) (*PropertyValue, error) {
 	return call[PropertyValue](ctx, r.c, Request{Method: "POST", Path: "/v1/businesses/" + url.PathEscape(businessID) + "/properties", Body: input}, options)
 }
@@ -3683,7 +3683,7 @@ func newContactsPhoneNumbersResource(c *caller) *ContactsPhoneNumbersResource {
 	return &ContactsPhoneNumbersResource{c}
 }
 
-// Create: Add a phone number to a contact. Numbers are stored as E.164. A number without + needs countryCode.
+// Create: Add a phone number to a contact. A number without + needs countryCode. Numbers are stored as E.164.
 func (r *ContactsPhoneNumbersResource) Create(ctx context.Context, contactID string, input ContactPhoneNumberCreateInput, options ...Option) (*PhoneNumber, error) {
 	return call[PhoneNumber](ctx, r.c, Request{Method: "POST", Path: "/v1/contacts/" + url.PathEscape(contactID) + "/phone-numbers", Body: input}, options)
 }
@@ -3722,8 +3722,8 @@ func newContactsPropertiesResource(c *caller) *ContactsPropertiesResource {
 	return &ContactsPropertiesResource{c}
 }
 
-// Create: Give a contact a property value. A confirmed value replaces the one confirmed before. A value from an
-// agent is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings.
+// Create: Give a contact a property value. A value from an agent is a suggestion unless it says otherwise. A
+// confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings.
 func (r *ContactsPropertiesResource) Create(ctx context.Context, contactID string, input ContactPropertyCreateInput, options ...Option) (*PropertyValue, error) {
 	return call[PropertyValue](ctx, r.c, Request{Method: "POST", Path: "/v1/contacts/" + url.PathEscape(contactID) + "/properties", Body: input}, options)
 }
@@ -3878,8 +3878,8 @@ func newCustomersPropertiesResource(c *caller) *CustomersPropertiesResource {
 	return &CustomersPropertiesResource{c}
 }
 
-// Create: Give a customer a property value. A confirmed value replaces the one confirmed before. A value from an
-// agent is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings.
+// Create: Give a customer a property value. A value from an agent is a suggestion unless it says otherwise. A
+// confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings.
 func (r *CustomersPropertiesResource) Create(ctx context.Context, customerID string, input CustomerPropertyCreateInput, options ...Option) (*PropertyValue, error) {
 	return call[PropertyValue](ctx, r.c, Request{Method: "POST", Path: "/v1/customers/" + url.PathEscape(customerID) + "/properties", Body: input}, options)
 }
@@ -4091,8 +4091,8 @@ func (r *DomainsDNSRecordsResource) ListAll(ctx context.Context, domainID string
 	return all[DNSRecord](ctx, r.c, "/v1/domains/"+url.PathEscape(domainID)+"/dns-records", queryOf(params), false, options)
 }
 
-// Update: Replace a DNS record. The record keeps its id. The content must match the type. MX and SRV records
-// need a priority. A CNAME cannot be beside other records of its name, nor at the apex.
+// Update: Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME
+// cannot be beside other records of its name, nor at the apex. The record keeps its id.
 func (r *DomainsDNSRecordsResource) Update(ctx context.Context, domainID string, recordID string, input DomainDNSRecordUpdateInput, options ...Option) (*DNSRecord, error) {
 	return call[DNSRecord](ctx, r.c, Request{Method: "PUT", Path: "/v1/domains/" + url.PathEscape(domainID) + "/dns-records/" + url.PathEscape(recordID), Body: input}, options)
 }
@@ -4260,8 +4260,8 @@ func (r *DomainsResource) Quote(ctx context.Context, params DomainQuoteParams, o
 	return call[Quote](ctx, r.c, Request{Method: "GET", Path: "/v1/domain-registrations/quote", Query: queryOf(params)}, options)
 }
 
-// Register: Register a domain and charge the default card. Availability and price are checked again before the
-// charge. The registration continues after the answer; follow it at /v1/operations/{operationId}. WHOIS privacy
+// Register: Register a domain and charge the default card. The registration continues after the answer; follow
+// it at /v1/operations/{operationId}. Availability and price are checked again before the charge. WHOIS privacy
 // is always on, and the transfer lock is turned on. A registration that fails is refunded.
 func (r *DomainsResource) Register(ctx context.Context, input DomainRegisterInput, options ...Option) (*Accepted, error) {
 	return call[Accepted](ctx, r.c, Request{Method: "POST", Path: "/v1/domain-registrations", Body: input}, options)
@@ -4897,11 +4897,11 @@ func (r *MessagesResource) Cancel(ctx context.Context, id string, options ...Opt
 	return call[Message](ctx, r.c, Request{Method: "POST", Path: "/v1/messages/" + url.PathEscape(id) + "/cancel"}, options)
 }
 
-// Create: Write a message, and send it unless it is a draft. to, cc and bcc take one address or an array,
-// without names. from may have a name: "Business name" <name@example.com>; without one it is the business's. A
-// message needs a subject, or a template that has one; without text, it is derived from the HTML. With
-// scheduledAt it is sent then, otherwise at once; a draft waits for messages.send. Marketing mail goes to each
-// recipient alone, and only to addresses that opted in.
+// Create: Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a
+// draft waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a
+// name: "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a
+// template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient alone,
+// and only to addresses that opted in.
 func (r *MessagesResource) Create(ctx context.Context, input MessageCreateInput, options ...Option) (*Message, error) {
 	return call[Message](ctx, r.c, Request{Method: "POST", Path: "/v1/messages", Body: input}, options)
 }
@@ -4970,8 +4970,8 @@ func newPropertyDefinitionsResource(c *caller) *PropertyDefinitionsResource {
 	return &PropertyDefinitionsResource{c}
 }
 
-// Create: Define a property of contacts, customers or businesses. Key, object type and value type never change.
-// A select or multi_select needs options.
+// Create: Define a property of contacts, customers or businesses. A select or multi_select needs options. Key,
+// object type and value type never change.
 func (r *PropertyDefinitionsResource) Create(ctx context.Context, input PropertyDefinitionCreateInput, options ...Option) (*PropertyDefinition, error) {
 	return call[PropertyDefinition](ctx, r.c, Request{Method: "POST", Path: "/v1/property-definitions", Body: input}, options)
 }
@@ -5021,9 +5021,10 @@ func (r *ProposalsResource) Cancel(ctx context.Context, id string, options ...Op
 	return call[Proposal](ctx, r.c, Request{Method: "POST", Path: "/v1/proposals/" + url.PathEscape(id) + "/cancel"}, options)
 }
 
-// Create: Rehearse operation calls and propose them. The steps run for real and are undone; effects[] tells what
-// they would do. It is planned when you may do every step yourself: execute it, or leave it as a dry run. It is
-// pending when a person must decide first. A step's texts may have placeholders over what earlier steps saved.
+// Create: Rehearse operation calls and propose them. The steps run for real and are undone; a planned one is
+// yours to execute, a pending one waits for a person. effects[] tells what the steps would do. It is planned
+// when you may do every step yourself; not executed, it is a dry run. A step's texts may have placeholders over
+// what earlier steps saved.
 func (r *ProposalsResource) Create(ctx context.Context, input ProposalCreateInput, options ...Option) (*Proposal, error) {
 	return call[Proposal](ctx, r.c, Request{Method: "POST", Path: "/v1/proposals", Body: input}, options)
 }

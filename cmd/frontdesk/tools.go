@@ -7,12 +7,13 @@ import (
 )
 
 type toolsCommand struct {
-	Query string `arg:"" optional:"" help:"As in the address: tools=compact, toolsets=mail,invoices or readonly=1."`
+	Query  string `arg:"" optional:"" help:"As in the address: tools=compact, toolsets=mail,invoices or readonly=1."`
+	Preset string `default:"all" enum:"all,helper,read,none" help:"What the agent may do: all, helper, read or none."`
 }
 
-// Run prints the tools that an agent's client with every right is told of.
+// Run prints the tools that an agent's client is told of.
 func (c toolsCommand) Run(out *streams) error {
-	text, err := app.Tools(c.Query)
+	text, err := app.Tools(c.Query, c.Preset)
 	if err != nil {
 		return err
 	}

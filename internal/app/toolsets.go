@@ -1,6 +1,9 @@
 package app
 
-import "frontdesk/internal/door/mcp"
+import (
+	"frontdesk/internal/account"
+	"frontdesk/internal/door/mcp"
+)
 
 // toolsets are names under which agents' clients ask for the tools of several
 // resources at once (/mcp?toolsets=mail,invoices), beside the resources' own names.
@@ -14,9 +17,11 @@ var toolsets = map[string][]string{
 var daily = []string{"contacts_list", "contacts_get", "contacts_create", "tasks_list", "tasks_create",
 	"threads_list", "messages_list", "messages_get", "messages_create", "invoices_list", "proposals_get"}
 
-// Tools is what an agent's client with every right is told of the tools at /mcp with
-// this query.
-func Tools(query string) ([]byte, error) {
+// Tools is what the client of an agent with a preset is told of the tools at /mcp
+// with this query.
+func Tools(query, preset string) ([]byte, error) {
 	d := &mcp.Door{Toolsets: toolsets, Daily: daily}
-	return d.List(Describe(), query)
+	catalog := Describe()
+	agent := account.Agent{Permissions: account.Preset(preset)}
+	return d.List(catalog, query, agent.Allowed(), account.PresetTools(preset) == account.ToolsCompact)
 }

@@ -90,7 +90,8 @@ func (c *command) do(step object) (object, error) {
 			h["webhook-id"].(string), "--timestamp", h["webhook-timestamp"].(string), "--signature",
 			h["webhook-signature"].(string), "--file", "-")
 	case "wait":
-		return c.run("", "proposals", "wait", step["path"].([]any)[0].(string))
+		return c.run("", append([]string{"proposals", "wait", step["path"].([]any)[0].(string)},
+			settings(step["via"])...)...)
 	case "upload":
 		return c.run("", "files", "upload", "--file", step["file"].(string))
 	case "stream":

@@ -1,6 +1,7 @@
 // Command clients has one scenario played by every client of clients/ and by
 // frontdesk api, against real servers on both engines. All must see the same.
-// Then connections are cut at random bytes, and no effect may happen twice.
+// Then connections are cut at random bytes, and no effect may happen twice. At the
+// end a page in Chromium imports the client for TypeScript and works with it.
 //
 // With -bench it measures what a call costs beside one without a client.
 package main
@@ -65,8 +66,9 @@ func judge(binary, folder, postgres string) error {
 					difference(first, got))
 			}
 		}
-		fmt.Printf("judge-clients: %s: %d steps, the same for all %d clients; %d connections cut, nothing twice (%.0f s)\n",
-			engine.name, len(steps), len(clients), cuts, time.Since(began).Seconds())
+		fmt.Printf("judge-clients: %s: %d steps, the same for all %d clients; %d connections cut, nothing twice; "+
+			"a page in Chromium works with the client (%.0f s)\n", engine.name, len(steps), len(clients), cuts,
+			time.Since(began).Seconds())
 	}
 	return os.WriteFile(filepath.Join(folder, "transcript.json"), []byte(first), 0o644)
 }
@@ -112,6 +114,9 @@ func onEngine(binary, folder, database string, steps []object) (map[string]strin
 	wait.Wait()
 	if len(failures) > 0 {
 		return nil, 0, fmt.Errorf("%s", strings.Join(failures, "\n"))
+	}
+	if err := inBrowser(s); err != nil {
+		return nil, 0, fmt.Errorf("in a browser: %w", err)
 	}
 	return transcripts, cuts, nil
 }

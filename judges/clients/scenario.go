@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,6 +63,8 @@ func (w *world) step(step object) error {
 		return w.webhook(s)
 	case s["do"] == "propose":
 		return w.propose(s)
+	case s["do"] == "await":
+		return w.await(s)
 	case s["do"] == "upload":
 		path := filepath.Join(w.scratch, s["name"].(string))
 		if err := os.WriteFile(path, []byte(s["text"].(string)), 0o644); err != nil {
@@ -206,6 +209,75 @@ func (w *world) propose(s object) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// await has a client wait for what ends only while it waits: a proposal whose step
+// is answered elsewhere, by a receiver that holds its answer until the client's
+// question has come.
+func (w *world) await(s object) error {
+	knocked, release := make(chan struct{}, 1), make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case knocked <- struct{}{}:
+		default: // once is enough
+		}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer receiver.Close()
+	hook, err := w.take(object{"do": "call", "call": "webhooks.create", "input": object{"url": receiver.URL,
+		"events": []any{"file.deleted"}}, "keep": []any{"status"}}, nil)
+	if err != nil {
+		return err
+	}
+	keep := []any{"status", "title", "totals"}
+	steps := []any{object{"operation": "webhooks.test", "input": object{"id": at(hook["data"], "id")}}}
+	proposal, err := w.take(object{"do": "call", "call": "proposals.create", "input": object{"title": s["title"],
+		"steps": steps}, "keep": keep}, nil)
+	if err != nil {
+		return err
+	}
+	path := []any{at(proposal["data"], "id")}
+	begun, err := w.take(object{"do": "call", "call": "proposals.execute", "path": path, "keep": keep}, nil)
+	if err != nil {
+		return err
+	}
+	if status := at(begun["data"], "status"); status != "executing" {
+		return fmt.Errorf("it is %v while its step is not answered", status)
+	}
+	asks := make(chan struct{}, 1)
+	front, err := w.raw.front(func(r *http.Request) {
+		if r.URL.Query().Get("waitSeconds") != "" {
+			select {
+			case asks <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer front.Close()
+	go func() {
+		defer close(release)
+		for _, c := range []chan struct{}{knocked, asks} {
+			select {
+			case <-c:
+			case <-time.After(time.Minute): // the answer to wait says what is wrong
+			}
+		}
+	}()
+	done, err := w.take(object{"do": "wait", "path": path, "keep": keep}, object{"baseUrl": front.URL,
+		"apiKey": w.raw.key})
+	if err != nil {
+		return err
+	}
+	if status := at(done["data"], "status"); status != "executed" {
+		return fmt.Errorf("waited for, it is %v", status)
 	}
 	return nil
 }

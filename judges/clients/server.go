@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -151,6 +153,19 @@ func (r *raw) get(path string) (object, http.Header, error) {
 	defer answer.Body.Close()
 	var out object
 	return out, answer.Header, json.NewDecoder(answer.Body).Decode(&out)
+}
+
+// front is an address before the server's, which shows each request to look on its way.
+func (r *raw) front(look func(*http.Request)) (*httptest.Server, error) {
+	to, err := url.Parse(r.url)
+	if err != nil {
+		return nil, err
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) }}
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		look(q)
+		proxy.ServeHTTP(w, q)
+	})), nil
 }
 
 // named is the name and the type of a file.

@@ -598,8 +598,8 @@ class ContactRowInput(TypedDict):
     first_name: NotRequired[str | None]
     middle_name: NotRequired[str | None]
     last_name: NotRequired[str | None]
-    prefix: NotRequired[str | None]
-    suffix: NotRequired[str | None]
+    prefix: NotRequired[str | None]  # before the name: Dr.
+    suffix: NotRequired[str | None]  # after the name: Jr.
     organization_name: NotRequired[str | None]
     job_title: NotRequired[str | None]
     birthday: NotRequired[_dt.date | None]
@@ -1087,7 +1087,7 @@ class LineItem(Model):
 class LineItemFields(TypedDict):
     description: str
     quantity: NotRequired[str | None]  # a decimal, at most 12 digits before the point and 6 after; default 1
-    unit_amount_cents: int
+    unit_amount_cents: int  # negative: discount
     tax_rate: NotRequired[str | None]  # per cent, 0 to 100, like 20 or 7.5; null is no tax
     tax_name: NotRequired[str | None]  # as the invoice shall call the tax: VAT
     discount_percent: NotRequired[str | None]  # of this line, 0 to 100; or discountCents
@@ -1266,7 +1266,7 @@ class OptInRowInput(TypedDict):
     email: NotRequired[str]
     contact_id: NotRequired[str | None]
     status: NotRequired[Literal["pending", "opted_in", "opted_out"]]
-    source: NotRequired[str | None]
+    source: NotRequired[str | None]  # where the consent came from
     opted_in_at: NotRequired[_dt.datetime | None]  # when it opted in; by default now, for opted_in
     opted_out_at: NotRequired[_dt.datetime | None]  # when it opted out; by default now, for opted_out
 
@@ -1304,7 +1304,7 @@ class PhoneNumber(Model):
 class PhoneNumberFields(TypedDict):
     phone_number: str  # E.164, or national with countryCode
     country_code: NotRequired[str | None]  # the calling code, for example 44
-    national_number: NotRequired[str | None]
+    national_number: NotRequired[str | None]  # checked against phoneNumber
     label: NotRequired[str | None]
 
 
@@ -1600,7 +1600,7 @@ class SkippedRun(Model):
 @dataclass(slots=True, kw_only=True)
 class Step(Model):
     operation: str  # any operation an agent could call, like tasks.create
-    input: Dict[str, Any]  # the whole input, path fields included
+    input: Dict[str, Any]  # with path fields and {{ placeholders }}
     save_as: str | None  # names answer for later steps
 
 
@@ -1613,7 +1613,7 @@ class StepError(Model):
 
 class StepInput(TypedDict):
     operation: str  # any operation an agent could call, like tasks.create
-    input: NotRequired[Mapping[str, Any]]  # the whole input, path fields included
+    input: NotRequired[Mapping[str, Any]]  # with path fields and {{ placeholders }}
     save_as: NotRequired[str | None]  # names answer for later steps
 
 
@@ -1867,11 +1867,11 @@ class AutomationsResource(Resource):
         return AutomationsExecutionsResource(self._client)
 
     def create(self, *, name: str, trigger: TriggerInput, steps: Sequence[StepInput], description: str | None | Omit = OMIT, status: Literal["active", "paused"] | Omit = OMIT, condition: str | None | Omit = OMIT) -> Automation:
-        """Create an automation. Steps run in order; a refused step ends the execution. A step's input is the
-        operation's whole input as one object, path fields included. Its texts may have placeholders over event,
-        input and what earlier steps saved; a text that is a single placeholder becomes the value itself. An
-        automation acts with the permissions of whoever last changed its steps: a step that the caller may not take
-        is refused, and so is an event whose resource the caller may not read.
+        """Create an automation. Steps run in order, with placeholders over event, input and what earlier steps saved
+        in their texts. A refused step ends the execution. A step's input is the operation's whole input as one
+        object, path fields included. A text that is a single placeholder becomes the value itself. An automation
+        acts with the permissions of whoever last changed its steps: a step that the caller may not take is refused,
+        and so is an event whose resource the caller may not read.
         """
         return self._client.call(Automation, "POST", "/v1/automations", body={"name": name, "description": description, "status": status, "trigger": wire(trigger), "condition": condition, "steps": wire(steps)})
 
@@ -2039,8 +2039,8 @@ class BusinessesPropertiesResource(Resource):
     """The operations ``businesses.properties.*``."""
 
     def create(self, business_id: str, *, definition_id: str, value: str | float | bool | Sequence[str], status: Literal["suggested", "confirmed"] | None | Omit = OMIT, sources: Sequence[PropertySourceInput] | Omit = OMIT) -> PropertyValue:
-        """Give a business a property value. A confirmed value replaces the one confirmed before. A value from an agent
-        is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings.
+        """Give a business a property value. A value from an agent is a suggestion unless it says otherwise. A
+        confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings.
         """
         return self._client.call(PropertyValue, "POST", path_of("/v1/businesses/{}/properties", business_id), body={"definitionId": definition_id, "value": value, "status": status, "sources": wire(sources)})
 
@@ -2194,7 +2194,7 @@ class ContactsPhoneNumbersResource(Resource):
     """The operations ``contacts.phone_numbers.*``."""
 
     def create(self, contact_id: str, *, phone_number: str, country_code: str | None | Omit = OMIT, national_number: str | None | Omit = OMIT, label: str | None | Omit = OMIT) -> PhoneNumber:
-        """Add a phone number to a contact. Numbers are stored as E.164. A number without + needs countryCode."""
+        """Add a phone number to a contact. A number without + needs countryCode. Numbers are stored as E.164."""
         return self._client.call(PhoneNumber, "POST", path_of("/v1/contacts/{}/phone-numbers", contact_id), body={"phoneNumber": phone_number, "countryCode": country_code, "nationalNumber": national_number, "label": label})
 
     def delete(self, contact_id: str, phone_number_id: str) -> None:
@@ -2218,8 +2218,8 @@ class ContactsPropertiesResource(Resource):
     """The operations ``contacts.properties.*``."""
 
     def create(self, contact_id: str, *, definition_id: str, value: str | float | bool | Sequence[str], status: Literal["suggested", "confirmed"] | None | Omit = OMIT, sources: Sequence[PropertySourceInput] | Omit = OMIT) -> PropertyValue:
-        """Give a contact a property value. A confirmed value replaces the one confirmed before. A value from an agent
-        is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings.
+        """Give a contact a property value. A value from an agent is a suggestion unless it says otherwise. A confirmed
+        value replaces the one confirmed before. A number may be sent as a string; an array holds strings.
         """
         return self._client.call(PropertyValue, "POST", path_of("/v1/contacts/{}/properties", contact_id), body={"definitionId": definition_id, "value": value, "status": status, "sources": wire(sources)})
 
@@ -2350,8 +2350,8 @@ class CustomersPropertiesResource(Resource):
     """The operations ``customers.properties.*``."""
 
     def create(self, customer_id: str, *, definition_id: str, value: str | float | bool | Sequence[str], status: Literal["suggested", "confirmed"] | None | Omit = OMIT, sources: Sequence[PropertySourceInput] | Omit = OMIT) -> PropertyValue:
-        """Give a customer a property value. A confirmed value replaces the one confirmed before. A value from an agent
-        is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings.
+        """Give a customer a property value. A value from an agent is a suggestion unless it says otherwise. A
+        confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings.
         """
         return self._client.call(PropertyValue, "POST", path_of("/v1/customers/{}/properties", customer_id), body={"definitionId": definition_id, "value": value, "status": status, "sources": wire(sources)})
 
@@ -2508,8 +2508,8 @@ class DomainsDnsRecordsResource(Resource):
         return self._client.pages(DNSRecord, path_of("/v1/domains/{}/dns-records", domain_id), {"limit": limit, "offset": offset, "sortOrder": sort_order, "type": type, "name": name}, False)
 
     def update(self, domain_id: str, record_id: str, *, type: Literal["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SRV", "TXT"], content: str, name: str | None | Omit = OMIT, ttl: int | Omit = OMIT, priority: int | None | Omit = OMIT) -> DNSRecord:
-        """Replace a DNS record. The record keeps its id. The content must match the type. MX and SRV records need a
-        priority. A CNAME cannot be beside other records of its name, nor at the apex.
+        """Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME cannot be
+        beside other records of its name, nor at the apex. The record keeps its id.
         """
         return self._client.call(DNSRecord, "PUT", path_of("/v1/domains/{}/dns-records/{}", domain_id, record_id), body={"type": type, "name": name, "content": content, "ttl": ttl, "priority": priority})
 
@@ -2647,8 +2647,8 @@ class DomainsResource(Resource):
         return self._client.call(Quote, "GET", "/v1/domain-registrations/quote", query={"domain": domain, "periodYears": period_years})
 
     def register(self, *, domain: str, max_amount_cents: int, period_years: int | Omit = OMIT, auto_renew: bool | Omit = OMIT, contact: RegistrantInput | None | Omit = OMIT, contact_id: str | None | Omit = OMIT) -> Accepted:
-        """Register a domain and charge the default card. Availability and price are checked again before the charge.
-        The registration continues after the answer; follow it at /v1/operations/{operationId}. WHOIS privacy is
+        """Register a domain and charge the default card. The registration continues after the answer; follow it at
+        /v1/operations/{operationId}. Availability and price are checked again before the charge. WHOIS privacy is
         always on, and the transfer lock is turned on. A registration that fails is refunded.
         """
         return self._client.call(Accepted, "POST", "/v1/domain-registrations", body={"domain": domain, "periodYears": period_years, "maxAmountCents": max_amount_cents, "autoRenew": auto_renew, "contact": wire(contact), "contactId": contact_id})
@@ -3102,10 +3102,10 @@ class MessagesResource(Resource):
         return self._client.call(Message, "POST", path_of("/v1/messages/{}/cancel", id))
 
     def create(self, *, to: str | Sequence[str], cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | None | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | None | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | Omit = OMIT, invoice_ids: Sequence[str] | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, draft: bool | Omit = OMIT) -> Message:
-        """Write a message, and send it unless it is a draft. to, cc and bcc take one address or an array, without
-        names. from may have a name: "Business name" <name@example.com>; without one it is the business's. A message
-        needs a subject, or a template that has one; without text, it is derived from the HTML. With scheduledAt it
-        is sent then, otherwise at once; a draft waits for messages.send. Marketing mail goes to each recipient
+        """Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a draft
+        waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a name:
+        "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a
+        template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient
         alone, and only to addresses that opted in.
         """
         return self._client.call(Message, "POST", "/v1/messages", body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "draft": draft})
@@ -3148,8 +3148,8 @@ class PropertyDefinitionsResource(Resource):
     """The operations ``property_definitions.*``."""
 
     def create(self, *, object_type: Literal["contact", "customer", "business"], key: str, name: str, value_type: Literal["text", "number", "boolean", "date", "url", "select", "multi_select"], description: str | None | Omit = OMIT, options: Sequence[str] | None | Omit = OMIT, is_required: bool | Omit = OMIT) -> PropertyDefinition:
-        """Define a property of contacts, customers or businesses. Key, object type and value type never change. A
-        select or multi_select needs options.
+        """Define a property of contacts, customers or businesses. A select or multi_select needs options. Key, object
+        type and value type never change.
         """
         return self._client.call(PropertyDefinition, "POST", "/v1/property-definitions", body={"objectType": object_type, "key": key, "name": name, "description": description, "valueType": value_type, "options": wire(options), "isRequired": is_required})
 
@@ -3184,9 +3184,10 @@ class ProposalsResource(Resource):
         return self._client.call(Proposal, "POST", path_of("/v1/proposals/{}/cancel", id))
 
     def create(self, *, title: str, steps: Sequence[StepInput], reason: str | None | Omit = OMIT, expires_at: _dt.datetime | None | Omit = OMIT, replaces_id: str | None | Omit = OMIT) -> Proposal:
-        """Rehearse operation calls and propose them. The steps run for real and are undone; effects[] tells what they
-        would do. It is planned when you may do every step yourself: execute it, or leave it as a dry run. It is
-        pending when a person must decide first. A step's texts may have placeholders over what earlier steps saved.
+        """Rehearse operation calls and propose them. The steps run for real and are undone; a planned one is yours to
+        execute, a pending one waits for a person. effects[] tells what the steps would do. It is planned when you
+        may do every step yourself; not executed, it is a dry run. A step's texts may have placeholders over what
+        earlier steps saved.
         """
         return self._client.call(Proposal, "POST", "/v1/proposals", body={"title": title, "reason": reason, "steps": wire(steps), "expiresAt": wire(expires_at), "replacesId": replaces_id})
 

@@ -607,7 +607,9 @@ export interface ContactRowInput {
   firstName?: string | null
   middleName?: string | null
   lastName?: string | null
+  /** Before the name: Dr. */
   prefix?: string | null
+  /** After the name: Jr. */
   suffix?: string | null
   organizationName?: string | null
   jobTitle?: string | null
@@ -1195,6 +1197,7 @@ export interface LineItemFields {
   description: string
   /** A decimal, at most 12 digits before the point and 6 after; default 1. */
   quantity?: string | null
+  /** Negative: discount. */
   unitAmountCents: number
   /** Per cent, 0 to 100, like 20 or 7.5; null is no tax. */
   taxRate?: string | null
@@ -1408,6 +1411,7 @@ export interface OptInRowInput {
   email?: string
   contactId?: string | null
   status?: 'pending' | 'opted_in' | 'opted_out'
+  /** Where the consent came from. */
   source?: string | null
   /** When it opted in; by default now, for opted_in. */
   optedInAt?: string | Date | null
@@ -1452,6 +1456,7 @@ export interface PhoneNumberFields {
   phoneNumber: string
   /** The calling code, for example 44. */
   countryCode?: string | null
+  /** Checked against phoneNumber. */
   nationalNumber?: string | null
   label?: string | null
 }
@@ -1792,7 +1797,7 @@ export interface SkippedRun {
 export interface Step {
   /** Any operation an agent could call, like tasks.create. */
   operation: string
-  /** The whole input, path fields included. */
+  /** With path fields and {{ placeholders }}. */
   input: Record<string, unknown>
   /** Names answer for later steps. */
   saveAs: string | null
@@ -1808,7 +1813,7 @@ export interface StepError {
 export interface StepInput {
   /** Any operation an agent could call, like tasks.create. */
   operation: string
-  /** The whole input, path fields included. */
+  /** With path fields and {{ placeholders }}. */
   input?: Record<string, unknown>
   /** Names answer for later steps. */
   saveAs?: string | null
@@ -2058,6 +2063,7 @@ export interface AutomationCreateInput {
   description?: string | null
   status?: 'active' | 'paused'
   trigger: TriggerInput
+  /** CEL over event, input: event.data.x == 1. */
   condition?: string | null
   steps: StepInput[]
 }
@@ -2109,6 +2115,7 @@ export interface AutomationOptionsParams {
 /** What automations.preview takes. */
 export interface AutomationPreviewInput {
   trigger: TriggerInput
+  /** CEL over event, input: event.data.x == 1. */
   condition?: string | null
   steps: StepInput[]
   /** For a trigger of kind manual. */
@@ -2130,6 +2137,7 @@ export interface AutomationRunInput {
 export interface AutomationTestInput {
   /** The most events to test. */
   limit?: number
+  /** What the condition and steps see as input. */
   input?: Record<string, unknown>
 }
 
@@ -2139,6 +2147,7 @@ export interface AutomationUpdateInput {
   description?: string | null
   status?: 'active' | 'paused'
   trigger?: TriggerInput
+  /** CEL over event, input: event.data.x == 1. */
   condition?: string | null
   steps?: StepInput[]
 }
@@ -2159,6 +2168,7 @@ export interface BusinessCreateInput {
   legalName?: string | null
   description?: string | null
   industry?: string | null
+  /** An IANA name. */
   timezone?: string
   locale?: string
   currency?: string
@@ -2226,6 +2236,7 @@ export interface BusinessOfferingCreateInput {
   priceCents?: number | null
   /** By default the business's. */
   currency?: string | null
+  /** What the price is for, for example hour. */
   unit?: string | null
   isActive?: boolean
 }
@@ -2250,6 +2261,7 @@ export interface BusinessOfferingUpdateInput {
   description?: string | null
   priceCents?: number | null
   currency?: string
+  /** What the price is for, for example hour. */
   unit?: string | null
   isActive?: boolean
 }
@@ -2258,6 +2270,7 @@ export interface BusinessOfferingUpdateInput {
 export interface BusinessOnlinePresenceCreateInput {
   kind: 'website' | 'facebook' | 'instagram' | 'linkedin' | 'x' | 'youtube' | 'tiktok' | 'google_business' | 'other'
   url: string
+  /** The name there, for example @engines. */
   handle?: string | null
   description?: string | null
 }
@@ -2276,6 +2289,7 @@ export interface BusinessOnlinePresenceListParams {
 export interface BusinessOnlinePresenceUpdateInput {
   kind?: 'website' | 'facebook' | 'instagram' | 'linkedin' | 'x' | 'youtube' | 'tiktok' | 'google_business' | 'other'
   url?: string
+  /** The name there, for example @engines. */
   handle?: string | null
   description?: string | null
 }
@@ -2339,6 +2353,7 @@ export interface BusinessPropertyCreateInput {
   value: string | number | boolean | string[]
   /** By default confirmed; agents suggest. */
   status?: 'suggested' | 'confirmed' | null
+  /** Where the value was found. */
   sources?: PropertySourceInput[]
 }
 
@@ -2367,6 +2382,7 @@ export interface BusinessUpdateInput {
   legalName?: string | null
   description?: string | null
   industry?: string | null
+  /** An IANA name. */
   timezone?: string
   locale?: string
   currency?: string
@@ -2424,7 +2440,9 @@ export interface ContactCreateInput {
   firstName?: string | null
   middleName?: string | null
   lastName?: string | null
+  /** Before the name: Dr. */
   prefix?: string | null
+  /** After the name: Jr. */
   suffix?: string | null
   organizationName?: string | null
   jobTitle?: string | null
@@ -2571,6 +2589,7 @@ export interface ContactPhoneNumberCreateInput {
   phoneNumber: string
   /** The calling code, for example 44. */
   countryCode?: string | null
+  /** Checked against phoneNumber. */
   nationalNumber?: string | null
   label?: string | null
 }
@@ -2599,6 +2618,7 @@ export interface ContactPropertyCreateInput {
   value: string | number | boolean | string[]
   /** By default confirmed; agents suggest. */
   status?: 'suggested' | 'confirmed' | null
+  /** Where the value was found. */
   sources?: PropertySourceInput[]
 }
 
@@ -2626,7 +2646,9 @@ export interface ContactPutByEmailInput {
   firstName?: string | null
   middleName?: string | null
   lastName?: string | null
+  /** Before the name: Dr. */
   prefix?: string | null
+  /** After the name: Jr. */
   suffix?: string | null
   organizationName?: string | null
   jobTitle?: string | null
@@ -2648,7 +2670,9 @@ export interface ContactUpdateInput {
   firstName?: string | null
   middleName?: string | null
   lastName?: string | null
+  /** Before the name: Dr. */
   prefix?: string | null
+  /** After the name: Jr. */
   suffix?: string | null
   organizationName?: string | null
   jobTitle?: string | null
@@ -2753,6 +2777,7 @@ export interface CustomerPropertyCreateInput {
   value: string | number | boolean | string[]
   /** By default confirmed; agents suggest. */
   status?: 'suggested' | 'confirmed' | null
+  /** Where the value was found. */
   sources?: PropertySourceInput[]
 }
 
@@ -3052,6 +3077,7 @@ export interface EmailOptInCreateInput {
   email: string
   contactId?: string | null
   status?: 'pending' | 'opted_in' | 'opted_out'
+  /** Where the consent came from. */
   source?: string | null
   /** When it opted in; by default now, for opted_in. */
   optedInAt?: string | Date | null
@@ -3105,6 +3131,7 @@ export interface EmailOptInUpdateInput {
   email?: string
   contactId?: string | null
   status?: 'pending' | 'opted_in' | 'opted_out'
+  /** Where the consent came from. */
   source?: string | null
 }
 
@@ -3112,7 +3139,9 @@ export interface EmailOptInUpdateInput {
 export interface EmailTemplateCreateInput {
   name: string
   description?: string | null
+  /** With placeholders. */
   subject: string
+  /** With placeholders like {{ customer.name }}. */
   body: string
   bodyFormat?: 'markdown' | 'html'
   status?: 'active' | 'archived'
@@ -3150,7 +3179,9 @@ export interface EmailTemplatePreviewInput {
 export interface EmailTemplateUpdateInput {
   name?: string
   description?: string | null
+  /** With placeholders. */
   subject?: string
+  /** With placeholders like {{ customer.name }}. */
   body?: string
   bodyFormat?: 'markdown' | 'html'
   status?: 'active' | 'archived'
@@ -3183,6 +3214,7 @@ export interface EventListParams {
 export interface FileAccessLinkCreateInput {
   /** Must be in the future. */
   expiresAt?: string | Date | null
+  /** By default unlimited. */
   maxDownloads?: number | null
 }
 
@@ -3318,6 +3350,7 @@ export interface InvoiceCreateInput {
   pricesIncludeTax?: boolean
   notes?: string | null
   terms?: string | null
+  /** Anything to keep with the invoice. */
   data?: Record<string, unknown>
 }
 
@@ -3447,6 +3480,7 @@ export interface InvoiceUpdateInput {
   pricesIncludeTax?: boolean
   notes?: string | null
   terms?: string | null
+  /** Anything to keep with the invoice. */
   data?: Record<string, unknown>
 }
 
@@ -3494,7 +3528,7 @@ export interface MessageContactListParams {
 
 /** What messages.create takes. */
 export interface MessageCreateInput {
-  /** An address or an array of up to 50. */
+  /** Up to 50 addresses, or a single one. */
   to: string | string[]
   cc?: string | string[] | null
   bcc?: string | string[] | null
@@ -3598,12 +3632,14 @@ export interface OperationListParams {
 /** What property_definitions.create takes. */
 export interface PropertyDefinitionCreateInput {
   objectType: 'contact' | 'customer' | 'business'
+  /** Like shoe_size; unique per object type. */
   key: string
   name: string
   description?: string | null
   valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   /** Required for select and multi_select, refused for other types. */
   options?: string[] | null
+  /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
 }
 
@@ -3633,6 +3669,7 @@ export interface PropertyDefinitionUpdateInput {
   name?: string
   description?: string | null
   options?: string[] | null
+  /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
 }
 
@@ -3956,7 +3993,7 @@ export class AutomationsExecutionsResource extends Resource {
 export class AutomationsResource extends Resource {
   readonly executions = new AutomationsExecutionsResource(this.client)
 
-  /** Create an automation. Steps run in order; a refused step ends the execution. A step's input is the operation's whole input as one object, path fields included. Its texts may have placeholders over event, input and what earlier steps saved; a text that is a single placeholder becomes the value itself. An automation acts with the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so is an event whose resource the caller may not read. */
+  /** Create an automation. Steps run in order, with placeholders over event, input and what earlier steps saved in their texts. A refused step ends the execution. A step's input is the operation's whole input as one object, path fields included. A text that is a single placeholder becomes the value itself. An automation acts with the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so is an event whose resource the caller may not read. */
   create(input: AutomationCreateInput, options?: CallOptions): Promise<Automation> {
     return this.client.call({ method: 'POST', path: '/v1/automations', body: input }, options)
   }
@@ -4140,7 +4177,7 @@ export class BusinessesProfileResource extends Resource {
 /** The operations `businesses.properties.*`. */
 export class BusinessesPropertiesResource extends Resource {
 
-  /** Give a business a property value. A confirmed value replaces the one confirmed before. A value from an agent is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings. */
+  /** Give a business a property value. A value from an agent is a suggestion unless it says otherwise. A confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings. */
   create(businessId: string, input: BusinessPropertyCreateInput, options?: CallOptions): Promise<PropertyValue> {
     return this.client.call({ method: 'POST', path: path`/v1/businesses/${businessId}/properties`, body: input }, options)
   }
@@ -4291,7 +4328,7 @@ export class ContactsNotesResource extends Resource {
 /** The operations `contacts.phone_numbers.*`. */
 export class ContactsPhoneNumbersResource extends Resource {
 
-  /** Add a phone number to a contact. Numbers are stored as E.164. A number without + needs countryCode. */
+  /** Add a phone number to a contact. A number without + needs countryCode. Numbers are stored as E.164. */
   create(contactId: string, input: ContactPhoneNumberCreateInput, options?: CallOptions): Promise<PhoneNumber> {
     return this.client.call({ method: 'POST', path: path`/v1/contacts/${contactId}/phone-numbers`, body: input }, options)
   }
@@ -4320,7 +4357,7 @@ export class ContactsPhoneNumbersResource extends Resource {
 /** The operations `contacts.properties.*`. */
 export class ContactsPropertiesResource extends Resource {
 
-  /** Give a contact a property value. A confirmed value replaces the one confirmed before. A value from an agent is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings. */
+  /** Give a contact a property value. A value from an agent is a suggestion unless it says otherwise. A confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings. */
   create(contactId: string, input: ContactPropertyCreateInput, options?: CallOptions): Promise<PropertyValue> {
     return this.client.call({ method: 'POST', path: path`/v1/contacts/${contactId}/properties`, body: input }, options)
   }
@@ -4427,7 +4464,7 @@ export class CustomersBalanceResource extends Resource {
 /** The operations `customers.properties.*`. */
 export class CustomersPropertiesResource extends Resource {
 
-  /** Give a customer a property value. A confirmed value replaces the one confirmed before. A value from an agent is a suggestion unless it says otherwise. A number may be sent as a string; an array holds strings. */
+  /** Give a customer a property value. A value from an agent is a suggestion unless it says otherwise. A confirmed value replaces the one confirmed before. A number may be sent as a string; an array holds strings. */
   create(customerId: string, input: CustomerPropertyCreateInput, options?: CallOptions): Promise<PropertyValue> {
     return this.client.call({ method: 'POST', path: path`/v1/customers/${customerId}/properties`, body: input }, options)
   }
@@ -4581,7 +4618,7 @@ export class DomainsDnsRecordsResource extends Resource {
     return this.client.list(path`/v1/domains/${domainId}/dns-records`, params, false, options)
   }
 
-  /** Replace a DNS record. The record keeps its id. The content must match the type. MX and SRV records need a priority. A CNAME cannot be beside other records of its name, nor at the apex. */
+  /** Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME cannot be beside other records of its name, nor at the apex. The record keeps its id. */
   update(domainId: string, recordId: string, input: DomainDNSRecordUpdateInput, options?: CallOptions): Promise<DNSRecord> {
     return this.client.call({ method: 'PUT', path: path`/v1/domains/${domainId}/dns-records/${recordId}`, body: input }, options)
   }
@@ -4701,7 +4738,7 @@ export class DomainsResource extends Resource {
     return this.client.call({ method: 'GET', path: '/v1/domain-registrations/quote', query: params }, options)
   }
 
-  /** Register a domain and charge the default card. Availability and price are checked again before the charge. The registration continues after the answer; follow it at /v1/operations/{operationId}. WHOIS privacy is always on, and the transfer lock is turned on. A registration that fails is refunded. */
+  /** Register a domain and charge the default card. The registration continues after the answer; follow it at /v1/operations/{operationId}. Availability and price are checked again before the charge. WHOIS privacy is always on, and the transfer lock is turned on. A registration that fails is refunded. */
   register(input: DomainRegisterInput, options?: CallOptions): Promise<Accepted> {
     return this.client.call({ method: 'POST', path: '/v1/domain-registrations', body: input }, options)
   }
@@ -5136,7 +5173,7 @@ export class MessagesResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/messages/${id}/cancel` }, options)
   }
 
-  /** Write a message, and send it unless it is a draft. to, cc and bcc take one address or an array, without names. from may have a name: "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a template that has one; without text, it is derived from the HTML. With scheduledAt it is sent then, otherwise at once; a draft waits for messages.send. Marketing mail goes to each recipient alone, and only to addresses that opted in. */
+  /** Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a name: "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient alone, and only to addresses that opted in. */
   create(input: MessageCreateInput, options?: CallOptions): Promise<Message> {
     return this.client.call({ method: 'POST', path: '/v1/messages', body: input }, options)
   }
@@ -5184,7 +5221,7 @@ export class OperationsResource extends Resource {
 /** The operations `property_definitions.*`. */
 export class PropertyDefinitionsResource extends Resource {
 
-  /** Define a property of contacts, customers or businesses. Key, object type and value type never change. A select or multi_select needs options. */
+  /** Define a property of contacts, customers or businesses. A select or multi_select needs options. Key, object type and value type never change. */
   create(input: PropertyDefinitionCreateInput, options?: CallOptions): Promise<PropertyDefinition> {
     return this.client.call({ method: 'POST', path: '/v1/property-definitions', body: input }, options)
   }
@@ -5223,7 +5260,7 @@ export class ProposalsResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/proposals/${id}/cancel` }, options)
   }
 
-  /** Rehearse operation calls and propose them. The steps run for real and are undone; effects[] tells what they would do. It is planned when you may do every step yourself: execute it, or leave it as a dry run. It is pending when a person must decide first. A step's texts may have placeholders over what earlier steps saved. */
+  /** Rehearse operation calls and propose them. The steps run for real and are undone; a planned one is yours to execute, a pending one waits for a person. effects[] tells what the steps would do. It is planned when you may do every step yourself; not executed, it is a dry run. A step's texts may have placeholders over what earlier steps saved. */
   create(input: ProposalCreateInput, options?: CallOptions): Promise<Proposal> {
     return this.client.call({ method: 'POST', path: '/v1/proposals', body: input }, options)
   }

@@ -28,6 +28,7 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A ` +
 	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you ` +
 	`leave out stays, null clears. A batch takes rows of the same fields. ` +
+	`tools_describe has all that a tool does, takes and answers. ` +
 	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
 	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} ` +
 	`waits for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
@@ -81,7 +82,7 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			if all, ok := out.(*sdk.ListToolsResult); ok && err == nil {
 				out := *all
 				out.Tools = []*sdk.Tool{}
-				return listing{&out, d.visible(from.view, c)}, nil
+				return listing{&out, from.place}, nil
 			}
 			return out, err
 		case "tools/call":
@@ -103,7 +104,7 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 					return nil, err
 				}
 			}
-			if from.view.compact && (p.Name == searchName || p.Name == describeName) {
+			if from.view.compact && p.Name == searchName || p.Name == describeName {
 				return next(ctx, method, r)
 			}
 			if t := d.byName[p.Name]; t == nil || !from.view.reaches(t, c) {
@@ -120,14 +121,16 @@ func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
 	return d.allowance.Look(org, d.Allowances[plan], time.Minute, time.Now())
 }
 
-// listing is the SDK's answer to tools/list with the tools as encoded at start.
-// The SDK would encode each again, and write out every hint that is false.
+// listing is the SDK's answer to tools/list with a text in the place of the tools.
+// The SDK would encode each tool again, and write out every hint that is false; and
+// a hundred kilobytes are read and copied at each step of its way. They come in
+// where the answer is written.
 type listing struct {
 	*sdk.ListToolsResult
-	tools []byte // the list without its brackets
+	place []byte
 }
 
-// MarshalJSON puts the tools into the empty list that the SDK writes.
+// MarshalJSON puts the text into the empty list that the SDK writes.
 func (l listing) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(l.ListToolsResult)
 	if err != nil {
@@ -138,7 +141,7 @@ func (l listing) MarshalJSON() ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("mcp: no empty list of tools in %s", text)
 	}
-	return slices.Concat(before, []byte(empty), l.tools, []byte(`]`), after), nil
+	return slices.Concat(before, []byte(empty), l.place, []byte(`]`), after), nil
 }
 
 // call runs a tool. A refused operation is a result, which the model can read

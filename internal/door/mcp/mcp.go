@@ -147,6 +147,8 @@ func (d *Door) buildTools(c *op.Catalog) {
 type asker struct {
 	login *grant.Login
 	view  view
+	tools []byte // what it is told of, if it asks
+	place []byte // stands for them in the SDK's answer
 }
 
 type askerKey struct{}
@@ -340,9 +342,12 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		d.gated(w, gate, messages, batch)
 		return
 	}
+	from := &asker{login: login, view: v}
 	initializes := false
 	for _, m := range messages {
 		switch m.method {
+		case "tools/list":
+			from.tools, from.place = d.visible(v, login.Caller), fmt.Appendf(nil, "%q", id.New())
 		case "initialize":
 			initializes = true
 		case "subscriptions/listen":
@@ -360,9 +365,9 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		}
 		w.Header().Set(sessionHeader, s)
 	}
-	r = r.WithContext(context.WithValue(r.Context(), askerKey{}, &asker{login, v}))
+	r = r.WithContext(context.WithValue(r.Context(), askerKey{}, from))
 	r.Body = io.NopCloser(bytes.NewReader(text))
-	e := &enveloped{ResponseWriter: w}
+	e := &enveloped{ResponseWriter: w, from: from}
 	d.transport.ServeHTTP(e, r)
 	e.end(messages)
 }

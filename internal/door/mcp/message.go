@@ -176,9 +176,10 @@ func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 }
 
 // enveloped writes the SDK's refusals, which are plain text, as JSON-RPC
-// errors.
+// errors, and the tools into the places that were kept for them.
 type enveloped struct {
 	http.ResponseWriter
+	from    *asker
 	refused int // the status of a refusal, or 0
 	text    []byte
 }
@@ -193,10 +194,24 @@ func (e *enveloped) WriteHeader(status int) {
 }
 
 func (e *enveloped) Write(b []byte) (int, error) {
-	if e.refused == 0 {
-		return e.ResponseWriter.Write(b)
+	if e.refused != 0 {
+		e.text = append(e.text, b...)
+		return len(b), nil
 	}
-	e.text = append(e.text, b...)
+	parts := [][]byte{b}
+	if e.from.place != nil {
+		parts = bytes.Split(b, e.from.place)
+	}
+	for i, part := range parts {
+		if i > 0 {
+			if _, err := e.ResponseWriter.Write(e.from.tools); err != nil {
+				return 0, err
+			}
+		}
+		if _, err := e.ResponseWriter.Write(part); err != nil {
+			return 0, err
+		}
+	}
 	return len(b), nil
 }
 

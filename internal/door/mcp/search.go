@@ -18,7 +18,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The three tools of a compact list that lead to all others.
+// The tools that tell of tools. A compact list has all three; every list has
+// tools_describe, as lists leave out what few calls need.
 const (
 	searchName   = "tools_search"
 	describeName = "tools_describe"
@@ -31,7 +32,7 @@ const (
 	maxQuery     = 400
 )
 
-var describeText = []byte(`{"name":"` + describeName + `","description":"Show the input and result of tools.",` +
+var describeText = []byte(`{"name":"` + describeName + `","description":"Show all that tools do, take and answer.",` +
 	`"inputSchema":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["names"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
 
@@ -105,7 +106,7 @@ func (d *Door) named(v view, c *op.Caller, arguments json.RawMessage) (found []*
 	for _, name := range in.Names {
 		t := d.byName[name]
 		if t == nil || !v.reaches(t, c) {
-			return nil, invalid("Unknown tool: %s. Find it with %s.", name, searchName)
+			return nil, invalid("Unknown tool: %s", name)
 		}
 		found = append(found, t)
 	}

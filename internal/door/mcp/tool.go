@@ -62,10 +62,8 @@ func describe(o, creates *op.Op) *tool {
 			p.Description, p.Default, p.Maximum = "", nil, nil
 		}
 	}
-	text := strings.ReplaceAll(o.Summary, ", newest first", "")
-	if o.Description != "" {
-		text += " " + o.Description
-	}
+	summary := strings.ReplaceAll(o.Summary, ", newest first", "")
+	text := strings.TrimSpace(summary + " " + o.Description)
 	if o.TakesKey() {
 		if schema.Properties[keyArgument] != nil {
 			panic("operation " + o.Name + " has a field " + keyArgument)
@@ -87,7 +85,7 @@ func describe(o, creates *op.Op) *tool {
 	if !slices.Contains(withAnswers, o.Name) {
 		answers = nil
 	}
-	t.text = t.encode(text, listed, answers)
+	t.text = t.encode(leanText(o, summary), listed, answers)
 	t.short = t.encode(firstSentence(text), brief(listed), nil)
 	t.sdk.InputSchema = json.RawMessage(`{"type":"object"}`) // the SDK wants one; the operation reads the arguments
 	return t
@@ -136,8 +134,9 @@ func (t *tool) encode(text string, input, output *jsonschema.Schema) []byte {
 
 // Bounds that a model hardly reaches; a refusal states them.
 const (
-	commonLength = 100
-	commonItems  = 100
+	commonLength  = 100
+	commonItems   = 100
+	commonMaximum = 1_000_000
 )
 
 // shortQueries ends the description of many query fields. The instructions say

@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
+	schema "github.com/google/jsonschema-go/jsonschema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -66,8 +69,9 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: the example: %v", o.Name, err)
 		}
 		_, takes := schema.Properties["idempotencyKey"]
-		if takes != o.TakesKey() {
-			t.Errorf("%s: takes a key: %t, want %t", o.Name, takes, o.TakesKey())
+		must := o.KeyRequired || o.Outward && o.TakesKey() || strings.HasSuffix(o.Name, ".create")
+		if takes && !o.TakesKey() || must && !takes {
+			t.Errorf("%s: is told of a key: %t", o.Name, takes)
 		}
 		for _, f := range o.PathFields() {
 			if !strings.Contains(fmt.Sprint(schema.Required), f) {
@@ -84,7 +88,7 @@ func TestTools(t *testing.T) {
 		t.Helper()
 		got := fine(t, name, a.RPC(t, access, call(name, arguments), session...)).At("structuredContent")
 		describe := call("tools_describe", fmt.Sprintf(`{"names": [%q]}`, name))
-		shown := fine(t, name, at(t, a, access, "?tools=compact", describe))
+		shown := fine(t, name, at(t, a, access, "", describe))
 		schema := shown.At("structuredContent.tools.0.outputSchema").String()
 		if !strings.Contains(schema, `"createdAt":{"type":"string"}`) || strings.Contains(schema, ":true") {
 			t.Errorf("%s: answers as %s", name, schema)
@@ -107,7 +111,7 @@ func TestTools(t *testing.T) {
 	t.Logf("tools/list: %d tools in %d bytes; read-only: %d tools in %d bytes; compact: %d bytes", agents,
 		len(full.Body), reads, len(some.Body), len(compact.Body))
 	// `make bench` counts tokens; about four bytes are one.
-	if len(full.Body) > 500*agents || len(compact.Body) > 6200 {
+	if len(full.Body) > 460*agents || len(compact.Body) > 6200 {
 		t.Errorf("the lists are long: %d bytes for %d tools, compact %d", len(full.Body), agents, len(compact.Body))
 	}
 }
@@ -200,4 +204,43 @@ func cpu() int64 {
 		return 0
 	}
 	return r.Utime.Nano() + r.Stime.Nano()
+}
+
+// idOrTime are the names of ids and times.
+var idOrTime = regexp.MustCompile(`(^id|Id|At|Before|After)$`)
+
+// saysItself are further fields that need no description.
+const saysItself = `address address2 addresses autoRenew bankName bcc bic billToAddressLine1 billToAddressLine2
+	billToCity billToCountry billToEmail billToName billToPostalCode billToState birthday body cc city currency
+	customerSince description domain email emails firstName industry isActive isPrimary jobTitle label lastName
+	legalName line1 line2 lineItems locale middleName name note notes organizationName periodYears phone
+	phoneNumbers postalCode priceCents reason replyTo state stateProvince steps tags terms text title trigger
+	unread url`
+
+// Every field of a tool says what it is, by its name, its choices or a description.
+func TestFieldsExplained(t *testing.T) {
+	var unexplained []string
+	var look func(at string, s *schema.Schema)
+	look = func(at string, s *schema.Schema) {
+		for name, p := range s.Properties {
+			chosen := p.Enum != nil || p.Items != nil && p.Items.Enum != nil
+			if !chosen && p.Description == "" && !idOrTime.MatchString(name) &&
+				!slices.Contains(strings.Fields(saysItself), name) {
+				unexplained = append(unexplained, at+"."+name)
+			}
+			look(at+"."+name, p)
+			if p.Items != nil {
+				look(at+"."+name, p.Items)
+			}
+		}
+	}
+	for _, o := range app.Describe().All() {
+		if o.Doors&op.Agent != 0 && !o.Changes() { // an update takes what the tool that creates explains
+			look(o.Name, o.InputSchema())
+		}
+	}
+	slices.Sort(unexplained)
+	if len(unexplained) > 0 {
+		t.Errorf("describe, or add to saysItself:\n%s", strings.Join(unexplained, "\n"))
+	}
 }

@@ -116,15 +116,15 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 	}
 	if v.compact {
 		add(d.describeSearch(v, c))
-		add(describeText)
 		add(callText)
 	}
+	add(describeText)
 	return text
 }
 
-// List is what a client with every right is told of the tools at an address with
+// List is what a client with these rights is told of the tools at an address with
 // this query, such as tools=compact: the list of tools/list, as JSON.
-func (d *Door) List(c *op.Catalog, query string) ([]byte, error) {
+func (d *Door) List(c *op.Catalog, query string, rights op.Permissions, compact bool) ([]byte, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not the query of an address: %w", query, err)
@@ -132,10 +132,10 @@ func (d *Door) List(c *op.Catalog, query string) ([]byte, error) {
 	d.metrics = newMetrics()
 	d.collect(c)
 	d.collectSets()
-	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{})
+	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{compact: compact})
 	if err != nil {
 		return nil, err
 	}
-	list := d.visible(v, &op.Caller{Permissions: op.Everything()})
+	list := d.visible(v, &op.Caller{Permissions: rights})
 	return slices.Concat([]byte{'['}, list, []byte{']'}), nil
 }

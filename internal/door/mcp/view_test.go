@@ -40,7 +40,7 @@ func TestViews(t *testing.T) {
 		has     string
 		hasNot  string
 	}{
-		{"", nil, "contacts_list contacts_create invoices_list me_get", "tools_search tools_call"},
+		{"", nil, "contacts_list contacts_create invoices_list me_get tools_describe", "tools_search tools_call"},
 		{"?toolsets=mail,%20invoices", nil, "messages_create threads_list email_templates_get invoices_send me_get",
 			"contacts_list tasks_list tools_search"},
 		{"", []string{"X-MCP-Toolsets", "tasks"}, "tasks_create me_get", "contacts_list"},
@@ -61,6 +61,13 @@ func TestViews(t *testing.T) {
 			if strings.Contains(got, " "+name+" ") {
 				t.Errorf("%s %v: %s is there", c.query, c.headers, name)
 			}
+		}
+	}
+	single := len(at(t, a, access, "", list).Parse(t).At("result.tools").String())
+	both := a.RPC(t, access, "["+list+","+strings.Replace(list, "7", "8", 1)+"]", a.Initialize(t, access)[:2]...)
+	for _, part := range []string{"0.result.tools", "1.result.tools"} {
+		if got := len(both.Parse(t).At(part).String()); got != single {
+			t.Errorf("%s of a batch has %d bytes, alone it has %d", part, got, single)
 		}
 	}
 	for query, says := range map[string]string{"?toolsets=post": "mail", "?readonly=maybe": "1 or 0",
@@ -97,7 +104,13 @@ func TestViews(t *testing.T) {
 	if strings.Contains(got, " tools_search ") || !strings.Contains(got, " contacts_update ") {
 		t.Errorf("all of them: %s", got)
 	}
+	_, access, _ = a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "helper"))
+	if got := listed(""); !strings.Contains(got, " tools_search ") || strings.Contains(got, " messages_create ") {
+		t.Errorf("a helper is told of %s", got)
+	}
 	_, reader, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	failed(t, "hidden from a reader", at(t, a, reader, "", call("tools_describe", `{"names": ["contacts_create"]}`)),
+		invalid)
 	failed(t, "without the right", at(t, a, reader, "?tools=compact", call("tools_call", wrapped)), invalid)
 	search := call("tools_search", `{"query": "create a contact"}`)
 	found := fine(t, "search", at(t, a, reader, "?tools=compact", search))

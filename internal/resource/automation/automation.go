@@ -68,9 +68,9 @@ var (
 const exampleID = `"id": "5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"`
 
 func (s *Service) automationOperations() []*op.Op {
-	const steps = "Steps run in order; a refused step ends the execution. A step's input is the operation's whole " +
-		"input as one object, path fields included. Its texts may have placeholders over event, input and what " +
-		"earlier steps saved; a text that is a single placeholder becomes the value itself. An automation acts with " +
+	const steps = "Steps run in order, with placeholders over event, input and what earlier steps saved in their " +
+		"texts. A refused step ends the execution. A step's input is the operation's whole input as one object, path " +
+		"fields included. A text that is a single placeholder becomes the value itself. An automation acts with " +
 		"the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so " +
 		"is an event whose resource the caller may not read."
 	return []*op.Op{
@@ -183,7 +183,7 @@ type automationCreate struct {
 	Description *string `json:"description" max:"10000"`
 	Status      Status  `json:"status" default:"active" enum:"active,paused"`
 	Trigger     Trigger `json:"trigger"`
-	Condition   *string `json:"condition" min:"1" max:"2000"`
+	Condition   *string `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
 	Steps       []Step  `json:"steps" min:"1" max:"20"`
 }
 
@@ -314,7 +314,7 @@ type automationUpdate struct {
 	Description op.Opt[string]    `json:"description" max:"10000"`
 	Status      op.Maybe[Status]  `json:"status" enum:"active,paused"`
 	Trigger     op.Maybe[Trigger] `json:"trigger"`
-	Condition   op.Opt[string]    `json:"condition" min:"1" max:"2000"`
+	Condition   op.Opt[string]    `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
 	Steps       op.Maybe[[]Step]  `json:"steps" min:"1" max:"20"`
 }
 

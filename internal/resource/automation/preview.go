@@ -50,7 +50,7 @@ type SeenValue struct {
 
 type automationPreview struct {
 	Trigger   Trigger        `json:"trigger"`
-	Condition *string        `json:"condition" min:"1" max:"2000"`
+	Condition *string        `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
 	Steps     []Step         `json:"steps" min:"1" max:"20"`
 	Input     jsontext.Value `json:"input,omitempty" kinds:"object" doc:"for a trigger of kind manual"`
 	Days      int            `json:"days" default:"30" min:"1" max:"30"`

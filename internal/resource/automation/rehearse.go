@@ -43,7 +43,7 @@ type RehearsedStep struct {
 type automationTest struct {
 	automationRef
 	Limit int            `json:"limit" default:"10" min:"1" max:"20" doc:"the most events to test"`
-	Input jsontext.Value `json:"input,omitempty" kinds:"object"`
+	Input jsontext.Value `json:"input,omitempty" kinds:"object" doc:"what the condition and steps see as input"`
 }
 
 // maxRehearsed bounds the inputs of all steps for all events together.

@@ -19,7 +19,7 @@ import (
 // Step is one call of an operation.
 type Step struct {
 	Operation string         `json:"operation" min:"1" doc:"any operation an agent could call, like tasks.create"`
-	Input     jsontext.Value `json:"input" optional:"yes" kinds:"object" doc:"the whole input, path fields included"`
+	Input     jsontext.Value `json:"input" optional:"yes" kinds:"object" doc:"with path fields and {{ placeholders }}"`
 	SaveAs    *string        `json:"saveAs" pattern:"^[A-Za-z_][A-Za-z0-9_]{0,62}$" doc:"names answer for later steps"`
 }
 

@@ -145,7 +145,7 @@ type businessCreate struct {
 	LegalName   *string `json:"legalName"`
 	Description *string `json:"description" max:"10000"`
 	Industry    *string `json:"industry"`
-	Timezone    string  `json:"timezone" default:"UTC" format:"timezone"`
+	Timezone    string  `json:"timezone" default:"UTC" format:"timezone" doc:"an IANA name"`
 	Locale      string  `json:"locale" default:"en-US" format:"locale"`
 	Currency    string  `json:"currency" default:"usd" format:"currency"`
 	LogoFileID  *id.ID  `json:"logoFileId" ref:"files"`
@@ -192,7 +192,7 @@ type businessUpdate struct {
 	LegalName   op.Opt[string]   `json:"legalName"`
 	Description op.Opt[string]   `json:"description" max:"10000"`
 	Industry    op.Opt[string]   `json:"industry"`
-	Timezone    op.Maybe[string] `json:"timezone" format:"timezone"`
+	Timezone    op.Maybe[string] `json:"timezone" format:"timezone" doc:"an IANA name"`
 	Locale      op.Maybe[string] `json:"locale" format:"locale"`
 	Currency    op.Maybe[string] `json:"currency" format:"currency"`
 	LogoFileID  op.Opt[id.ID]    `json:"logoFileId" ref:"files"`

@@ -93,7 +93,7 @@ type offeringAdd struct {
 	Description *string `json:"description" max:"10000"`
 	PriceCents  *int64  `json:"priceCents" min:"0"`
 	Currency    *string `json:"currency" format:"currency" doc:"by default the business's"`
-	Unit        *string `json:"unit"`
+	Unit        *string `json:"unit" doc:"what the price is for, for example hour"`
 	IsActive    bool    `json:"isActive" default:"true"`
 }
 
@@ -131,7 +131,7 @@ type offeringUpdate struct {
 	Description op.Opt[string]   `json:"description" max:"10000"`
 	PriceCents  op.Opt[int64]    `json:"priceCents" min:"0"`
 	Currency    op.Maybe[string] `json:"currency" format:"currency"`
-	Unit        op.Opt[string]   `json:"unit"`
+	Unit        op.Opt[string]   `json:"unit" doc:"what the price is for, for example hour"`
 	IsActive    op.Maybe[bool]   `json:"isActive"`
 }
 

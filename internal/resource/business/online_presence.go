@@ -80,7 +80,7 @@ type onlinePresenceAdd struct {
 	businessRef
 	Kind        string  `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
 	URL         string  `json:"url" format:"url" max:"2048"`
-	Handle      *string `json:"handle"`
+	Handle      *string `json:"handle" doc:"the name there, for example @engines"`
 	Description *string `json:"description" max:"10000"`
 }
 
@@ -108,7 +108,7 @@ type onlinePresenceUpdate struct {
 	Kind op.Maybe[string] `json:"kind" enum:"website,facebook,instagram,linkedin,x,youtube,tiktok,google_business,other"`
 
 	URL         op.Maybe[string] `json:"url" format:"url" max:"2048"`
-	Handle      op.Opt[string]   `json:"handle"`
+	Handle      op.Opt[string]   `json:"handle" doc:"the name there, for example @engines"`
 	Description op.Opt[string]   `json:"description" max:"10000"`
 }
 

@@ -159,8 +159,8 @@ type contactCreate struct {
 	FirstName        *string     `json:"firstName"`
 	MiddleName       *string     `json:"middleName"`
 	LastName         *string     `json:"lastName"`
-	Prefix           *string     `json:"prefix"`
-	Suffix           *string     `json:"suffix"`
+	Prefix           *string     `json:"prefix" doc:"before the name: Dr."`
+	Suffix           *string     `json:"suffix" doc:"after the name: Jr."`
 	OrganizationName *string     `json:"organizationName"`
 	JobTitle         *string     `json:"jobTitle"`
 	Birthday         *clock.Date `json:"birthday"`
@@ -286,8 +286,8 @@ type contactChanges struct {
 	FirstName        op.Opt[string]     `json:"firstName"`
 	MiddleName       op.Opt[string]     `json:"middleName"`
 	LastName         op.Opt[string]     `json:"lastName"`
-	Prefix           op.Opt[string]     `json:"prefix"`
-	Suffix           op.Opt[string]     `json:"suffix"`
+	Prefix           op.Opt[string]     `json:"prefix" doc:"before the name: Dr."`
+	Suffix           op.Opt[string]     `json:"suffix" doc:"after the name: Jr."`
 	OrganizationName op.Opt[string]     `json:"organizationName"`
 	JobTitle         op.Opt[string]     `json:"jobTitle"`
 	Birthday         op.Opt[clock.Date] `json:"birthday"`

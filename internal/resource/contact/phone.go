@@ -46,7 +46,7 @@ func phoneNumberOperations() []*op.Op {
 			Name:        "contacts.phone_numbers.create",
 			Route:       "POST /v1/contacts/{id}/phone-numbers",
 			Summary:     "Add a phone number to a contact.",
-			Description: "Numbers are stored as E.164. A number without + needs countryCode.",
+			Description: "A number without + needs countryCode. Numbers are stored as E.164.",
 			Events:      []string{"contact.phone_number.created"},
 			Example:     `{"id": ` + exampleID + `, "phoneNumber": "+442079460018", "label": "work"}`,
 		}, addPhoneNumber),
@@ -76,7 +76,7 @@ func phoneNumberOperations() []*op.Op {
 type phoneNumberFields struct {
 	PhoneNumber    string  `json:"phoneNumber" min:"1" doc:"E.164, or national with countryCode"`
 	CountryCode    *string `json:"countryCode" max:"4" doc:"the calling code, for example 44"`
-	NationalNumber *string `json:"nationalNumber"`
+	NationalNumber *string `json:"nationalNumber" doc:"checked against phoneNumber"`
 	Label          *string `json:"label"`
 
 	number parsedNumber

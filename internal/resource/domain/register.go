@@ -22,8 +22,8 @@ func (d *Domains) registerOperations() []*op.Op {
 			Rehearses: true,
 			Route:     "POST /v1/domain-registrations",
 			Summary:   "Register a domain and charge the default card.",
-			Description: "Availability and price are checked again before the charge. The registration continues " +
-				"after the answer; follow it at /v1/operations/{operationId}. WHOIS privacy is always on, and the " +
+			Description: "The registration continues after the answer; follow it at /v1/operations/{operationId}. " +
+				"Availability and price are checked again before the charge. WHOIS privacy is always on, and the " +
 				"transfer lock is turned on. A registration that fails is refunded.",
 			Status:      202,
 			Resource:    "domains",

@@ -99,7 +99,7 @@ func listLinks(ctx context.Context, c *op.Call, in linkList) (*op.List[AccessLin
 type linkCreate struct {
 	ID           id.ID       `path:"id" doc:"the file"`
 	ExpiresAt    *clock.Time `json:"expiresAt" doc:"must be in the future"`
-	MaxDownloads *int64      `json:"maxDownloads" min:"1" max:"1000000000"`
+	MaxDownloads *int64      `json:"maxDownloads" min:"1" max:"1000000000" doc:"by default unlimited"`
 }
 
 func (in *linkCreate) Prepare(_ context.Context, c *op.Call) error {

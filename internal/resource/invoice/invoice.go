@@ -247,7 +247,7 @@ type invoiceFields struct {
 	PricesIncludeTax   op.Maybe[bool]     `json:"pricesIncludeTax" doc:"by default taxes are added to the prices"`
 	Notes              op.Opt[string]     `json:"notes" max:"10000"`
 	Terms              op.Opt[string]     `json:"terms" max:"10000"`
-	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object"`
+	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object" doc:"anything to keep with the invoice"`
 }
 
 // price checks the amounts that were sent, each alone.

@@ -209,16 +209,16 @@ func (m *Messages) messageOperations() []*op.Op {
 			Outward: true,
 			Route:   "POST /v1/messages",
 			Summary: "Write a message, and send it unless it is a draft.",
-			Description: "to, cc and bcc take one address or an array, without names. from may have a name: " +
+			Description: "It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. " +
+				"to, cc and bcc take one address or an array, without names. from may have a name: " +
 				"\"Business name\" <name@example.com>; without one it is the business's. A message needs a subject, " +
-				"or a template that has one; without text, it is derived from the HTML. With scheduledAt it is sent " +
-				"then, otherwise at once; a draft waits for messages.send. Marketing mail goes to each " +
+				"or a template that has one; without text, it is derived from the HTML. Marketing mail goes to each " +
 				"recipient alone, and only to addresses that opted in.",
 			Errors: []*fault.Kind{
 				OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop, file.LimitReached,
 			},
 			Events: []string{"message.created"},
-			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", ` +
+			Example: `{"to": ["ada@example.com"], "subject": "Your drawings", "text": "Dear Ada, here they are.", ` +
 				`"draft": true}`,
 		}, m.createMessage),
 		op.Read(op.Spec{

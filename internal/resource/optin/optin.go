@@ -128,7 +128,7 @@ type optInCreate struct {
 	Email      string      `json:"email" format:"email"`
 	ContactID  *id.ID      `json:"contactId" ref:"contacts"`
 	Status     Status      `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
-	Source     *string     `json:"source"`
+	Source     *string     `json:"source" doc:"where the consent came from"`
 	OptedInAt  *clock.Time `json:"optedInAt" doc:"when it opted in; by default now, for opted_in"`
 	OptedOutAt *clock.Time `json:"optedOutAt" doc:"when it opted out; by default now, for opted_out"`
 }
@@ -215,7 +215,7 @@ type optInUpdate struct {
 	Email     op.Maybe[string] `json:"email" format:"email"`
 	ContactID op.Opt[id.ID]    `json:"contactId" ref:"contacts"`
 	Status    op.Maybe[Status] `json:"status" enum:"pending,opted_in,opted_out"`
-	Source    op.Opt[string]   `json:"source"`
+	Source    op.Opt[string]   `json:"source" doc:"where the consent came from"`
 }
 
 func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, error) {

@@ -60,7 +60,7 @@ func definitionOperations() []*op.Op {
 			Name:        "property_definitions.create",
 			Route:       "POST /v1/property-definitions",
 			Summary:     "Define a property of contacts, customers or businesses.",
-			Description: "Key, object type and value type never change. A select or multi_select needs options.",
+			Description: "A select or multi_select needs options. Key, object type and value type never change.",
 			Resource:    "properties",
 			Errors:      []*fault.Kind{KeyTaken},
 			Events:      []string{"property_definition.created"},
@@ -114,12 +114,12 @@ func listDefinitions(ctx context.Context, c *op.Call, in definitionList) (*op.Li
 
 type definitionCreate struct {
 	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
-	Key         string    `json:"key" pattern:"^[a-z][a-z0-9_]{0,62}$"`
+	Key         string    `json:"key" pattern:"^[a-z][a-z0-9_]{0,62}$" doc:"like shoe_size; unique per object type"`
 	Name        string    `json:"name" min:"1"`
 	Description *string   `json:"description" max:"10000"`
 	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
 	Options     *[]string `json:"options" min:"1" doc:"required for select and multi_select, refused for other types"`
-	IsRequired  bool      `json:"isRequired" default:"false"`
+	IsRequired  bool      `json:"isRequired" default:"false" doc:"whether forms should ask for it; not enforced"`
 }
 
 func (in *definitionCreate) Prepare(context.Context, *op.Call) error {
@@ -178,7 +178,7 @@ type definitionUpdate struct {
 	Name        op.Maybe[string] `json:"name" min:"1"`
 	Description op.Opt[string]   `json:"description" max:"10000"`
 	Options     op.Opt[[]string] `json:"options" min:"1"`
-	IsRequired  op.Maybe[bool]   `json:"isRequired"`
+	IsRequired  op.Maybe[bool]   `json:"isRequired" doc:"whether forms should ask for it; not enforced"`
 }
 
 func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*PropertyDefinition, error) {

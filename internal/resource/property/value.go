@@ -104,8 +104,8 @@ func (o object) operations() []*op.Op {
 	create := o.spec("create", "POST "+all, "Give a "+o.kind+" a property value.",
 		`, "definitionId": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d", "value": "gold", "sources": [{"url": `+
 			`"https://example.com/about", "title": "About"}]`)
-	create.Description = "A confirmed value replaces the one confirmed before. A value from an agent is a suggestion " +
-		"unless it says otherwise. A number may be sent as a string; an array holds strings."
+	create.Description = "A value from an agent is a suggestion unless it says otherwise. A confirmed value replaces " +
+		"the one confirmed before. A number may be sent as a string; an array holds strings."
 	update := o.spec("update", "PATCH "+one, "Confirm, dismiss, restore or replace a property value of a "+o.kind+".",
 		ref+`, "status": "dismissed"`)
 	update.Description = "Use status to confirm a suggestion, dismiss a value or restore a dismissed one as a " +
@@ -142,7 +142,7 @@ type valueCreate struct {
 	DefinitionID id.ID            `json:"definitionId" ref:"properties"`
 	Value        db.JSON          `json:"value" kinds:"string,number,boolean,array" doc:"of the definition's type"`
 	Status       *Status          `json:"status" enum:"suggested,confirmed" doc:"by default confirmed; agents suggest"`
-	Sources      []propertySource `json:"sources" optional:"yes"`
+	Sources      []propertySource `json:"sources" optional:"yes" doc:"where the value was found"`
 }
 
 type propertySource struct {

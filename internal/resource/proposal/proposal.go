@@ -156,9 +156,10 @@ func (s *Service) Operations() []*op.Op {
 			Name:    "proposals.create",
 			Route:   "POST /v1/proposals",
 			Summary: "Rehearse operation calls and propose them.",
-			Description: "The steps run for real and are undone; effects[] tells what they would do. It is planned " +
-				"when you may do every step yourself: execute it, or leave it as a dry run. It is pending when a " +
-				"person must decide first. A step's texts may have placeholders over what earlier steps saved.",
+			Description: "The steps run for real and are undone; a planned one is yours to execute, a pending one " +
+				"waits for a person. effects[] tells what the steps would do. It is planned when you may do every " +
+				"step yourself; not executed, it is a dry run. A step's texts may have placeholders over what " +
+				"earlier steps saved.",
 			Errors: []*fault.Kind{StepRefused, TooMany, TooLong},
 			Events: []string{"proposal.created"},
 			Example: `{"title": "Clean up a contact", "reason": "The owner asked for it by mail.", "steps": [` +

@@ -158,8 +158,8 @@ func (t Content) variables() ([]string, error) {
 type templateCreate struct {
 	Name        string  `json:"name" min:"1"`
 	Description *string `json:"description" max:"10000"`
-	Subject     string  `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
-	Body        string  `json:"body" min:"1" max:"500000"`
+	Subject     string  `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$" doc:"with placeholders"`
+	Body        string  `json:"body" min:"1" max:"500000" doc:"with placeholders like {{ customer.name }}"`
 	BodyFormat  string  `json:"bodyFormat" default:"markdown" enum:"markdown,html"`
 	Status      Status  `json:"status" default:"active" enum:"active,archived"`
 	TemplateKey *string `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
@@ -216,8 +216,8 @@ type templateUpdate struct {
 	templateRef
 	Name        op.Maybe[string] `json:"name" min:"1"`
 	Description op.Opt[string]   `json:"description" max:"10000"`
-	Subject     op.Maybe[string] `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
-	Body        op.Maybe[string] `json:"body" min:"1" max:"500000"`
+	Subject     op.Maybe[string] `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$" doc:"with placeholders"`
+	Body        op.Maybe[string] `json:"body" min:"1" max:"500000" doc:"with placeholders like {{ customer.name }}"`
 	BodyFormat  op.Maybe[string] `json:"bodyFormat" enum:"markdown,html"`
 	Status      op.Maybe[Status] `json:"status" enum:"active,archived"`
 	TemplateKey op.Opt[string]   `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`

@@ -52,7 +52,7 @@ func (z *Zones) Operations() []*op.Op {
 			Rehearses:   true,
 			Route:       "PUT /v1/domains/{id}/dns-records/{recordId}",
 			Summary:     "Replace a DNS record.",
-			Description: "The record keeps its id. " + rules,
+			Description: rules + " The record keeps its id.",
 			Errors:      Errors(append(clashes, RecordManaged)...),
 			Events:      []string{"domain.dns_record.updated"},
 			Example:     `{` + record + `, ` + fields + `}`,
