@@ -21,7 +21,7 @@ type Options struct {
 	TxWorkers   int            // at once in the lane "tx"; 8
 	FlowWorkers int            // at once in the lane "flow"; 16
 	Poll        time.Duration  // how often to look for what other processes enqueued; 1 s
-	Sweep       time.Duration  // how often to look for lost leases; 3 s
+	Sweep       time.Duration  // how often to look for lost leases; 1 s on PostgreSQL, else 3 s
 	Lease       time.Duration  // how long a claim outlives the last sign of life of its process; 15 s
 	Retention   time.Duration  // how long finished jobs are kept; 7 days
 	Random      func() float64 // jitter, in [0,1)
@@ -66,6 +66,9 @@ func New(o Options) *Queue {
 	o.TxWorkers = orDefault(o.TxWorkers, 8)
 	o.FlowWorkers = orDefault(o.FlowWorkers, 16)
 	o.Poll = orDefault(o.Poll, time.Second)
+	if o.DB.Engine() == db.Postgres {
+		o.Sweep = orDefault(o.Sweep, time.Second)
+	}
 	o.Sweep = orDefault(o.Sweep, 3*time.Second)
 	o.Lease = orDefault(o.Lease, 15*time.Second)
 	o.Retention = orDefault(o.Retention, 7*24*time.Hour)

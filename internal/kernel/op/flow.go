@@ -22,6 +22,7 @@ import (
 const (
 	leaseTime   = 15 * time.Second // a claim that is not renewed this long belongs to a dead process
 	leaseRenew  = 4 * time.Second
+	releaseTime = 3 * time.Second // the caller waits, perhaps for a database that does not answer
 	flowTimeout = 60 * time.Second
 )
 
@@ -284,7 +285,9 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 	case errors.Is(err, errFenced):
 		return Answer{}, fault.KeyInFlight.Because(err)
 	case open:
-		if e := r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return m.lease(ctx, tx, 0) }); e != nil {
+		soon, cancel := context.WithTimeout(ctx, releaseTime)
+		defer cancel()
+		if e := r.DB.Write(soon, func(ctx context.Context, tx *db.Tx) error { return m.lease(ctx, tx, 0) }); e != nil {
 			r.Log.WarnContext(ctx, "an open attempt keeps its lease", "err", e)
 		}
 		if refused {
