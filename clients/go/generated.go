@@ -2816,7 +2816,7 @@ type MessageContactListParams struct {
 
 // MessageCreateInput is what messages.create takes.
 type MessageCreateInput struct {
-	To          any            `json:"to"` // up to 50 addresses, or a single one
+	To          any            `json:"to"` // an address or an array of up to 50
 	Cc          any            `json:"cc,omitzero"`
 	Bcc         any            `json:"bcc,omitzero"`
 	From        Opt[string]    `json:"from,omitzero"` // with or without a name; no-reply@ the service's by default

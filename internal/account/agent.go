@@ -66,16 +66,6 @@ func Preset(name string) map[string]string {
 	return table
 }
 
-// PresetTools is the list of tools for the clients of an agent with a preset. A
-// helper reads everything and writes little: told of all its tools, a model would
-// pay for many that it never calls.
-func PresetTools(name string) string {
-	if name == "helper" {
-		return ToolsCompact
-	}
-	return ToolsAll
-}
-
 // Allowed returns what the agent may do without asking.
 func (g *Agent) Allowed() (p op.Permissions) {
 	p = g.cells(allow)
@@ -145,7 +135,7 @@ func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) 
 		return nil, db.Missing(err, "business")
 	}
 	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active,
-		AskMode: AskUnavailable, ToolList: PresetTools(in.Preset), Permissions: Preset(in.Preset)}
+		AskMode: AskUnavailable, ToolList: ToolsAll, Permissions: Preset(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ var daily = []string{"contacts_list", "contacts_get", "contacts_create", "tasks_
 // with this query.
 func Tools(query, preset string) ([]byte, error) {
 	d := &mcp.Door{Toolsets: toolsets, Daily: daily}
-	catalog := Describe()
+	catalog := Describe() // which makes the resources known
 	agent := account.Agent{Permissions: account.Preset(preset)}
-	return d.List(catalog, query, agent.Allowed(), account.PresetTools(preset) == account.ToolsCompact)
+	return d.List(catalog, query, agent.Allowed())
 }

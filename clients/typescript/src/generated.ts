@@ -3528,7 +3528,7 @@ export interface MessageContactListParams {
 
 /** What messages.create takes. */
 export interface MessageCreateInput {
-  /** Up to 50 addresses, or a single one. */
+  /** An address or an array of up to 50. */
   to: string | string[]
   cc?: string | string[] | null
   bcc?: string | string[] | null

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -30,8 +29,6 @@ func lean(whole *jsonschema.Schema, o, creates *op.Op) *jsonschema.Schema {
 		switch {
 		case o.Lists() && slices.Contains(everyList, name):
 			continue
-		case name == keyArgument && !needsKey(o):
-			continue
 		case o.Batches() && name == "rows":
 			p = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "object"}}
 		case known[name] != nil && same(known[name], p):
@@ -45,34 +42,12 @@ func lean(whole *jsonschema.Schema, o, creates *op.Op) *jsonschema.Schema {
 	return &c
 }
 
-// once are actions that a second call does not repeat: it is refused, or nothing
-// changes. These tools take a key, but no model needs to be told.
-var once = []string{"restore", "cancel", "void", "issue", "merge", "unmerge", "verify"}
-
-func needsKey(o *op.Op) bool {
-	return o.KeyRequired || !o.ReadOnly() && !slices.Contains(once, o.Name[strings.LastIndex(o.Name, ".")+1:])
-}
-
-// leanText is what a tool does as the full list tells it: the summary, and for
-// what changes something the sentence after it. tools_describe has the rest.
-func leanText(o *op.Op, text string) string {
-	if o.ReadOnly() || o.Method == http.MethodGet || o.Description == "" {
-		return text
-	}
-	return text + " " + firstSentence(o.Description)
-}
-
-// unbound removes lengths, patterns and huge numbers. Of a field that takes one
-// value or several it keeps the array.
+// unbound removes lengths, patterns and huge numbers.
 func unbound(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil {
 		return nil
 	}
 	c := *s
-	if many := severalOf(s.AnyOf); many != nil {
-		c = *many
-		c.Description = s.Description
-	}
 	c.MinLength, c.MaxLength, c.MaxItems, c.Pattern = nil, nil, nil, ""
 	if c.Maximum != nil && *c.Maximum > commonMaximum {
 		c.Maximum = nil
@@ -88,20 +63,6 @@ func unbound(s *jsonschema.Schema) *jsonschema.Schema {
 		}
 	}
 	return &c
-}
-
-// severalOf is the array among the forms of a field that takes one text or several.
-func severalOf(forms []*jsonschema.Schema) (many *jsonschema.Schema) {
-	for _, form := range forms {
-		switch form.Type {
-		case "string", "null":
-		case "array":
-			many = form
-		default:
-			return nil
-		}
-	}
-	return many
 }
 
 // same reports whether two inputs take the same, but for null.

@@ -18,8 +18,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The tools that tell of tools. A compact list has all three; every list has
-// tools_describe, as lists leave out what few calls need.
+// The three tools of a compact list that lead to all others. tools_describe answers
+// the clients of every list.
 const (
 	searchName   = "tools_search"
 	describeName = "tools_describe"

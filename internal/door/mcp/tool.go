@@ -62,8 +62,7 @@ func describe(o, creates *op.Op) *tool {
 			p.Description, p.Default, p.Maximum = "", nil, nil
 		}
 	}
-	summary := strings.ReplaceAll(o.Summary, ", newest first", "")
-	text := strings.TrimSpace(summary + " " + o.Description)
+	text := strings.TrimSpace(strings.ReplaceAll(o.Summary, ", newest first", "") + " " + o.Description)
 	if o.TakesKey() {
 		if schema.Properties[keyArgument] != nil {
 			panic("operation " + o.Name + " has a field " + keyArgument)
@@ -85,7 +84,7 @@ func describe(o, creates *op.Op) *tool {
 	if !slices.Contains(withAnswers, o.Name) {
 		answers = nil
 	}
-	t.text = t.encode(leanText(o, summary), listed, answers)
+	t.text = t.encode(text, listed, answers)
 	t.short = t.encode(firstSentence(text), brief(listed), nil)
 	t.sdk.InputSchema = json.RawMessage(`{"type":"object"}`) // the SDK wants one; the operation reads the arguments
 	return t

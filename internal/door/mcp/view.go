@@ -116,15 +116,15 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 	}
 	if v.compact {
 		add(d.describeSearch(v, c))
+		add(describeText)
 		add(callText)
 	}
-	add(describeText)
 	return text
 }
 
 // List is what a client with these rights is told of the tools at an address with
 // this query, such as tools=compact: the list of tools/list, as JSON.
-func (d *Door) List(c *op.Catalog, query string, rights op.Permissions, compact bool) ([]byte, error) {
+func (d *Door) List(c *op.Catalog, query string, rights op.Permissions) ([]byte, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not the query of an address: %w", query, err)
@@ -132,7 +132,7 @@ func (d *Door) List(c *op.Catalog, query string, rights op.Permissions, compact 
 	d.metrics = newMetrics()
 	d.collect(c)
 	d.collectSets()
-	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{compact: compact})
+	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{})
 	if err != nil {
 		return nil, err
 	}

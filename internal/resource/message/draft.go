@@ -21,7 +21,7 @@ import (
 const maxAhead = 366 * 24 * time.Hour
 
 type messageCreate struct {
-	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"up to 50 addresses, or a single one"`
+	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
 	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
 	BCC         *jsontext.Value `json:"bcc" kinds:"string,array"`
 	From        *string         `json:"from" max:"500" doc:"with or without a name; no-reply@ the service's by default"`

@@ -218,7 +218,7 @@ func (m *Messages) messageOperations() []*op.Op {
 				OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop, file.LimitReached,
 			},
 			Events: []string{"message.created"},
-			Example: `{"to": ["ada@example.com"], "subject": "Your drawings", "text": "Dear Ada, here they are.", ` +
+			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", ` +
 				`"draft": true}`,
 		}, m.createMessage),
 		op.Read(op.Spec{
