@@ -46,7 +46,8 @@ func TestGrowth(t *testing.T) {
 			// Below a millisecond the machine's own noise is larger than what is measured.
 			first, last := max(rows[0][i], time.Millisecond), rows[len(rows)-1][i]
 			if last > growth*first {
-				t.Errorf("%s: %s with %d records, %s with %d", kind.name, rows[0][i], sizes[0], last, sizes[len(sizes)-1])
+				t.Errorf("%s: %s with %d records, %s with %d", kind.name, rows[0][i], sizes[0], last,
+					sizes[len(sizes)-1])
 			}
 		}
 	})
@@ -117,8 +118,8 @@ func (g *growing) fill(upTo int) {
 				tasks = append(tasks, fmt.Sprintf(`{"title": "Call %d"}`, k))
 			}
 			if i%10 == 0 {
-				g.send("POST", "/v1/messages", fmt.Sprintf(`{"to": "a%d@example.com", "subject": "Hello %d", "text": "x",
-					"draft": true}`, k, k))
+				g.send("POST", "/v1/messages", fmt.Sprintf(`{"to": "a%d@example.com", "subject": "Hello %d",
+					"text": "x", "draft": true}`, k, k))
 			}
 		}
 		g.send("POST", "/v1/contacts/batch", `{"rows": [`+strings.Join(contacts, ",")+`]}`)

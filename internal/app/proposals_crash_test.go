@@ -73,8 +73,8 @@ func TestApprovalSIGKILL(t *testing.T) {
 			_, access, _ := a.Connect(t, v, agent)
 			for round := range crashes(t) {
 				answer := a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
-					"name": "messages_create", "arguments": {"to": "ada@example.com", "subject": "Round %d", "text": "x"}}}`,
-					round)).Parse(t).At("result.structuredContent")
+					"name": "messages_create", "arguments": {"to": "ada@example.com", "subject": "Round %d",
+					"text": "x"}}}`, round)).Parse(t).At("result.structuredContent")
 				answer.Same("status", "pending_approval")
 				asked = append(asked, answer.Text("proposalId"))
 			}
