@@ -13,44 +13,49 @@ import (
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
-	"frontdesk/internal/kernel/db/dbtest"
 )
 
 // growth is how far a request may grow dearer while the database grows.
 const growth = 3
 
-// TestGrowth fills an empty database through the API and sends 100 of each of the
-// twelve commonest requests at every size, one after another. Nobody tells the
+// BenchmarkGrowth fills an empty database through the API and sends 100 of each of
+// the twelve commonest requests at every size, one after another. Nobody tells the
 // database to look at its tables again: what its planner guesses while they are
-// empty must do until it looks by itself. Set FRONTDESK_BENCH_GROWTH to run it:
+// empty must do until it looks by itself. One round is enough:
 //
-//	FRONTDESK_BENCH_GROWTH=1 scripts/with-postgres go test -v -timeout 30m -run TestGrowth ./internal/app
-func TestGrowth(t *testing.T) {
-	sizes := []int{10, 1_000}
-	if os.Getenv("FRONTDESK_BENCH_GROWTH") != "" {
-		sizes = append(sizes, 20_000, 100_000)
+//	scripts/with-postgres go test -run ^$ -bench Growth -benchtime 1x ./internal/app
+func BenchmarkGrowth(b *testing.B) {
+	sizes := []int{10, 1_000, 20_000, 100_000}
+	for _, e := range []db.Engine{db.SQLite, db.Postgres} {
+		b.Run(string(e), func(b *testing.B) {
+			for b.Loop() {
+				g := &growing{t: b, a: apptest.Start(b, e)}
+				var rows [][]time.Duration
+				for _, n := range sizes {
+					g.fill(n)
+					rows = append(rows, g.measure())
+				}
+				report(b, sizes, rows)
+			}
+		})
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		g := &growing{t: t, a: apptest.Start(t, e)}
-		var rows [][]time.Duration
-		for _, n := range sizes {
-			g.fill(n)
-			rows = append(rows, g.measure())
-		}
-		for i, kind := range commonest {
-			line := fmt.Sprintf("%-28s", kind.name)
-			for _, row := range rows {
-				line += fmt.Sprintf("%10.2f ms", float64(row[i].Microseconds())/1000)
-			}
-			t.Log(line)
-			// Below a millisecond the machine's own noise is larger than what is measured.
-			first, last := max(rows[0][i], time.Millisecond), rows[len(rows)-1][i]
-			if last > growth*first {
-				t.Errorf("%s: %s with %d records, %s with %d", kind.name, rows[0][i], sizes[0], last,
-					sizes[len(sizes)-1])
+}
+
+// report prints what each kind of request cost at each size.
+func report(b *testing.B, sizes []int, rows [][]time.Duration) {
+	b.Helper()
+	for i, kind := range commonest {
+		line := fmt.Sprintf("%-28s", kind.name)
+		// Below a millisecond the machine's own noise is larger than what is measured.
+		allowed := growth * max(rows[0][i], time.Millisecond)
+		for n, row := range rows {
+			line += fmt.Sprintf("%10.2f ms", float64(row[i].Microseconds())/1000)
+			if row[i] > allowed {
+				b.Errorf("%s: %s with %d records, %s with %d", kind.name, rows[0][i], sizes[0], row[i], sizes[n])
 			}
 		}
-	})
+		fmt.Println(line)
+	}
 }
 
 // commonest are the requests that people and programs make most. CONTACT and TASK
@@ -72,7 +77,7 @@ var commonest = []struct{ name, method, path, body string }{
 
 // growing is a service whose database grows.
 type growing struct {
-	t             *testing.T
+	t             testing.TB
 	a             *apptest.App
 	filled, asked int
 	contact, task string
