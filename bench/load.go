@@ -44,7 +44,7 @@ func measure(ctx context.Context, o options, s side, load string) (figures, erro
 	start := time.Now().Add(seconds(o.warm))
 	end := start.Add(seconds(o.seconds))
 	conns := o.conns
-	if load == createLone {
+	if load == createLone || load == createBatch {
 		conns = 1
 	}
 	for range conns {
@@ -83,12 +83,13 @@ func measure(ctx context.Context, o options, s side, load string) (figures, erro
 	}
 	slices.Sort(all)
 	n := len(all)
+	rows := n * rowsOf(load)
 	return figures{
-		Throughput: float64(n) / o.seconds,
+		Throughput: float64(rows) / o.seconds,
 		P50:        ms(all[n/2]),
 		P99:        ms(all[n*99/100]),
-		CPU:        float64((after - before).Microseconds()) / float64(n),
-		Database:   float64((besideAfter - beside).Microseconds()) / float64(n),
+		CPU:        float64((after - before).Microseconds()) / float64(rows),
+		Database:   float64((besideAfter - beside).Microseconds()) / float64(rows),
 		Bytes:      int(size.Load()),
 		Requests:   n,
 	}, nil

@@ -43,7 +43,7 @@ type options struct {
 }
 
 var (
-	allParts   = []string{"get", "list", "create", "keyed", "lone", "start", "large"}
+	allParts   = []string{"get", "list", "create", "keyed", "lone", "batch", "start", "large"}
 	allServers = []string{"bare", "frontdesk", "postgres", "pocketbase"}
 )
 
@@ -211,6 +211,9 @@ func compare(ctx context.Context, o options, dir string, bins binaries, rep *rep
 	for round := range o.rounds {
 		for _, load := range loads {
 			for _, s := range sides {
+				if load == createBatch && s.name() != "frontdesk" && s.name() != "postgres" {
+					continue
+				}
 				f, err := measure(ctx, o, s, load)
 				if err != nil {
 					return fmt.Errorf("bench: %s on %s: %w", load, s.name(), err)

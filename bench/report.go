@@ -76,7 +76,11 @@ var (
 	throughputGuide = map[string]float64{getOne: 0.38, listTen: 0.18, create: 0.11, createKeyed: 0.09}
 )
 
+// total is the CPU of a request, that of a database beside the service included.
+func (f figures) total() float64 { return f.CPU + f.Database }
+
 const (
+	batchTarget     = 1 / 10.0
 	startTarget     = 100 // ms
 	memoryTarget    = 80  // MB
 	peakTarget      = 160 // MB
@@ -131,6 +135,14 @@ func (r *report) targets() (out []target) {
 		if ok && ok2 && peer.CPU > 0 {
 			out = append(out, target{Name: load + ": CPU, frontdesk / pocketbase", Value: ours.CPU / peer.CPU,
 				AtMost: cpuTargets[load]})
+		}
+	}
+	for _, server := range []string{"frontdesk", "postgres"} {
+		batch, ok := r.Medians[createBatch][server]
+		lone, ok2 := r.Medians[createLone][server]
+		if ok && ok2 {
+			out = append(out, target{Name: "CPU on " + server + ", row of a batch / lone create",
+				Value: batch.total() / lone.total(), AtMost: batchTarget})
 		}
 	}
 	if r.RssAnonMB > 0 {

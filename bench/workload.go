@@ -18,10 +18,14 @@ const (
 	create      = "create" // one contact, with its event and search row on our side
 	createKeyed = "keyed"  // the same under a new Idempotency-Key; the peer has no keys and creates plainly
 	createLone  = "lone"   // create by one connection, so that no two can share a commit
+	createBatch = "batch"  // rows of a batch of 500, by one connection; the peers are not asked
 )
 
+// batchSize is how many contacts a batch creates.
+const batchSize = 500
+
 func workloads(only []string) (out []string) {
-	for _, w := range []string{getOne, listTen, create, createKeyed, createLone} {
+	for _, w := range []string{getOne, listTen, create, createKeyed, createLone, createBatch} {
 		if slices.Contains(only, w) {
 			out = append(out, w)
 		}
@@ -29,7 +33,15 @@ func workloads(only []string) (out []string) {
 	return out
 }
 
-func creates(load string) bool { return load == create || load == createKeyed || load == createLone }
+func creates(load string) bool { return load != getOne && load != listTen }
+
+// rowsOf is how many contacts a request creates or reads: what its figures are divided by.
+func rowsOf(load string) int {
+	if load == createBatch {
+		return batchSize
+	}
+	return 1
+}
 
 // keys makes every Idempotency-Key of this run a new one.
 var (
@@ -60,6 +72,16 @@ func (a *api) request(load string, b []byte, r *rand.Rand) (req []byte, want str
 	case listTen:
 		return appendRequest(b, "GET", a.path+a.listing, a.addr, a.headers, nil), ""
 	}
+	if load == createBatch {
+		body := []byte(`{"rows": [`)
+		for i := range batchSize {
+			if i > 0 {
+				body = append(body, ',')
+			}
+			body = newPerson(r).appendJSON(body)
+		}
+		return appendRequest(b, "POST", a.path+"/batch", a.addr, a.headers, append(body, "]}"...)), ""
+	}
 	p := newPerson(r)
 	headers := a.headers
 	if load == createKeyed && a.keyed {
@@ -70,12 +92,26 @@ func (a *api) request(load string, b []byte, r *rand.Rand) (req []byte, want str
 }
 
 // check looks into an answer: it must be the contact that was asked for, ten
-// contacts, or the contact that was sent.
+// contacts, the contact that was sent, or as many as were sent.
 func (a *api) check(load, want string, body []byte) error {
 	type contact struct {
 		ID        string  `json:"id"`
 		LastName  *string `json:"lastName"`
 		FirstName *string `json:"firstName"`
+	}
+	if load == createBatch {
+		var whole struct {
+			Data []struct {
+				Data contact `json:"data"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(body, &whole); err != nil {
+			return err
+		}
+		if n := len(whole.Data); n != batchSize || whole.Data[n-1].Data.ID == "" {
+			return fmt.Errorf("%d contacts in a batch of %d, or one without an id", n, batchSize)
+		}
+		return nil
 	}
 	if load == listTen {
 		var whole map[string]json.RawMessage
@@ -119,7 +155,7 @@ func (a *api) check(load, want string, body []byte) error {
 // count remembers how many contacts must be there at the end.
 func (a *api) count(load string, answered int) {
 	if creates(load) {
-		a.created += answered
+		a.created += answered * rowsOf(load)
 	}
 }
 
