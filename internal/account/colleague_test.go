@@ -11,7 +11,7 @@ import (
 // Whoever hands out work finds the person in one call, and sees nobody of another
 // organization and nobody who cannot take it.
 func TestMembers(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		a.NewTenant(t, "free")
 		ada := a.Operate(t, "users.create", "organization", a.Org,
 			`{"email": "Ada@Engines.example", "name": "Ada Lovelace", "password": "a long password"}`).Text("id")
@@ -56,7 +56,7 @@ func TestMembersNeedTasks(t *testing.T) {
 
 // Everybody learns where and when they are; an agent also what it may still do.
 func TestMeTellsPlaceAndTime(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		call(t, "businesses.update", fmt.Sprintf(
 			`{"id": %q, "timezone": "Europe/London", "locale": "en-GB", "currency": "gbp"}`, a.Business)).OK(t, 200)
 		me := call(t, "me.get", `{}`).OK(t, 200)

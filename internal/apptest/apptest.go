@@ -59,16 +59,34 @@ func EachParallel(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extr
 	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
 }
 
-// EachDoor runs fn once per engine and door, on a service of its own.
+// EachDoor runs fn once per engine and door, on one service per engine and with an
+// organization per door.
 func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		for _, door := range []string{"rest", "action", "agent"} {
-			t.Run(door, func(t *testing.T) {
-				a := Start(t, e, extra...)
-				fn(t, a, a.Door(door, a.Tenant))
-			})
-		}
+		a := Start(t, e, extra...)
+		eachDoor(t, func(t *testing.T, door string) {
+			own := *a
+			own.Tenant = a.NewTenant(t, "enterprise")
+			fn(t, &own, own.Door(door, own.Tenant))
+		})
 	})
+}
+
+// EachDoorAlone is EachDoor on a service per door, for what a server has only once,
+// such as a user's address or a domain.
+func EachDoorAlone(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		eachDoor(t, func(t *testing.T, door string) {
+			a := Start(t, e, extra...)
+			fn(t, a, a.Door(door, a.Tenant))
+		})
+	})
+}
+
+func eachDoor(t *testing.T, fn func(t *testing.T, door string)) {
+	for _, door := range []string{"rest", "action", "agent"} {
+		t.Run(door, func(t *testing.T) { fn(t, door) })
+	}
 }
 
 // always is longer than any test's clock runs.

@@ -72,8 +72,7 @@ type Door struct {
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	sets      map[string][]string // the resources of every toolset
-	index     index
-	listBytes int // of all tools
+	index     func() index        // built when somebody first searches
 	allowance limit.Leased[id.ID]
 	backstop  limit.Limiter[pair]
 	metrics   *metrics
@@ -121,12 +120,12 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	mux.Handle(path, d)
 }
 
-// buildTools writes all tools as clients see them. The first request does it: it
-// takes a third of the CPU time of a start, and many servers have no agents.
+// buildTools makes a tool of each operation. The first request does it, because
+// many servers have no agents; how a tool is described is written when a list has it.
 func (d *Door) buildTools(c *op.Catalog) {
 	d.collect(c)
 	d.collectSets()
-	d.buildIndex()
+	d.index = sync.OnceValue(d.buildIndex)
 	server := d.server()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
 		&sdk.StreamableHTTPOptions{

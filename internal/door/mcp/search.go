@@ -90,7 +90,7 @@ func described(found []*tool) (*sdk.CallToolResult, error) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(text, t.whole...)
+		text = append(text, t.texts().whole...)
 	}
 	text = append(text, `]}`...)
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}},
@@ -143,8 +143,8 @@ type index struct {
 	found map[string]int       // in how many tools a word is
 }
 
-func (d *Door) buildIndex() {
-	d.index.found = map[string]int{}
+func (d *Door) buildIndex() (x index) {
+	x.found = map[string]int{}
 	for _, t := range d.tools {
 		words := map[string]float64{}
 		add := func(text string, weight float64) {
@@ -160,11 +160,12 @@ func (d *Door) buildIndex() {
 			add(name, inField)
 			add(p.Description, inText)
 		}
-		d.index.words = append(d.index.words, words)
+		x.words = append(x.words, words)
 		for w := range words {
-			d.index.found[w]++
+			x.found[w]++
 		}
 	}
+	return x
 }
 
 // search finds the best tools for words, the best first.
@@ -178,15 +179,15 @@ func (d *Door) search(v view, c *op.Caller, arguments json.RawMessage) ([]*tool,
 		score float64
 	}
 	var hits []hit
-	words := wordsOf(in.Query)
+	words, index := wordsOf(in.Query), d.index()
 	for i, t := range d.tools {
 		if !v.reaches(t, c) {
 			continue
 		}
 		score := 0.0
 		for _, w := range words {
-			if weight := d.index.words[i][w]; weight > 0 {
-				score += weight * math.Log(float64(len(d.tools))/float64(d.index.found[w]))
+			if weight := index.words[i][w]; weight > 0 {
+				score += weight * math.Log(float64(len(d.tools))/float64(index.found[w]))
 			}
 		}
 		if score > 0 { // of two alike, the one with fewer words fits better

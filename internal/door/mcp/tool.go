@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"frontdesk/internal/kernel/op"
 
@@ -21,11 +22,16 @@ const keyArgument = "idempotencyKey"
 type tool struct {
 	op    *op.Op
 	sdk   *sdk.Tool
-	text  []byte // as it appears in the list
-	short []byte // as it appears in a compact list
-	whole []byte // with everything that is known of it
-	reads bool   // it changes nothing
+	texts func() texts // written when somebody first asks
+	reads bool         // it changes nothing
 	calls *outcomes
+}
+
+// texts are a tool as clients receive it.
+type texts struct {
+	listed []byte // in the list
+	short  []byte // in a compact list
+	whole  []byte // with everything that is known of it
 }
 
 // collect turns every operation that agents may enter into a tool. Uploads and
@@ -44,18 +50,20 @@ func (d *Door) collect(c *op.Catalog) {
 		if o.Changes() {
 			creates = byOp[o.Name[:strings.LastIndex(o.Name, ".")]+".create"]
 		}
-		t := describe(o, creates)
-		t.calls = d.metrics.outcomes(o.Name)
+		t := &tool{op: o, reads: o.ReadOnly() || o.Method == http.MethodGet, calls: d.metrics.outcomes(o.Name),
+			sdk: &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"),
+				InputSchema: json.RawMessage(`{"type":"object"}`)}} // which the SDK wants; the operation reads arguments
+		t.texts = sync.OnceValue(func() texts { return t.describe(creates) })
 		d.tools = append(d.tools, t)
 		d.byName[t.sdk.Name] = t
-		d.listBytes += len(t.text) + 1
 	}
 }
 
-// describe builds a tool. A client pays for every byte of the list, so it says
+// describe writes a tool. A client pays for every byte of the list, so it says
 // what a model needs to choose and call it, and no more. What applies to all
 // tools is in the server's instructions.
-func describe(o, creates *op.Op) *tool {
+func (t *tool) describe(creates *op.Op) (out texts) {
+	o := t.op
 	schema := slim(o.InputSchema(), o.Changes())
 	for _, name := range append([]string{"limit", "offset", "sortOrder"}, o.PathFields()...) {
 		if p := schema.Properties[name]; p != nil { // the instructions and the tool's name say it
@@ -77,17 +85,14 @@ func describe(o, creates *op.Op) *tool {
 		}
 	}
 	listed := lean(schema, o, creates)
-	t := &tool{op: o, reads: o.ReadOnly() || o.Method == http.MethodGet,
-		sdk: &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"), Description: text}}
 	answers := answerSchema(o)
-	t.whole = t.encode(text, schema, answers)
+	out.whole = t.encode(text, schema, answers)
 	if !slices.Contains(withAnswers, o.Name) {
 		answers = nil
 	}
-	t.text = t.encode(text, listed, answers)
-	t.short = t.encode(firstSentence(text), brief(listed), nil)
-	t.sdk.InputSchema = json.RawMessage(`{"type":"object"}`) // the SDK wants one; the operation reads the arguments
-	return t
+	out.listed = t.encode(text, listed, answers)
+	out.short = t.encode(firstSentence(text), brief(listed), nil)
+	return out
 }
 
 // hints say what a call does. What equals the protocol's default is left out,

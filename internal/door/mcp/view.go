@@ -96,9 +96,12 @@ func (v view) reaches(t *tool, c *op.Caller) bool {
 	return fits && t.allowed(c) && (!v.readOnly || t.reads)
 }
 
+// usualSize is about what a tool takes in the list.
+const usualSize = 512
+
 // visible is the list as the caller may use it and asked for it, in catalog order.
 func (d *Door) visible(v view, c *op.Caller) []byte {
-	text := make([]byte, 0, d.listBytes)
+	text := make([]byte, 0, usualSize*len(d.tools))
 	add := func(tool []byte) {
 		if len(text) > 0 {
 			text = append(text, ',')
@@ -109,9 +112,9 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 		switch {
 		case !v.reaches(t, c):
 		case !v.compact:
-			add(t.text)
+			add(t.texts().listed)
 		case slices.Contains(d.Daily, t.sdk.Name):
-			add(t.short)
+			add(t.texts().short)
 		}
 	}
 	if v.compact {

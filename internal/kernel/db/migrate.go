@@ -119,15 +119,11 @@ func sources(folders []fs.FS) (out []source, err error) {
 }
 
 // gooseMigrations returns the migrations for one engine. A file's number is its version.
-func gooseMigrations(folders []fs.FS, e Engine) (out []*goose.Migration, err error) {
-	all, err := sources(folders)
-	if err != nil {
-		return nil, err
-	}
+func gooseMigrations(all []source, e Engine) (out []*goose.Migration) {
 	for _, m := range all {
 		out = append(out, goose.NewGoMigration(m.version, m.up(e), nil))
 	}
-	return out, nil
+	return out
 }
 
 // up is what a migration does on one engine.
@@ -208,12 +204,15 @@ func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders
 	if len(folders) == 0 {
 		return nil
 	}
-	all, err := gooseMigrations(folders, e)
+	all, err := sources(folders)
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)
 	}
+	if to == newest && upToDate(ctx, conn, all) {
+		return nil
+	}
 	// Out of order: two branches may add a migration each, and the higher number come first.
-	opts = append(opts, goose.WithGoMigrations(all...), goose.WithDisableGlobalRegistry(true),
+	opts = append(opts, goose.WithGoMigrations(gooseMigrations(all, e)...), goose.WithDisableGlobalRegistry(true),
 		goose.WithAllowOutofOrder(true))
 	p, err := goose.NewProvider(dialect, conn, nil, opts...)
 	if err != nil {
@@ -226,7 +225,7 @@ func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders
 	if err != nil {
 		return fmt.Errorf("db: migrate: %w", err)
 	}
-	known := all[len(all)-1].Version
+	known := all[len(all)-1].version
 	if schema <= known {
 		return nil
 	}
@@ -237,6 +236,30 @@ func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders
 		return tooNew(schema, known)
 	}
 	return nil
+}
+
+// upToDate reports whether a database has these migrations and no other, which is
+// what most starts find.
+func upToDate(ctx context.Context, conn *sql.DB, all []source) bool {
+	rows, err := conn.QueryContext(ctx, "SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0")
+	if err != nil { // a new database
+		return false
+	}
+	defer rows.Close()
+	applied := map[int64]bool{}
+	for rows.Next() {
+		var version int64
+		if rows.Scan(&version) != nil {
+			return false
+		}
+		applied[version] = true
+	}
+	for _, m := range all {
+		if !applied[m.version] {
+			return false
+		}
+	}
+	return rows.Err() == nil && len(applied) == len(all)
 }
 
 // migratorLease is how long others wait for a process that died while it migrated.

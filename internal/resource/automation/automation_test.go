@@ -12,7 +12,7 @@ import (
 // A new contact that meets the condition gets a task and an opt-in; another is
 // skipped. The door is that of whoever creates and watches the automation.
 func TestStory(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		work(t, a)
 		maker := call
 		if strings.HasSuffix(t.Name(), "/action") {

@@ -34,7 +34,7 @@ func TestAutomationOptions(t *testing.T) {
 
 // By hand an automation can be run for an event that happened.
 func TestRunForAnEvent(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
 		// Its maker signs the steps; the door for callers inside has none.
 		v := a.Door("rest", a.Tenant)(t, "automations.create", `{"name": "x",

@@ -16,7 +16,7 @@ import (
 // An external domain is added, proved and removed, through every door.
 func TestExternalDomain(t *testing.T) {
 	w := &world{txt: &texts{by: map[string][]string{}}}
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		w.App, w.t = a, t
 		d := call(t, "domains.create", `{"name": "Shop.Example.COM"}`).OK(t, 201)
 		for path, want := range map[string]any{"name": "shop.example.com", "kind": "apex",

@@ -15,7 +15,7 @@ import (
 // Domains are found by name, status, source and a part of the name, and shown in
 // their own script too.
 func TestDomainFilters(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		books := call(t, "domains.create", `{"name": "bücher.de."}`).OK(t, 201)
 		books.Same("name", "xn--bcher-kva.de")
 		books.Same("unicodeName", "bücher.de")

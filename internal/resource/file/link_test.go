@@ -25,7 +25,7 @@ func fetch(t testing.TB, a *apptest.App, method, address string, headers ...stri
 }
 
 func TestAccessLinks(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		row := upload(t, a, file("naïve plan.html", "<script>0</script>")).OK(t, 201).Text("id")
 		create := func(fields string) apptest.Result {
 			return call(t, "files.access_links.create", fmt.Sprintf(`{"id": %q%s}`, row, fields))

@@ -14,7 +14,7 @@ import (
 // A message encloses the PDFs of invoices, and does not leave when what it is about
 // was settled meanwhile.
 func TestMessageEnclosesInvoices(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		customer := call(t, "customers.create",
 			`{"name": "Grace Hopper", "email": "grace@example.com"}`).OK(t, 201).Text("id")
 		issued := func() string {

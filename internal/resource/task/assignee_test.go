@@ -19,7 +19,7 @@ func member(t testing.TB, a *apptest.App, email string) id.ID {
 }
 
 func TestAssignees(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		task := call(t, "tasks.create", `{"title": "Oil the engine"}`).OK(t, 201).Text("id")
 		ref := fmt.Sprintf(`{"id": %q}`, task)
 		assign := func(user id.ID) apptest.Result {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestWebhooks(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		begin(t, a)
 		e := newEndpoint(t, func(w http.ResponseWriter,
 			_ *http.Request) {

@@ -216,7 +216,7 @@ func TestNewNeedsEverything(t *testing.T) {
 // Records are added, listed, replaced and removed, through every door.
 func TestRecords(t *testing.T) {
 	w := &world{}
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		w.App, w.t = a, t
 		d := call(t, "domains.create", `{"name": "example.com"}`).OK(t, 201).Text("id")
 		in := func(more string) string { return `{"id": "` + d + `"` + more + `}` }
