@@ -191,7 +191,7 @@ func TestOutboxStory(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		b := member(t, a)
-		b.get("/outbox").at("/outbox", "No mails yet")
+		b.get("/outbox").at("/outbox", "No mail yet")
 		customer := a.Send(t, a.Key, "POST", "/v1/customers",
 			`{"name": "Jacquard & Sons", "email": "orders@example.net"}`).OK(t, 201).ID("id")
 		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
