@@ -2537,7 +2537,7 @@ type EmailTemplateListParams struct {
 // EmailTemplatePreviewInput is what email_templates.preview takes.
 type EmailTemplatePreviewInput struct {
 	Variables  map[string]any `json:"variables,omitzero"`  // like {"customer": {"name": "Ada"}}
-	BusinessID Opt[string]    `json:"businessId,omitzero"` // the sender, for the whole mail; its logo is cid:logo
+	BusinessID Opt[string]    `json:"businessId,omitzero"` // whose letterhead to show; its logo is cid:logo
 }
 
 // EmailTemplateUpdateInput is what email_templates.update takes.

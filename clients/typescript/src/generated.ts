@@ -3173,7 +3173,7 @@ export interface EmailTemplateListParams {
 export interface EmailTemplatePreviewInput {
   /** Like {"customer": {"name": "Ada"}}. */
   variables?: Record<string, unknown>
-  /** The sender, for the whole mail; its logo is cid:logo. */
+  /** Whose letterhead to show; its logo is cid:logo. */
   businessId?: string | null
 }
 

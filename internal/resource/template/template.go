@@ -279,7 +279,7 @@ func deleteTemplate(ctx context.Context, c *op.Call, in templateRef) (op.Nothing
 type templatePreview struct {
 	templateRef
 	Variables  jsontext.Value `json:"variables,omitempty" kinds:"object" doc:"like {\"customer\": {\"name\": \"Ada\"}}"`
-	BusinessID *id.ID         `json:"businessId" ref:"businesses" doc:"the sender, for the whole mail; its logo is cid:logo"`
+	BusinessID *id.ID         `json:"businessId" ref:"businesses" doc:"whose letterhead to show; its logo is cid:logo"`
 
 	shown *Rendered
 }

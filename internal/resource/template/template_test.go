@@ -289,7 +289,8 @@ func TestEmailTemplatePreview(t *testing.T) {
 		}
 		p := whole(string(a.Business), `{"name": "<Ada>", "invoice": {"url": "https://example.com/i"}}`).OK(t, 200)
 		p.Same("text", "Dear <Ada>\n\nSee the invoice: https://example.com/i\n\n-- \nTest\n")
-		for _, want := range []string{"<!DOCTYPE html>", "&lt;Ada&gt;", `href="https://example.com/i"`, "<strong>Test<"} {
+		for _, want := range []string{"<!DOCTYPE html>", "&lt;Ada&gt;", `href="https://example.com/i"`,
+			"<strong>Test<"} {
 			if !strings.Contains(p.Text("html"), want) {
 				t.Errorf("no %s in %s", want, p.Text("html"))
 			}
