@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test unit attacks conflicts pooler chaos race lint generate verify bench check judges release
+.PHONY: help run test unit attacks conflicts pooler chaos race lint generate verify bench check judges stories release
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -42,6 +42,9 @@ judges: ## What others wrote reads what we write: OpenAPI tools, compilers of th
 	scripts/judge-domains
 	scripts/judge-litestream
 	scripts/judge-server
+
+stories: ## The browser's stories and pages with PostgreSQL, which judges runs with SQLite
+	scripts/with-postgres scripts/judge-console
 
 attacks: ## Replay the attacks that an earlier version gave way to; all are refused
 	scripts/in-memory scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }

@@ -38,8 +38,9 @@ var layers = [][]string{
 	{"internal/resource/property"},
 	{
 		"internal/resource/business", "internal/resource/file",
-		"internal/resource/template", "internal/resource/optin", "internal/resource/eventlog", "internal/resource/zone",
+		"internal/resource/optin", "internal/resource/eventlog", "internal/resource/zone",
 	},
+	{"internal/resource/template"},
 	{"internal/resource/contact"},
 	{"internal/resource/customer"},
 	{"internal/resource/domain", "internal/resource/transfer"},

@@ -2536,7 +2536,8 @@ type EmailTemplateListParams struct {
 
 // EmailTemplatePreviewInput is what email_templates.preview takes.
 type EmailTemplatePreviewInput struct {
-	Variables map[string]any `json:"variables,omitzero"` // like {"customer": {"name": "Ada"}}
+	Variables  map[string]any `json:"variables,omitzero"`  // like {"customer": {"name": "Ada"}}
+	BusinessID Opt[string]    `json:"businessId,omitzero"` // whose letterhead to show; its logo is cid:logo
 }
 
 // EmailTemplateUpdateInput is what email_templates.update takes.
@@ -4387,7 +4388,8 @@ func (r *EmailTemplatesResource) ListAll(ctx context.Context, params EmailTempla
 }
 
 // Preview: Render an email template with values. Nothing is stored or sent. Values appear as they are, never as
-// Markdown or HTML. A variable without a value or default is refused.
+// Markdown or HTML. A variable without a value or default is refused. With a businessId, html and text are the
+// whole mail, in the letterhead of that business.
 func (r *EmailTemplatesResource) Preview(ctx context.Context, id string, input EmailTemplatePreviewInput, options ...Option) (*Rendered, error) {
 	return call[Rendered](ctx, r.c, Request{Method: "POST", Path: "/v1/email-templates/" + url.PathEscape(id) + "/preview", Body: input}, options)
 }

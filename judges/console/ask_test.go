@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -40,11 +38,7 @@ func asks(t *testing.T, s *screen, service *service, session *mcp.ClientSession,
 	}
 	var me struct{ Data struct{ ActorID string } }
 	must(session, "me_get", nil, &me)
-	set := exec.CommandContext(t.Context(), os.Getenv("FRONTDESK_BIN"), "admin", "agent", "set", me.Data.ActorID,
-		"askMode=propose", "contacts.delete=ask", "--data", service.Data)
-	if text, err := set.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	operate(t, service, "", "admin", "agent", "set", me.Data.ActorID, "askMode=propose", "contacts.delete=ask")
 	create := func() map[string]any {
 		t.Helper()
 		var made struct{ Data struct{ ID string } }

@@ -108,7 +108,7 @@ func TestCards(t *testing.T) {
 	s.visit(back)
 	s.has("No card setup was started here")
 	s.visit(cards)
-	s.has("None is saved yet")
+	s.has("No card yet")
 	s.press(`form[action="/sign-out"] button`)
 	signIn(s, service, "ada@example.com", password)
 
@@ -161,7 +161,7 @@ func signIn(s *screen, service *service, email, password string) {
 func operate(t *testing.T, service *service, in string, arguments ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), os.Getenv("FRONTDESK_BIN"),
-		append(arguments, "--data", service.Data)...)
+		append(arguments, service.Where...)...)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(in), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // service is a running server on an empty database, as an operator starts it.
 type service struct {
 	URL, AgentURL string
-	Setup         string // the first-run link that it printed
-	Data          string // its folder
+	Setup         string   // the first-run link that it printed
+	Where         []string // the flags that say where it and its data are, for every command
 }
 
 var ports sync.Map // that were given to a test
@@ -72,12 +72,12 @@ func serveAs(t *testing.T, host string, more ...string) *service {
 	}
 	api, agents := freePort(t), freePort(t)
 	_, port, _ := strings.Cut(api, ":")
-	s := &service{URL: "http://" + host + ":" + port, AgentURL: "http://" + agents, Data: t.TempDir()}
-	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--data", s.Data, "--listen", api,
-		"--base-url", s.URL, "--mcp-listen", agents,
+	s := &service{URL: "http://" + host + ":" + port, AgentURL: "http://" + agents}
+	s.Where = append([]string{"--data", t.TempDir(), "--base-url", s.URL}, database(t)...)
+	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--listen", api, "--mcp-listen", agents,
 		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
 		"--storage-reserve", "0"}, // the disk of a judge may be nearly full
-		append(database(t), more...)...)...)
+		append(s.Where, more...)...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

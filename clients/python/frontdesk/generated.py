@@ -2742,11 +2742,12 @@ class EmailTemplatesResource(Resource):
         """List email templates, newest first."""
         return self._client.pages(EmailTemplate, "/v1/email-templates", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "name": name}, True)
 
-    def preview(self, id: str, *, variables: Mapping[str, Any] | Omit = OMIT) -> Rendered:
+    def preview(self, id: str, *, variables: Mapping[str, Any] | Omit = OMIT, business_id: str | None | Omit = OMIT) -> Rendered:
         """Render an email template with values. Nothing is stored or sent. Values appear as they are, never as
-        Markdown or HTML. A variable without a value or default is refused.
+        Markdown or HTML. A variable without a value or default is refused. With a businessId, html and text are the
+        whole mail, in the letterhead of that business.
         """
-        return self._client.call(Rendered, "POST", path_of("/v1/email-templates/{}/preview", id), body={"variables": variables})
+        return self._client.call(Rendered, "POST", path_of("/v1/email-templates/{}/preview", id), body={"variables": variables, "businessId": business_id})
 
     def restore(self, id: str) -> EmailTemplate:
         """Restore a deleted email template. Works until deleted rows are purged. References to it that the deletion

@@ -3173,6 +3173,8 @@ export interface EmailTemplateListParams {
 export interface EmailTemplatePreviewInput {
   /** Like {"customer": {"name": "Ada"}}. */
   variables?: Record<string, unknown>
+  /** Whose letterhead to show; its logo is cid:logo. */
+  businessId?: string | null
 }
 
 /** What email_templates.update takes. */
@@ -4831,7 +4833,7 @@ export class EmailTemplatesResource extends Resource {
     return this.client.list('/v1/email-templates', params, true, options)
   }
 
-  /** Render an email template with values. Nothing is stored or sent. Values appear as they are, never as Markdown or HTML. A variable without a value or default is refused. */
+  /** Render an email template with values. Nothing is stored or sent. Values appear as they are, never as Markdown or HTML. A variable without a value or default is refused. With a businessId, html and text are the whole mail, in the letterhead of that business. */
   preview(id: string, input?: EmailTemplatePreviewInput, options?: CallOptions): Promise<Rendered> {
     return this.client.call({ method: 'POST', path: path`/v1/email-templates/${id}/preview`, body: input ?? {} }, options)
   }

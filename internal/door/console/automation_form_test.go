@@ -62,7 +62,7 @@ func TestAutomationFromLists(t *testing.T) {
 		b.post("/automations/new", append(typed, "do", "try")...).at("/automations/new",
 			"there were 3 such events. It would have run for 2 of these.", `"title": "Call Alan"`,
 			`event.data.firstName is "Grace"`)
-		b.get("/automations").at("/automations", "There are none yet")
+		b.get("/automations").at("/automations", "No automations yet")
 
 		p = b.post("/automations/new", typed...).at("/automations/", "Created.")
 		path := strings.Split(p.Path, "?")[0]

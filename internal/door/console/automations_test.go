@@ -16,7 +16,7 @@ func TestAutomation(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		startJobs(t, a)
 		b := owner(t, a)
-		b.get("/automations").at("/automations", "There are none yet", "Create automation")
+		b.get("/automations").at("/automations", "No automations yet", "Create automation")
 		b.get("/executions").at("/executions", "Nothing has run yet")
 		b.get("/automations/new").at("/automations/new", "Contact created", "Create a task",
 			"Add step").hasNot(`value="api_keys.create"`, `value="files.upload"`)
@@ -56,7 +56,7 @@ func TestAutomation(t *testing.T) {
 		b.do("POST", "/automations/new",
 			url.Values{"name": {"Evil"}, "trigger.kind": {"manual"}, "steps.0.operation": {"contacts.list"}},
 			"Sec-Fetch-Site", "cross-site").refused(403)
-		b.get("/automations").at("/automations", "There are none yet")
+		b.get("/automations").at("/automations", "No automations yet")
 
 		// Every issue is at its field.
 		p = b.post("/automations/new", "name", "", "trigger.kind", "schedule", "trigger.cron", "never",

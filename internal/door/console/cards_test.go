@@ -61,7 +61,7 @@ func TestCardsAtStripe(t *testing.T) {
 		first := startSetup(t, b, f)
 		b.get("/settings/cards/saved?page="+first).refused(409, "The card is not saved",
 			"No card was saved at the payment provider")
-		b.get("/settings/cards?done=nocard").at("/settings/cards", "No card was added.", "None is saved yet")
+		b.get("/settings/cards?done=nocard").at("/settings/cards", "No card was added.", "No card yet")
 		f.Expire(first)
 		b.get("/settings/cards/saved?page="+first).refused(409, "Back to the cards")
 

@@ -191,7 +191,7 @@ func TestOutboxStory(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		b := member(t, a)
-		b.get("/outbox").at("/outbox", "No mails yet")
+		b.get("/outbox").at("/outbox", "No mail yet")
 		customer := a.Send(t, a.Key, "POST", "/v1/customers",
 			`{"name": "Jacquard & Sons", "email": "orders@example.net"}`).OK(t, 201).ID("id")
 		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
@@ -239,12 +239,22 @@ func TestTodayWaits(t *testing.T) {
 	})
 }
 
-// The page of a template shows it before anybody gave its placeholders values.
+// The page of a template shows it before anybody gave its placeholders values, as
+// it will be sent: in the letterhead of the business.
 func TestTemplatePreview(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		made := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "News", "subject": "{{ season }}",
 			"body": "Hello {{ contact.firstName }}, it is {{ season }}."}`).OK(t, 201)
-		b.get("/templates/" + made.Text("id") + "/preview").has("Hello [contact.firstName], it is [season].")
+		at := "/templates/" + made.Text("id") + "/preview"
+		b.get(at).has("Test Hello [contact.firstName], it is [season]. Test").find(`(max-width:600px)`)
+		logo := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "logo.png",
+			Text: "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)}).OK(t, 201).Text("id")
+		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
+			fmt.Sprintf(`{"logoFileId": %q}`, logo)).OK(t, 200)
+		b.get(at).hasNot("cid:").find(`src="(data:image/png;base64,iVBORw0KGgp4)`)
+		a.Send(t, a.Key, "PATCH", "/v1/email-templates/"+made.Text("id"), `{"templateKey": "invoice",
+			"body": "Invoice {{ invoice.number }}"}`).OK(t, 200)
+		b.get(at).has("Invoice [invoice.number]", "See the invoice")
 	})
 }

@@ -68,7 +68,7 @@ func TestKeyAndAgreement(t *testing.T) {
 func TestAgent(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
-		b.get("/agents").at("/agents", "There are none yet", "Create agent", a.Settings.MCPURL+"/mcp")
+		b.get("/agents").at("/agents", "No agents yet", "Create agent", a.Settings.MCPURL+"/mcp")
 		b.post("/agents/new", "name", "", "business_id", string(a.Business), "preset",
 			"read").refused(400, "Fill this in")
 		p := b.post("/agents/new", "name", "Assistant", "business_id", string(a.Business), "preset",
@@ -155,7 +155,7 @@ func TestForeign(t *testing.T) {
 func TestCards(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	b := owner(t, a)
-	b.get("/settings/cards").at("/settings/cards", "None is saved yet")
+	b.get("/settings/cards").at("/settings/cards", "No card yet")
 	b.post("/settings/cards", "test", "gold").refused(400, "Invalid option")
 	b.post("/settings/cards", "test", "visa").at("/settings/cards", "Visa ending in 4242", "default")
 	p := b.post("/settings/cards", "test", "declined").at("/settings/cards", "Visa ending in 0002")

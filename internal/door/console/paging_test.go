@@ -20,11 +20,11 @@ func TestLastPage(t *testing.T) {
 			add(n)
 		}
 		b.get("/settings/keys").at("/settings/keys", "Key 50.", "Key 2.").hasNot("Older")
-		b.get("/settings/keys?page=2").at("/settings/keys", "Key 50.").hasNot("There are none yet", "Newer")
+		b.get("/settings/keys?page=2").at("/settings/keys", "Key 50.").hasNot("No API keys yet", "Newer")
 		add(51)
 		b.get("/settings/keys").at("/settings/keys", "Key 51.", "Key 2.", "Older")
 		b.get("/settings/keys?page=2").at("/settings/keys", "Newer").
-			hasNot("Key 51.", "Key 2.", "Older", "There are none yet")
-		b.get("/settings/keys?page=900").at("/settings/keys", "Key 51.", "Older").hasNot("There are none yet")
+			hasNot("Key 51.", "Key 2.", "Older", "No API keys yet")
+		b.get("/settings/keys?page=900").at("/settings/keys", "Key 51.", "Older").hasNot("No API keys yet")
 	})
 }

@@ -121,7 +121,11 @@ func (v *visit) reviewPage() error {
 		Filtered bool
 		Pause    account.Pause
 	}{}
-	words, status := v.filters("pending", "executed", "rejected", "failed", "expired", "stale")
+	statuses := []string{"pending", "executed", "rejected", "failed", "expired", "stale"}
+	words, status := v.filters(statuses...)
+	for i, s := range statuses {
+		words[i+1].Text = capital(proposalStates[proposal.Status(s)].Text)
+	}
 	d.Filters, d.Filtered = words, status != ""
 	input := fields{}
 	if status != "" {

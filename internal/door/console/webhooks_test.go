@@ -51,7 +51,7 @@ func TestWebhook(t *testing.T) {
 		}))
 		t.Cleanup(endpoint.Close)
 		b := owner(t, a)
-		b.get("/webhooks").at("/webhooks", "There are none yet", "Create webhook")
+		b.get("/webhooks").at("/webhooks", "No webhooks yet", "Create webhook")
 		b.get("/webhooks/new").at("/webhooks/new", "Contact phone number created contact.phone_number.created",
 			"Every event")
 		p := b.post("/webhooks/new", "url", "http://example.com/x", "description", "The <CRM>", "events",

@@ -38,8 +38,8 @@ type listData struct {
 	Away            bool // rows can be deleted
 	Hidden          []pair
 	Error           string
-	Narrowed        bool // by a filter or a search
-	New             string
+	Narrowed        bool    // by a filter or a search
+	Make            *Button // what makes the first one; may be nil
 	Export, Import  string
 	Columns         []columnChoice
 	Dense           bool
@@ -114,12 +114,12 @@ func (n *Noun[T]) showList(v *Visit) error {
 	view := View{Title: cmp.Or(n.Title, Capital(n.Many)), Section: n.rail(), Data: d, Watch: n.Type, Own: true,
 		API: v.Samples(n.ops()+".list", q)}
 	if n.mayCreate(v) {
-		d.New = "/" + n.Path + "/new"
-		view.Main = &Button{Text: "New " + n.One, Href: d.New, Icon: "plus"}
+		view.Main = &Button{Text: "New " + n.One, Href: "/" + n.Path + "/new", Icon: "plus"}
 	}
 	if n.Maker != "" {
 		view.Main = &Button{Text: n.Makes, Href: n.Maker, Icon: "plus"}
 	}
+	d.Make = view.Main
 	if n.Import != "" && v.May("imports.create") {
 		d.Import = n.Import
 	}

@@ -165,7 +165,7 @@ func (l *letter) outgoing(pdf *store.File) message.Outgoing {
 		ScheduledAt: l.at,
 	}
 	if l.link != "" {
-		out.Button = &template.Button{Label: "See the invoice", URL: l.link}
+		out.Button = &template.Button{Label: template.InvoiceButton, URL: l.link}
 	}
 	return out
 }

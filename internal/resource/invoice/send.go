@@ -227,6 +227,7 @@ func wording(content template.Content, values map[string]any, own *string) (*tem
 	if err != nil {
 		return nil, fault.Field("message", template.Intricate)
 	}
+	made.Own = out.Own
 	made.Subject = strings.TrimSpace(strings.ReplaceAll(out.Subject, mark, ""))
 	return made, nil
 }

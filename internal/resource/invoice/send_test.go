@@ -70,6 +70,16 @@ func TestInvoiceSend(t *testing.T) {
 			!strings.Contains(text, "Due now") || strings.Contains(reminder.Text("html"), "<b>") {
 			t.Errorf("the mail says %s\n%s", text, reminder.Text("html"))
 		}
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			framed, err := db.One[bool](ctx, tx, "SELECT layout FROM messages WHERE id = $1", reminder.Text("id"))
+			if !framed {
+				t.Error("a text of one's own loses the letterhead")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		at := a.Clock.Now().Add(48 * time.Hour)
 		send(own, `"templateKey": "invoice_reminder", "scheduledAt": "`+at.String()+`"`).OK(t, 200)
 		later := call(t, "messages.list", `{"status": "scheduled"}`).OK(t, 200)

@@ -14,8 +14,8 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
-	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/template"
 )
 
 const deliverKind = "message.deliver"
@@ -189,7 +189,7 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		if v.Layout && v.BusinessID != nil {
-			one.head, err = business.LetterheadOf(ctx, tx, args.Organization, *v.BusinessID)
+			one.layout, err = template.LayoutOf(ctx, tx, args.Organization, *v.BusinessID)
 			if err != nil && !errors.Is(err, db.ErrNone) {
 				return err
 			}

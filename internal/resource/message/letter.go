@@ -12,9 +12,9 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
-	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/template"
 
 	"github.com/emersion/go-msgauth/dkim"
 	"github.com/wneessen/go-mail"
@@ -25,7 +25,7 @@ type letter struct {
 	message     *Message
 	attachments []MessageAttachment
 	keys        []mailhost.SigningKey
-	head        *business.Letterhead // of the business that sends it; may be nil
+	layout      *template.Layout // of the business that sends it; nil for a message that has none
 	now         clock.Time
 
 	replyTo      string // where answers go unless the message says so itself; may be empty

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"net/mail"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/mailhost"
 )
-
-// maxName is how many characters of a name mail programs have room for.
-const maxName = 100
 
 const badSender = `Write it like name@example.com, or like "Business name" <name@example.com>`
 
@@ -31,11 +28,11 @@ func parseSender(s string) (name *string, address, issue string) {
 	switch {
 	case err != nil || !op.IsEmail(a.Address):
 		return nil, "", badSender
-	case utf8.RuneCountInString(a.Name) > maxName:
+	case utf8.RuneCountInString(a.Name) > business.MaxSender:
 		return nil, "", "The name is too long: expected at most 100 characters"
 	case strings.ContainsAny(a.Name, "@<>"):
 		return nil, "", "The name must not look like an address: leave out @, < and >"
-	case strings.ContainsFunc(a.Name, isHidden):
+	case strings.ContainsFunc(a.Name, business.IsHidden):
 		return nil, "", "The name contains characters that nobody sees; leave them out"
 	case strings.TrimSpace(a.Name) == "":
 		return nil, a.Address, ""
@@ -44,47 +41,19 @@ func parseSender(s string) (name *string, address, issue string) {
 	return &clean, a.Address, ""
 }
 
-// isHidden reports whether a character shows nothing, or turns the direction of
-// others. The joiners are part of how some languages are written.
-func isHidden(r rune) bool {
-	return r != '\u200c' && r != '\u200d' && !unicode.IsPrint(r)
-}
-
-// displayName is a business's name as the name of a sender, or nil.
-func displayName(s string) *string {
-	s = strings.ReplaceAll(s, "@", " at ")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r) || r == '<' || r == '>':
-			return ' '
-		case isHidden(r) || r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxName {
-		s = strings.TrimSpace(string(runes[:maxName]))
-	}
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // signFor says for which business a message is written: its name stands beside
 // the address unless the message brings another, and its letterhead around it.
 // Without a business it is the organization's first.
-func (v *Message) signFor(ctx context.Context, tx *db.Tx, business id.ID) (err error) {
-	if business == "" {
-		if business, err = account.OldestBusiness(ctx, tx, v.OrganizationID); errors.Is(err, db.ErrNone) {
+func (v *Message) signFor(ctx context.Context, tx *db.Tx, ref id.ID) (err error) {
+	if ref == "" {
+		if ref, err = account.OldestBusiness(ctx, tx, v.OrganizationID); errors.Is(err, db.ErrNone) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	v.BusinessID = &business
+	v.BusinessID = &ref
 	return v.nameSender(ctx, tx)
 }
 
@@ -98,7 +67,7 @@ func (v *Message) nameSender(ctx context.Context, tx *db.Tx) error {
 		return nil
 	}
 	if err == nil {
-		v.FromName = displayName(b.Name)
+		v.FromName = business.SenderName(b.Name)
 	}
 	return err
 }

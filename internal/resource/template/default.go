@@ -7,6 +7,9 @@ const (
 	PaymentReceipt  = "payment_receipt"
 )
 
+// InvoiceButton is the button of mail about an invoice, which leads to its page.
+const InvoiceButton = "See the invoice"
+
 // defaults are the texts for an organization without an active template for a
 // key. Every value they name always exists on an invoice or has a default.
 var defaults = map[string]Content{

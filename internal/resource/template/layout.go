@@ -7,6 +7,8 @@ import (
 	htmltemplate "html/template"
 	"strings"
 
+	"frontdesk/internal/kernel/id"
+
 	"golang.org/x/net/html"
 )
 
@@ -18,6 +20,7 @@ type Layout struct {
 	Address     string // of the head office; may be empty
 	Locale      string
 	Logo        string  // the Content-ID of its picture; empty for the name in letters
+	LogoFileID  *id.ID  // where the picture is
 	Button      *Button // may be nil
 	Accent      string  // the color of the button, like #1f4e79; empty for the usual one
 	Unsubscribe string  // a link, for marketing mail

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"slices"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -110,7 +111,8 @@ func Operations() []*op.Op {
 			Summary: "Render an email template with values.",
 			Status:  200,
 			Description: "Nothing is stored or sent. Values appear as they are, never as Markdown or HTML. A " +
-				"variable without a value or default is refused.",
+				"variable without a value or default is refused. With a businessId, html and text are the whole " +
+				"mail, in the letterhead of that business.",
 			Errors:  []*fault.Kind{VariableMissing},
 			Example: `{` + ref + `, "variables": {"customer": {"name": "Ada"}}}`,
 		}, previewTemplate),
@@ -276,7 +278,8 @@ func deleteTemplate(ctx context.Context, c *op.Call, in templateRef) (op.Nothing
 
 type templatePreview struct {
 	templateRef
-	Variables jsontext.Value `json:"variables,omitempty" kinds:"object" doc:"like {\"customer\": {\"name\": \"Ada\"}}"`
+	Variables  jsontext.Value `json:"variables,omitempty" kinds:"object" doc:"like {\"customer\": {\"name\": \"Ada\"}}"`
+	BusinessID *id.ID         `json:"businessId" ref:"businesses" doc:"whose letterhead to show; its logo is cid:logo"`
 
 	shown *Rendered
 }
@@ -289,15 +292,43 @@ func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
 		return fault.Field("variables", "Must be an object")
 	}
 	var v *EmailTemplate
+	var layout *Layout
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = templates.Get(ctx, tx, c.Org, in.ID)
+		if v, err = templates.Get(ctx, tx, c.Org, in.ID); err != nil || in.BusinessID == nil {
+			return err
+		}
+		if _, err = account.Businesses.Get(ctx, tx, c.Org, *in.BusinessID); fault.Has(err, fault.NotFound) {
+			return op.Unseen("businessId")
+		}
+		if err == nil {
+			layout, err = LayoutOf(ctx, tx, c.Org, *in.BusinessID)
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	in.shown, err = v.content().Render(values) // archived or not: nothing is sent
+	if err != nil || layout == nil || in.shown.Own {
+		return err
+	}
+	layout.Button = v.button(values)
+	in.shown.Text = layout.Text(in.shown.Text)
+	in.shown.HTML, err = layout.HTML(in.shown.Subject, in.shown.HTML)
 	return err
+}
+
+// button is what the service adds to mail about invoices.
+func (v *EmailTemplate) button(values placeholder.Lookup) *Button {
+	if v.TemplateKey == nil || *v.TemplateKey == PaymentReceipt {
+		return nil
+	}
+	url, _ := values([]string{"invoice", "url"})
+	b := &Button{Label: InvoiceButton}
+	if b.URL, _ = url.(string); !b.IsValid() {
+		return nil
+	}
+	return b
 }
 
 func previewTemplate(_ context.Context, _ *op.Call, in templatePreview) (*Rendered, error) {

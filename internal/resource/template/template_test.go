@@ -280,6 +280,28 @@ func TestEmailTemplatePreview(t *testing.T) {
 			t.Errorf("a preview wrote %s", events)
 		}
 	})
+	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
+		v := call(t, "email_templates.create", `{"name": "x", "subject": "Invoice", "templateKey": "invoice",
+			"body": "Dear {{ name }}"}`).OK(t, 201).Text("id")
+		whole := func(business, variables string) apptest.Result {
+			return call(t, "email_templates.preview", fmt.Sprintf(`{"id": %q, "businessId": %q, "variables": %s}`, v,
+				business, variables))
+		}
+		p := whole(string(a.Business), `{"name": "<Ada>", "invoice": {"url": "https://example.com/i"}}`).OK(t, 200)
+		p.Same("text", "Dear <Ada>\n\nSee the invoice: https://example.com/i\n\n-- \nTest\n")
+		for _, want := range []string{"<!DOCTYPE html>", "&lt;Ada&gt;", `href="https://example.com/i"`,
+			"<strong>Test<"} {
+			if !strings.Contains(p.Text("html"), want) {
+				t.Errorf("no %s in %s", want, p.Text("html"))
+			}
+		}
+		if p := whole(string(a.Business), `{"name": "Ada"}`).OK(t, 200); strings.Contains(p.Text("html"), "See the") {
+			t.Error("a button that leads nowhere")
+		}
+		whole("4b8e1f02-7c5d-4e9a-8b36-0d2f1a6c9e57", `{"name": "Ada"}`).Issues(t, "businessId")
+		call(t, "email_templates.update", fmt.Sprintf(`{"id": %q, "bodyFormat": "html"}`, v)).OK(t, 200)
+		whole(string(a.Business), `{"name": "Ada"}`).OK(t, 200).Same("html", "Dear Ada") // no layout of ours
+	})
 	a := apptest.Start(t, db.SQLite)
 	v := a.Send(t, a.Key, "POST", "/v1/email-templates",
 		`{"name": "x", "subject": "x", "body": "`+strings.Repeat("{{ a }}", 1000)+`"}`).OK(t, 201).Text("id")

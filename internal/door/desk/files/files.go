@@ -33,7 +33,7 @@ func Join(d *desk.Desk) {
 
 var files = &desk.Noun[file.File]{
 	Path: "files", Type: "file", One: "file", Many: "files", Icon: "folder", NoNew: true,
-	Lead: "Drop files here, or choose them with Upload.",
+	Lead: "Contracts, pictures and whatever you attach to mail. Choose a file above, or drop it on this page.",
 	Seek: "Name",
 	Table: []desk.Column[file.File]{
 		{Head: "Name", Sort: "name", Cell: func(_ *desk.Visit, f *file.File) desk.Cell { return desk.Text(f.Name) }},

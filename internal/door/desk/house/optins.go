@@ -9,7 +9,7 @@ var consent = map[string]string{"pending": "asked", "opted_in": "yes", "opted_ou
 
 var optIns = &desk.Noun[optin.EmailOptIn]{
 	Path: "opt-ins", Ops: "email_opt_ins", Type: "email_opt_in", Rail: "businesses",
-	One: "email consent", Many: "email consents", Icon: "mail",
+	One: "consent", Many: "consents", Title: "Email consents", Icon: "mail",
 	Lead: "Marketing email goes only to people who said yes. Here is who did, when and where.",
 	Seek: "Email address",
 	Tabs: []desk.Tab{{Word: "Yes", Query: "status=opted_in"}, {Word: "No", Query: "status=opted_out"},

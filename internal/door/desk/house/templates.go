@@ -1,11 +1,14 @@
 package house
 
 import (
+	"encoding/base64"
+	"io"
 	"net/http"
 	"strings"
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/template"
 )
 
@@ -14,7 +17,7 @@ var templateKeys = map[string]string{"invoice": "Invoices", "invoice_reminder": 
 
 var templates = &desk.Noun[template.EmailTemplate]{
 	Path: "templates", Ops: "email_templates", Type: "email_template", Rail: "businesses",
-	One: "email template", Many: "email templates", Icon: "template",
+	One: "template", Many: "templates", Title: "Email templates", Icon: "template",
 	Lead: "A template is an email that you write once and send often. {{name}} stands for what changes.",
 	Seek: "Name", By: "name",
 	Tabs: []desk.Tab{{Word: "In use", Query: "status=active"}, {Word: "Archived", Query: "status=archived"},
@@ -86,8 +89,12 @@ func preview(v *desk.Visit) error {
 		HTML *string `json:"html"`
 		Text *string `json:"text"`
 	}
-	err = v.Do("email_templates.preview", desk.Fields{"id": ref, "variables": samples(t.Variables)}, &out)
-	if err != nil {
+	in := desk.Fields{"id": ref, "variables": samples(t.Variables)}
+	house := v.House()
+	if house.ID != "" {
+		in["businessId"] = house.ID
+	}
+	if err = v.Do("email_templates.preview", in, &out); err != nil {
 		f := fault.Of(err)
 		if f.Status >= 500 {
 			return err
@@ -95,10 +102,37 @@ func preview(v *desk.Visit) error {
 		text := f.Sentence()
 		out.Text = &text
 	}
+	if out.HTML != nil && house.LogoFileID != nil {
+		if err := showLogo(v, *house.LogoFileID, out.HTML); err != nil {
+			return err
+		}
+	}
 	return v.Paper(http.StatusOK, out.HTML, out.Text)
 }
 
-// samples gives every placeholder its own name as a value, in brackets.
+// showLogo puts the logo where the mail names it. A reader without the right to
+// files sees the business's name there.
+func showLogo(v *desk.Visit, ref id.ID, html *string) error {
+	const logo = `src="cid:` + template.LogoID + `"`
+	if !strings.Contains(*html, logo) {
+		return nil
+	}
+	c, err := v.Open("files.download", string(ref))
+	if err != nil && fault.Of(err).Status < 500 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	picture, err := io.ReadAll(io.LimitReader(c, template.LogoBytes))
+	*html = strings.Replace(*html, logo,
+		`src="data:`+c.Type+`;base64,`+base64.StdEncoding.EncodeToString(picture)+`"`, 1)
+	return err
+}
+
+// samples gives every placeholder its own name as a value, in brackets. The
+// address of an invoice, to which the button leads, is one that nobody has.
 func samples(names []string) map[string]any {
 	all := map[string]any{}
 	for _, name := range names {
@@ -114,6 +148,9 @@ func samples(names []string) map[string]any {
 		if last := parts[len(parts)-1]; in[last] == nil {
 			in[last] = "[" + name + "]"
 		}
+	}
+	if invoice, ok := all["invoice"].(map[string]any); ok {
+		invoice["url"] = "https://example.com/invoice"
 	}
 	return all
 }

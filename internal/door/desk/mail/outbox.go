@@ -18,8 +18,8 @@ import (
 
 // outbox is what was written here: sent, on its way, scheduled, failed.
 var outbox = &desk.Noun[message.Message]{
-	Path: "outbox", Ops: "messages", One: "mail", Many: "mails", Title: "Outbox", Icon: "send", Rail: "inbox",
-	NoNew: true, Kept: true, Alone: true,
+	Path: "outbox", Ops: "messages", One: "mail", Many: "mail", Title: "Outbox", Icon: "send", Rail: "inbox",
+	NoNew: true, Kept: true, Alone: true, Makes: "Write a mail", Maker: "/inbox/new",
 	Lead: "What you, your agents and automations send appears here, as its reader sees it.",
 	Seek: "Subject, address, text",
 	Tabs: []desk.Tab{
