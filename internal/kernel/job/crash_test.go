@@ -231,7 +231,11 @@ func crashWork() error {
 	if err != nil {
 		return err
 	}
-	q := job.New(job.Options{DB: d, Clock: clock.New(0), Sweep: 200 * time.Millisecond, Lease: 500 * time.Millisecond,
+	lease := 500 * time.Millisecond
+	if total == 0 { // it only works, and holds on to what it does
+		lease = time.Hour
+	}
+	q := job.New(job.Options{DB: d, Clock: clock.New(0), Sweep: 200 * time.Millisecond, Lease: lease,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
 	job.HandleTx(q, "crash.tx", func(ctx context.Context, tx *db.Tx, j job.Job, args numbered) error {
 		return effect(ctx, tx, strconv.Itoa(args.N))
@@ -239,6 +243,9 @@ func crashWork() error {
 	job.HandleFlow(q, "crash.flow", func(ctx context.Context, j job.Job, args numbered) (job.Outcome, error) {
 		if _, err := fmt.Fprintln(called, args.N); err != nil {
 			return nil, err
+		}
+		if args.N < 0 {
+			select {} // for ever
 		}
 		time.Sleep(time.Millisecond) // the outside world
 		return note(strconv.Itoa(args.N)), nil

@@ -26,12 +26,16 @@ func TestMain(m *testing.M) {
 // migrations are the jobs' alone, which must need no other table, and one to
 // count effects in.
 func migrations() fstest.MapFS {
-	text, err := os.ReadFile("../../../migrations/0002_jobs.sql")
-	if err != nil {
-		panic(err)
+	read := func(name string) *fstest.MapFile {
+		text, err := os.ReadFile("../../../migrations/" + name)
+		if err != nil {
+			panic(err)
+		}
+		return &fstest.MapFile{Data: text}
 	}
 	return fstest.MapFS{
-		"0002_jobs.sql": {Data: text},
+		"0002_jobs.sql":    read("0002_jobs.sql"),
+		"0042_holders.sql": read("0042_holders.sql"),
 		"9001_effects.sql": {Data: []byte(`
 CREATE TABLE effects (
   name TEXT NOT NULL PRIMARY KEY,

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"frontdesk/internal/kernel/db"
@@ -49,7 +50,7 @@ func (q *Queue) renew(ctx context.Context) error {
 		return nil
 	}
 	return q.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, q.text().renew, ids, fences, q.opts.Lease.Microseconds())
+		_, err := db.Exec(ctx, tx, q.text().renew, ids, fences, q.opts.Lease.Microseconds(), q.presence.Number())
 		return err
 	})
 }
@@ -59,11 +60,64 @@ func (q *Queue) renew(ctx context.Context) error {
 func (q *Queue) giveBack(j *Job) {
 	err := q.db.Write(db.WithReserve(context.WithoutCancel(q.base)), func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
-			UPDATE jobs SET state = 'ready', fence = fence + 1, attempt = attempt - 1, leased_until = NULL
+			UPDATE jobs SET state = 'ready', fence = fence + 1, attempt = attempt - 1, leased_until = NULL,
+				holder = NULL
 			WHERE id = $1 AND fence = $2 AND state = 'running'`, j.ID, j.fence)
 		return err
 	})
 	if err != nil {
 		q.log.WarnContext(q.base, "a job waits until its lease runs out", "kind", j.Kind, "job", j.ID, "err", err)
 	}
+}
+
+const (
+	lookTime = 200 * time.Millisecond // between two looks for processes that died
+	goneTime = 500 * time.Millisecond // a process that is gone this long does not come back
+	blind    = 50                     // failed looks after which this process looks less often
+)
+
+// presenceLoop shows that this process lives, and takes over the jobs of others soon
+// after they died, before their leases run out.
+func (q *Queue) presenceLoop() {
+	defer q.presence.Leave()
+	for failed := 0; ; {
+		err := q.look(q.base)
+		switch {
+		case err == nil:
+			failed = 0
+		case q.base.Err() == nil:
+			if failed++; failed == 1 {
+				q.log.WarnContext(q.base, "cannot see which other processes live", "err", err)
+			}
+		}
+		wait := lookTime
+		if failed > blind {
+			wait = q.opts.Lease / 4
+		}
+		select {
+		case <-q.base.Done():
+			return
+		case <-time.After(q.jittered(wait)):
+		}
+	}
+}
+
+// look takes over the jobs of processes that are gone. One whose connection broke is
+// back after its next look; if it is not, and lives, the fence keeps it from
+// completing what others took over.
+func (q *Queue) look(ctx context.Context) error {
+	absent, err := q.presence.Absent(ctx, q.text().holders)
+	before, now := q.gone, time.Now()
+	q.gone = map[int64]time.Time{}
+	for _, holder := range absent {
+		since, known := before[holder]
+		if !known {
+			since = now
+		}
+		q.gone[holder] = since
+		if now.Sub(since) >= goneTime {
+			err = errors.Join(err, q.sweep(ctx, q.text().lostBy, holder))
+		}
+	}
+	return err
 }

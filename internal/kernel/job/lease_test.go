@@ -3,11 +3,13 @@ package job_test
 import (
 	"context"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 )
@@ -98,4 +100,36 @@ func lockedRow(t *testing.T, d *db.DB) {
 		t.Fatal(err)
 	}
 	eventually(t, "the jobs that waited", func() bool { return times(t, d, "stuck") == 100 })
+}
+
+// When a process dies, another goes on with its jobs at once, however long its leases
+// would have held. A process that hangs keeps them.
+func TestDeathIsNoticed(t *testing.T) {
+	o := dbtest.Options(t, db.Postgres, migrations())
+	o.URL = dbtest.Direct(t, o.URL) // a pooler has no sessions
+	d, err := db.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	q := queue(d, func(o *job.Options) { o.Lease = time.Hour })
+	job.HandleFlow(q, "crash.flow", func(context.Context, job.Job, numbered) (job.Outcome, error) {
+		return note("done"), nil
+	})
+	n := enqueue(t, d, q, "crash.flow", numbered{-1})
+	other := spawn(t, o, t.TempDir(), 0, 1, 0)
+	becomes(t, d, n, "running")
+	start(t, q)
+	if err := other.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	if got := look(t, d, n); got.State != "running" {
+		t.Errorf("the job of a process that hangs is %s", got.State)
+	}
+	other.kill()
+	becomes(t, d, n, "done")
+	if got := look(t, d, n); got.Attempt != 2 {
+		t.Errorf("the job ended as %+v", got)
+	}
 }

@@ -48,6 +48,8 @@ type Queue struct {
 	running  sync.WaitGroup
 	renewing sync.WaitGroup
 	busy     sync.Map // *Job → until when its lease is renewed
+	presence *db.Presence
+	gone     map[int64]time.Time // holders of leases that are not there, and since when
 
 	ran, errs, panics, locked atomic.Int64
 }
@@ -73,7 +75,8 @@ func New(o Options) *Queue {
 	o.Lease = orDefault(o.Lease, 15*time.Second)
 	o.Retention = orDefault(o.Retention, 7*24*time.Hour)
 	q := &Queue{db: o.DB, clock: o.Clock, log: o.Log, opts: o,
-		handlers: map[string]*handler{}, lanes: map[string]*lane{}, stopping: make(chan struct{})}
+		handlers: map[string]*handler{}, lanes: map[string]*lane{}, stopping: make(chan struct{}),
+		presence: o.DB.NewPresence()}
 	q.base, q.abort = context.WithCancel(context.Background())
 	q.lane(laneTx, o.TxWorkers)
 	q.lane(laneFlow, o.FlowWorkers)
@@ -100,6 +103,12 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	if err := q.ensurePeriodic(ctx); err != nil {
 		return fmt.Errorf("job: start: %w", err)
+	}
+	if q.presence.Possible() {
+		if err := q.look(ctx); err != nil { // first, so that every lease has its holder
+			q.log.WarnContext(ctx, "other processes do not see that this one lives", "err", err)
+		}
+		q.renewing.Go(q.presenceLoop)
 	}
 	for _, l := range q.lanes {
 		q.running.Go(func() { q.dispatch(l) })

@@ -17,14 +17,14 @@ const insertText = `
 	RETURNING id`
 
 const cancelText = `
-	UPDATE jobs SET state = 'cancelled', finished_at = $2, leased_until = NULL
+	UPDATE jobs SET state = 'cancelled', finished_at = $2, leased_until = NULL, holder = NULL
 	WHERE state IN ('ready', 'running') AND `
 
 // The state and the fence are in every WHERE, so that a latecomer finds no row.
 const (
 	settleText = `
 	UPDATE jobs SET state = $4, run_at = $5, attempt = $6, last_error = COALESCE($7, last_error), finished_at = $8,
-		fence = fence + 1, leased_until = NULL
+		fence = fence + 1, leased_until = NULL, holder = NULL
 	WHERE id = $1 AND fence = $2 AND state = $3`
 	forgetText = `DELETE FROM jobs WHERE id = $1 AND fence = $2 AND state = $3`
 )
@@ -49,6 +49,7 @@ type statements struct {
 	peek                string
 	lease, keep, renew  string
 	lost, lostAll       string
+	holders, lostBy     string
 	strays, adopt       string
 	due, running, fails string
 }
@@ -82,7 +83,7 @@ func (q *Queue) text() *statements {
 		// A lost worker says little about the job, so the job gets a few more
 		// tries than its attempts. A job that kills every process still ends.
 		lost := `
-	UPDATE jobs SET fence = fence + 1, leased_until = NULL, last_error = 'the worker was lost',
+	UPDATE jobs SET fence = fence + 1, leased_until = NULL, holder = NULL, last_error = 'the worker was lost',
 		state = CASE WHEN attempt >= max_attempts + 5 THEN 'failed' ELSE 'ready' END,
 		finished_at = CASE WHEN attempt >= max_attempts + 5 THEN $1 ELSE finished_at END
 	WHERE id IN (SELECT id FROM jobs WHERE state = 'running' AND `
@@ -92,17 +93,20 @@ func (q *Queue) text() *statements {
 			peek:     `SELECT run_at ` + next + first,
 			lease: `
 				UPDATE jobs
-				SET state = 'running', attempt = attempt + 1, fence = fence + 1, leased_until = ` + now + ` + $3
+				SET state = 'running', attempt = attempt + 1, fence = fence + 1, holder = $4,
+					leased_until = ` + now + ` + $3
 				WHERE id = $1 AND fence = $2 AND state = 'ready'`,
 			keep: `UPDATE jobs SET leased_until = ` + now +
 				` + $3 WHERE id = $1 AND fence = $2 AND state = 'running'`,
 			renew: `
-				UPDATE jobs SET leased_until = ` + now + ` + $3 WHERE id IN (
+				UPDATE jobs SET leased_until = ` + now + ` + $3, holder = $4 WHERE id IN (
 					SELECT id FROM jobs JOIN unnest($1::bigint[], $2::bigint[]) AS mine (job, held)
 						ON id = job AND fence = held
 					WHERE state = 'running' ORDER BY id FOR UPDATE OF jobs SKIP LOCKED)`,
 			lost:    lost + `leased_until < ` + now + ` ORDER BY leased_until LIMIT 100` + lock + `)`,
 			lostAll: lost + `leased_until IS NOT NULL ORDER BY leased_until LIMIT 100` + lock + `)`,
+			holders: `SELECT DISTINCT holder FROM jobs WHERE state = 'running' AND holder IS NOT NULL`,
+			lostBy:  lost + `holder = $2 ORDER BY leased_until LIMIT 100` + lock + `)`,
 			strays:  `SELECT lane FROM jobs WHERE state = 'ready' AND lane > $1 ORDER BY lane LIMIT 1`,
 			adopt: `UPDATE jobs SET lane = ` + adopt + ` END WHERE id IN
 				(SELECT id FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known + ` LIMIT 500` + lock + `)`,

@@ -33,11 +33,11 @@ func (q *Queue) reclaimLost(ctx context.Context) error {
 	return q.sweep(ctx, text)
 }
 
-func (q *Queue) sweep(ctx context.Context, lost string) error {
+func (q *Queue) sweep(ctx context.Context, lost string, args ...any) error {
 	for {
 		n := int64(0)
 		err := q.db.Write(db.WithoutOutcome(db.WithReserve(ctx)), func(ctx context.Context, tx *db.Tx) (err error) {
-			n, err = db.Exec(ctx, tx, lost, q.clock.Now())
+			n, err = db.Exec(ctx, tx, lost, append([]any{q.clock.Now()}, args...)...)
 			return err
 		})
 		if err != nil {

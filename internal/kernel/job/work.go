@@ -120,7 +120,7 @@ func (q *Queue) runTx(ctx context.Context, tx *db.Tx, j *Job) (verdict, error) {
 }
 
 func (q *Queue) leaseFlow(ctx context.Context, tx *db.Tx, j *Job) error {
-	n, err := db.Exec(ctx, tx, q.text().lease, j.ID, j.fence, q.lease(j.handler))
+	n, err := db.Exec(ctx, tx, q.text().lease, j.ID, j.fence, q.lease(j.handler), q.presence.Number())
 	if err == nil && n == 0 {
 		err = ErrStale
 	}
