@@ -17,11 +17,8 @@ import (
 // is as fast as before.
 func crowd(ctx context.Context, w *world, r *report) error {
 	w.processes, w.failovers, w.skew = 1, 0, 0
-	if err := w.start(ctx); err != nil {
-		return err
-	}
-	l := newLoad(w, r)
-	if err := l.prepare(ctx); err != nil {
+	l, err := w.begin(ctx, r)
+	if err != nil {
 		return err
 	}
 	defer l.hooks.Close()

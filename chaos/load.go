@@ -48,6 +48,15 @@ type stage struct {
 // delivery is a webhook as it arrived.
 type delivery struct{ id, resource, notes string }
 
+// begin starts everything, and prepares the load of a scene.
+func (w *world) begin(ctx context.Context, r *report) (*load, error) {
+	if err := w.start(ctx); err != nil {
+		return nil, err
+	}
+	l := newLoad(w, r)
+	return l, l.prepare(ctx)
+}
+
 func newLoad(w *world, r *report) *load {
 	return &load{world: w, report: r, created: map[string]outcome{}, keyed: map[string]string{},
 		orders: map[string]string{}, files: map[string]string{}, history: history{began: time.Now()},
@@ -75,31 +84,10 @@ func (l *load) took(what string, began, ended time.Time) {
 // prepare makes two organizations, and what the callers need.
 func (l *load) prepare(ctx context.Context) error {
 	for i, name := range []string{"Busy", "Neighbour"} {
-		org, err := l.world.admin(ctx, "org", "create", "--name", name, "--plan", "enterprise")
-		if err != nil {
+		var err error
+		if l.keys[i], err = l.organization(ctx, fmt.Sprintf("owner%d@example.com", i), name, "enterprise"); err != nil {
 			return err
 		}
-		business, owner := fmt.Sprint(org["businessId"]), fmt.Sprintf("owner%d@example.com", i)
-		if _, err := l.world.admin(ctx, "user", "create", "--org", fmt.Sprint(org["id"]), "--email", owner, "--name",
-			"Owner", "--role", "owner", "--password-stdin"); err != nil {
-			return err
-		}
-		if _, err := l.world.admin(ctx, "agreement", "accept", "--business", business, "--kind", "business", "--by",
-			owner); err != nil {
-			return err
-		}
-		if _, err := l.world.admin(ctx, "agreement", "accept", "--business", business, "--kind", "domain", "--by",
-			owner); err != nil {
-			return err
-		}
-		if _, err := l.world.admin(ctx, "card", "add", "--org", fmt.Sprint(org["id"]), "--test", "visa"); err != nil {
-			return err
-		}
-		key, err := l.world.admin(ctx, "key", "create", "--business", business, "--name", "Load", "--permissions", "*")
-		if err != nil {
-			return err
-		}
-		l.keys[i] = fmt.Sprint(key["key"])
 	}
 	l.hooks = httptest.NewServer(http.HandlerFunc(l.receive))
 	make := func(key, path, body string) string {
@@ -123,6 +111,28 @@ func (l *load) prepare(ctx context.Context) error {
 		return fmt.Errorf("the preparations failed")
 	}
 	return nil
+}
+
+// organization makes one that may do everything, and returns its key.
+func (l *load) organization(ctx context.Context, owner, name, plan string) (key string, err error) {
+	org, err := l.world.admin(ctx, "org", "create", "--name", name, "--plan", plan)
+	if err != nil {
+		return "", err
+	}
+	id, business := fmt.Sprint(org["id"]), fmt.Sprint(org["businessId"])
+	var made map[string]any
+	for _, command := range [][]string{
+		{"user", "create", "--org", id, "--email", owner, "--name", "Owner", "--role", "owner", "--password-stdin"},
+		{"agreement", "accept", "--business", business, "--kind", "business", "--by", owner},
+		{"agreement", "accept", "--business", business, "--kind", "domain", "--by", owner},
+		{"card", "add", "--org", id, "--test", "visa"},
+		{"key", "create", "--business", business, "--name", "Load", "--permissions", "*"},
+	} {
+		if made, err = l.world.admin(ctx, command...); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprint(made["key"]), nil
 }
 
 // name is a text that comes only once.

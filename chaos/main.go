@@ -33,13 +33,15 @@ type options struct {
 	older, from                           string
 	rounds                                int
 	clients                               int
-	stay                                  time.Duration
+	stay, hurry                           time.Duration
 }
+
+const allScenes = "faults,upgrade,limits,crowd"
 
 func main() {
 	var o options
 	flag.BoolVar(&o.short, "short", false, "a minute over one PostgreSQL instead of half an hour over Patroni")
-	flag.StringVar(&o.scenes, "scenes", "faults,upgrade,crowd", "what to play, each with a database of its own")
+	flag.StringVar(&o.scenes, "scenes", allScenes, "what to play, each with a database of its own")
 	flag.IntVar(&o.processes, "processes", 3, "processes of the service")
 	flag.IntVar(&o.deaths, "deaths", 5, "SIGKILLs before all other faults, after each of which a process stays dead")
 	flag.IntVar(&o.kills, "kills", 60, "SIGKILLs of processes that start again at once")
@@ -63,13 +65,17 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 10, "rolling restarts after the upgrade")
 	flag.IntVar(&o.clients, "clients", 2000, "clients of the last scene, at once")
 	flag.DurationVar(&o.stay, "stay", 20*time.Second, "how long they stay")
+	flag.DurationVar(&o.hurry, "hurry", 5*time.Minute, "how long callers ask for more than their plan allows")
 	flag.Parse()
 	if o.short {
-		o.scenes, o.deaths, o.failovers, o.skew = "faults,crowd", 0, 0, 0
+		if o.scenes == allScenes {
+			o.scenes = "faults,limits,crowd"
+		}
+		o.deaths, o.failovers, o.skew = 0, 0, 0
 		o.kills, o.freezes, o.restarts, o.cuts, o.holes = 3, 1, 1, 4, 1
 		o.pause, o.longest, o.hole = time.Second, 8*time.Second, 6*time.Second
 		o.slowest = time.Minute // other tests may run at the same time
-		o.clients, o.stay = 300, 4*time.Second
+		o.clients, o.stay, o.hurry = 300, 4*time.Second, 10*time.Second
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -89,7 +95,7 @@ func say(format string, args ...any) {
 
 // scenes are what can be played.
 var scenes = map[string]func(context.Context, *world, *report) error{
-	"faults": faults, "upgrade": upgrade, "crowd": crowd,
+	"faults": faults, "upgrade": upgrade, "limits": limits, "crowd": crowd,
 }
 
 // run plays the scenes and reports whether one of them went wrong.
@@ -117,7 +123,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	for name := range strings.SplitSeq(o.scenes, ",") {
 		scene, ok := scenes[name]
 		if !ok {
-			return failed, fmt.Errorf("there is no scene %q; there are faults, upgrade and crowd", name)
+			return failed, fmt.Errorf("there is no scene %q; there are faults, upgrade, limits and crowd", name)
 		}
 		w := &world{options: o, dir: filepath.Join(dir, name),
 			random: rand.New(rand.NewPCG(o.seed, 0))} //nolint:gosec // a seed to repeat
@@ -142,11 +148,8 @@ func faults(ctx context.Context, w *world, r *report) (err error) {
 			return err
 		}
 	}
-	if err := w.start(ctx); err != nil {
-		return err
-	}
-	l := newLoad(w, r)
-	if err := l.prepare(ctx); err != nil {
+	l, err := w.begin(ctx, r)
+	if err != nil {
 		return err
 	}
 	stop := l.run(ctx)

@@ -141,14 +141,11 @@ func upgrade(ctx context.Context, w *world, r *report) error {
 		}
 	}
 	w.binary, w.failovers, w.skew = older, 0, 0
-	if err := w.start(ctx); err != nil {
+	l, err := w.begin(ctx, r)
+	if err != nil {
 		return err
 	}
 	if err := w.startBalancer(ctx); err != nil {
-		return err
-	}
-	l := newLoad(w, r)
-	if err := l.prepare(ctx); err != nil {
 		return err
 	}
 	stop := l.run(ctx)
@@ -212,5 +209,5 @@ func (w *world) buildOlder(ctx context.Context) (string, error) {
 	if out, err := exec.CommandContext(ctx, "tar", "-xf", archive, "-C", source).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("tar: %w: %s", err, out)
 	}
-	return build(ctx, source, filepath.Join(w.dir, "frontdesk-older"), "-trimpath")
+	return build(ctx, source, filepath.Join(w.dir, "frontdesk-older"))
 }

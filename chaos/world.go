@@ -53,7 +53,7 @@ type process struct {
 
 // build makes the service from its source.
 func build(ctx context.Context, source, to string, flags ...string) (string, error) {
-	args := append([]string{"build", "-o", to}, flags...)
+	args := append([]string{"build", "-trimpath", "-o", to}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/frontdesk")...)
 	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -179,7 +179,7 @@ func (p *process) launch() (<-chan struct{}, error) {
 	cmd := exec.Command(p.binary, "serve", "--data", filepath.Join(p.world.dir, "data"), //nolint:noctx // ended by us
 		"--database-url", p.url(), "--listen", p.address, "--base-url", "http://desk.example", "--mcp-listen", "",
 		"--dns-listen", "", "--smtp-listen", "", "--allow-insecure-webhooks", "--rate-limit-enterprise", "6000000",
-		"--automation-limit-enterprise", "6000000", "--drain", "3s")
+		"--rate-limit-free", strconv.Itoa(planned), "--automation-limit-enterprise", "6000000", "--drain", "3s")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.world.dir, clockVariable + "=" + p.skew.String()}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
