@@ -3,5 +3,7 @@ package job
 // Stopping is closed when a stop has begun.
 func (q *Queue) Stopping() <-chan struct{} { return q.stopping }
 
-// ClaimText is the statement that claims, for the test that looks at its plan.
-func (q *Queue) ClaimText() string { return q.text().claim }
+// Texts are statements that run all the time, for the test that looks at their plans.
+func (q *Queue) Texts() (claim, fresh, holders string) {
+	return q.text().claim, q.text().fresh, q.text().holders
+}

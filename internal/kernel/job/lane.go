@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/internal/kernel/db"
@@ -26,6 +27,10 @@ type lane struct {
 
 	mu      sync.Mutex
 	resting map[id.ID]time.Time // organizations whose jobs met a locked row, and until when they rest
+	sated   map[id.ID]time.Time // organizations that were served while the lane is behind, and until when they wait
+
+	behind atomic.Bool // jobs are due for longer than behindTime
+	claims atomic.Int64
 }
 
 var laneName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -76,14 +81,51 @@ func (l *lane) rest(org id.ID) {
 func (l *lane) leftOut() (out []id.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for org, until := range l.resting {
-		if time.Now().Before(until) {
+	return until(l.resting)
+}
+
+// until lists the organizations whose time is to come, and forgets the others.
+func until(times map[id.ID]time.Time) (out []id.ID) {
+	for org, end := range times {
+		if time.Now().Before(end) {
 			out = append(out, org)
 		} else {
-			delete(l.resting, org)
+			delete(times, org)
 		}
 	}
 	return out
+}
+
+// While a lane is behind, every eighth claim is for an organization that got none of
+// the last, looked for among the newest jobs: a burst has filled the front.
+const (
+	behindTime = 200 * time.Millisecond
+	satedTime  = 100 * time.Millisecond
+	fairClaims = 8
+)
+
+// serve notes that an organization gets a worker.
+func (l *lane) serve(r row) {
+	if r.OrganizationID == nil || !l.behind.Load() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sated == nil {
+		l.sated = map[id.ID]time.Time{}
+	}
+	l.sated[*r.OrganizationID] = time.Now().Add(satedTime)
+}
+
+// served lists the organizations that the next claim passes over, if it is one that
+// does and the lane is behind.
+func (l *lane) served() []id.ID {
+	if !l.behind.Load() || l.claims.Add(1)%fairClaims != 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return until(l.sated)
 }
 
 // dispatch adds a worker to the lane whenever a job is due and a slot is free.

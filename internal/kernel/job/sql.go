@@ -46,6 +46,7 @@ type row struct {
 // statements are the texts that depend on the engine or on the kinds.
 type statements struct {
 	claim, claimNot     string
+	fresh, claimOne     string
 	peek                string
 	lease, keep, renew  string
 	lost, lostAll       string
@@ -76,9 +77,9 @@ func (q *Queue) text() *statements {
 			now, lock = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)", " FOR UPDATE SKIP LOCKED"
 		}
 		next := `FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known
-		claim := `
-			SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at ` +
-			next + ` AND run_at <= $2`
+		columns := `
+			SELECT id, organization_id, kind, unique_key, args, run_at, attempt, max_attempts, fence, created_at `
+		claim := columns + next + ` AND run_at <= $2`
 		first := ` ORDER BY run_at, id LIMIT 1`
 		// A lost worker says little about the job, so the job gets a few more
 		// tries than its attempts. A job that kills every process still ends.
@@ -90,6 +91,11 @@ func (q *Queue) text() *statements {
 		q.texts = &statements{
 			claim:    claim + first + lock,
 			claimNot: claim + ` AND (organization_id IS NULL OR organization_id <> ALL($3))` + first + lock,
+			fresh: `
+				SELECT id FROM (SELECT id, organization_id, run_at ` + next + ` AND run_at <= $2
+					ORDER BY run_at DESC, id DESC LIMIT 100) AS newest
+				WHERE organization_id IS NOT NULL AND NOT (organization_id = ANY($3)) ORDER BY run_at, id LIMIT 8`,
+			claimOne: columns + `FROM jobs WHERE id = $1 AND state = 'ready' AND run_at <= $2` + lock,
 			peek:     `SELECT run_at ` + next + first,
 			lease: `
 				UPDATE jobs

@@ -19,11 +19,7 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 	ctx := db.WithoutOutcome(db.WithLabel(q.base, "jobs in lane "+l.name))
 	err = q.db.Write(db.WithLockWait(ctx, lockWait), func(ctx context.Context, tx *db.Tx) error {
 		j = nil
-		claim, args := q.text().claim, []any{l.name, q.clock.Now()}
-		if orgs := l.leftOut(); len(orgs) > 0 {
-			claim, args = q.text().claimNot, append(args, orgs)
-		}
-		r, err := db.One[row](ctx, tx, claim, args...)
+		r, err := q.claim(ctx, tx, l)
 		if errors.Is(err, db.ErrNone) {
 			return nil
 		}
@@ -79,6 +75,36 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 		}
 	}
 	return true, err
+}
+
+// claim finds the next job of a lane: the one that is due for longest. While a lane
+// is behind, some of its claims are for organizations that were not served just
+// now, so that the burst of one does not hold up the others.
+func (q *Queue) claim(ctx context.Context, tx *db.Tx, l *lane) (row, error) {
+	now, resting := q.clock.Now(), l.leftOut()
+	if served := l.served(); len(served) > 0 {
+		fresh, err := db.All[ID](ctx, tx, q.text().fresh, l.name, now, append(served, resting...))
+		if err != nil {
+			return row{}, err
+		}
+		for _, n := range fresh {
+			r, err := db.One[row](ctx, tx, q.text().claimOne, n, now)
+			if !errors.Is(err, db.ErrNone) { // nobody else is at it
+				l.serve(r)
+				return r, err
+			}
+		}
+	}
+	text, args := q.text().claim, []any{l.name, now}
+	if len(resting) > 0 {
+		text, args = q.text().claimNot, append(args, resting)
+	}
+	r, err := db.One[row](ctx, tx, text, args...)
+	if err == nil {
+		l.behind.Store(now.Sub(r.RunAt) > behindTime)
+		l.serve(r)
+	}
+	return r, err
 }
 
 func (q *Queue) claimed(r row) *Job {
