@@ -55,7 +55,7 @@ conflicts: ## All tests on PostgreSQL while one write in twenty fails with a ser
 pooler: ## All tests on PostgreSQL through PgBouncer in transaction mode
 	scripts/in-memory scripts/with-postgres scripts/with-pgbouncer $(GOTEST) ./internal/...
 
-chaos: ## Three processes over Patroni that are killed, frozen and cut off under load; an upgrade and back; a crowd (CHAOS=-short for a minute)
+chaos: ## Three processes over Patroni that are killed, frozen and cut off under load; an upgrade and back; limits; a crowd (CHAOS=-short for a minute)
 	scripts/with-postgres true # which installs it
 	[[ "$(CHAOS)" == *-short* ]] || { scripts/need patroni; scripts/need etcd etcd-server; scripts/need haproxy; }
 	cd chaos && go run . $(CHAOS)

@@ -94,7 +94,7 @@ func (p *Presence) appear(ctx context.Context) (err error) {
 		return err
 	}
 	if p.number>>31 != run>>31 {
-		p.number = run | 1 + rand.Int64N(1<<31-1) //nolint:gosec // so that two differ
+		p.number = run + 1 + rand.Int64N(1<<31-1) //nolint:gosec // so that two differ
 	}
 	_, err = p.conn.Exec(ctx, "SELECT pg_advisory_lock($1)", p.number)
 	var refused *pgconn.PgError
