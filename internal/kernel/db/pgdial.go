@@ -10,9 +10,10 @@ import (
 
 // A network that swallows packets must not hold up a request. An idle connection
 // is probed, one that waits for an acknowledgement is given up, and a statement
-// whose caller set no deadline gets one.
+// whose caller set no deadline gets one. With what a commit (patience) and the
+// question for its outcome (certainty) may take, a request ends within 15 seconds.
 const (
-	statementTime  = 8 * time.Second
+	statementTime  = 7 * time.Second
 	unacknowledged = 10 * time.Second
 	tcpUserTimeout = 18 // TCP_USER_TIMEOUT, which package syscall does not name
 )
