@@ -78,12 +78,13 @@ generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md,
 verify: generate ## Fail when a generated file was not up to date
 	git diff --exit-code --stat api docs/guide/events.md clients
 
-bench: ## Load the service and print what it does; then the figures of the agent door, of automations and webhooks together, of a database that grows, and of the clients
+bench: ## Load the service and print what it does; then the figures of the agent door, of jobs beside River, of automations and webhooks together, of a database that grows, and of the clients
 	cd bench && FRONTDESK_TEST_FSYNC=on ../scripts/with-postgres go run .
 	go test -run TestTools -bench Agent -v ./internal/door/mcp
 	cd bench && go run ./tokens
+	cd bench/jobs && FRONTDESK_TEST_FSYNC=on ../../scripts/with-postgres go run .
 	go test -run '^$$' -bench EventFlow -benchtime 1x ./internal/app
-	-scripts/in-memory scripts/with-postgres go test -run '^$$' -bench Growth -benchtime 1x ./internal/app
+	scripts/in-memory scripts/with-postgres go test -run '^$$' -bench Growth -benchtime 1x ./internal/app
 	scripts/judge-clients -bench
 
 release: ## Write archives for amd64 and arm64 into dist/, with their sums

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
 )
 
 // background starts what runs beside requests, until ctx ends.
@@ -28,7 +29,28 @@ func (a *App) background(ctx context.Context) *sync.WaitGroup {
 			}
 		}
 	})
+	wg.Go(func() { a.FollowGrowth(ctx) })
 	return &wg
+}
+
+// FollowGrowth keeps PostgreSQL's plans right while tables grow from empty, until ctx
+// ends. On SQLite it returns at once.
+func (a *App) FollowGrowth(ctx context.Context) {
+	for well := true; a.DB.Engine() == db.Postgres; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(db.GrowthEvery):
+		}
+		grown, err := a.DB.FollowGrowth(ctx)
+		if len(grown) > 0 {
+			a.Log.DebugContext(ctx, "the database has looked at tables that have grown", "tables", grown)
+		}
+		if err != nil && well && ctx.Err() == nil {
+			a.Log.WarnContext(ctx, "the database did not look at tables that have grown", "err", err)
+		}
+		well = err == nil
+	}
 }
 
 // followClock sets the clock by the database's, so that all processes agree.

@@ -52,7 +52,7 @@ func (d *Door) collect(c *op.Catalog) {
 		}
 		t := &tool{op: o, reads: o.ReadOnly() || o.Method == http.MethodGet, calls: d.metrics.outcomes(o.Name),
 			sdk: &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"),
-				InputSchema: json.RawMessage(`{"type":"object"}`)}} // which the SDK wants; the operation reads arguments
+				InputSchema: json.RawMessage(`{"type":"object"}`)}} // the SDK wants one; operations read arguments
 		t.texts = sync.OnceValue(func() texts { return t.describe(creates) })
 		d.tools = append(d.tools, t)
 		d.byName[t.sdk.Name] = t

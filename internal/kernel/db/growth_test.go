@@ -1,0 +1,77 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
+)
+
+// PostgreSQL looks at a table that has grown from empty, once, and not at small ones.
+func TestFollowGrowth(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		d := dbtest.Open(t, e, table)
+		write := func(fn db.Func) {
+			t.Helper()
+			if err := d.Write(t.Context(), fn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add := func(from, to int) {
+			t.Helper()
+			write(func(ctx context.Context, tx *db.Tx) error {
+				var values []string
+				for i := from; i < to; i++ {
+					values = append(values, fmt.Sprintf("('w%d')", i))
+				}
+				_, err := db.Exec(ctx, tx, "INSERT INTO t (who) VALUES "+strings.Join(values, ", "))
+				return err
+			})
+		}
+		look := func() bool {
+			t.Helper()
+			if e == db.Postgres { // which otherwise counts its rows up to a second later
+				write(func(ctx context.Context, tx *db.Tx) error {
+					_, err := db.Exec(ctx, tx, "SELECT pg_stat_force_next_flush()")
+					return err
+				})
+			}
+			grown, err := d.FollowGrowth(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Contains(grown, "t")
+		}
+		grows := func(from, to int) {
+			t.Helper()
+			add(from, to)
+			for !look() {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if look() {
+				t.Errorf("a table of %d rows has grown twice", to)
+			}
+		}
+		if add(0, 100); e == db.SQLite {
+			add(100, 2000)
+			if look() {
+				t.Error("SQLite looked at a table")
+			}
+			return
+		}
+		if look() {
+			t.Error("a table of 100 rows has grown")
+		}
+		grows(100, 2000)
+		add(2000, 3000)
+		if look() {
+			t.Error("a table has grown by half")
+		}
+		grows(3000, 5000)
+	})
+}
