@@ -1,14 +1,12 @@
 package automation
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"frontdesk/internal/account"
@@ -71,31 +69,8 @@ func (e *Execution) values(ev *event.Event) (map[string]any, error) {
 	return values, nil
 }
 
-// decodedEvent is an event and what conditions and placeholders see of it.
-type decodedEvent struct {
-	event event.Event
-	value any
-}
-
-// lastEvent is the last event that was decoded. Several automations often start with
-// the same one.
-var lastEvent atomic.Pointer[decodedEvent]
-
-// eventValue is an event as /v1/events shows it. Nobody changes it.
+// eventValue is an event as /v1/events shows it.
 func eventValue(ev *event.Event) (any, error) {
-	last := lastEvent.Load()
-	if last != nil && last.event.ID == ev.ID && last.event.Organization == ev.Organization &&
-		bytes.Equal(last.event.Data, ev.Data) && bytes.Equal(last.event.Previous, ev.Previous) {
-		return last.value, nil
-	}
-	value, err := decodeEvent(ev)
-	if err == nil {
-		lastEvent.Store(&decodedEvent{*ev, value})
-	}
-	return value, err
-}
-
-func decodeEvent(ev *event.Event) (any, error) {
 	data := ev.Data
 	if len(data) == 0 {
 		data = jsontext.Value("null")
