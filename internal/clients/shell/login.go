@@ -66,9 +66,11 @@ func (c *command) server() (baseURL, key string, err error) {
 	}
 	baseURL = tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
 	key = cmp.Or(c.one("api-key"), c.Getenv("FRONTDESK_API_KEY"), stored.Keys[baseURL])
-	switch {
+	switch err := whole(baseURL); {
 	case baseURL == "":
 		return "", "", usage("which server? Say frontdesk api login, give --base-url, or set FRONTDESK_URL")
+	case err != nil:
+		return "", "", err
 	case key == "":
 		return "", "", usage("there is no key for %s: say frontdesk api login, or set FRONTDESK_API_KEY", baseURL)
 	}
@@ -76,6 +78,14 @@ func (c *command) server() (baseURL, key string, err error) {
 }
 
 func tidy(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
+
+// whole refuses an address that does not say how to speak to its server.
+func whole(url string) error {
+	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") {
+		return nil
+	}
+	return usage("%q is not the address of a server: it begins with https:// or http://", url)
+}
 
 // login asks for a key, tries it, and keeps it.
 func (c *command) login(ctx context.Context) error {
@@ -90,6 +100,9 @@ func (c *command) login(ctx context.Context) error {
 			return err
 		}
 		baseURL = tidy(baseURL)
+	}
+	if err := whole(baseURL); err != nil {
+		return err
 	}
 	key := cmp.Or(c.one("api-key"), c.Getenv("FRONTDESK_API_KEY"))
 	if key == "" {

@@ -110,6 +110,9 @@ func TestLogin(t *testing.T) {
 	v.run(2, "me", "get")
 	shows(t, v.err.String(), "frontdesk api login")
 
+	v.run(2, "login", "--base-url", "127.0.0.1:8080")
+	shows(t, v.err.String(), "begins with https:// or http://")
+
 	v.in = "fd_wrong\n"
 	v.run(1, "login", "--base-url", a.URL+"/")
 	shows(t, v.err.String(), "UNAUTHORIZED")

@@ -521,18 +521,19 @@ func (v *visit) saveAsking() error {
 			limits[l.Name] = n
 		}
 	}
-	mode, guard := account.AskUnavailable, "off"
+	mode := account.AskUnavailable
 	if v.value("askMode") == account.AskPropose {
 		mode = account.AskPropose
-	}
-	if v.value("guard") == "on" {
-		guard = "on"
 	}
 	tools := account.ToolsAll
 	if v.value("toolList") == account.ToolsCompact {
 		tools = account.ToolsCompact
 	}
-	input := fields{"id": g.ID, "askMode": mode, "guard": guard, "limits": limits, "toolList": tools}
+	input := fields{"id": g.ID, "askMode": mode, "limits": limits, "toolList": tools}
+	// A box that stays as it was decides nothing: the guard then comes on with proposing.
+	if ticked := v.value("guard") == "on"; ticked != g.Guarded() {
+		input["guard"] = map[bool]string{true: "on", false: "off"}[ticked]
+	}
 	if err := v.do("agents.configure", input, nil); err != nil {
 		var f *fault.Fault
 		if errors.As(err, &f) && f.Status < 500 {

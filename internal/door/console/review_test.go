@@ -70,5 +70,18 @@ func TestReview(t *testing.T) {
 		b.post("/review/mail", "wanted", "yes").at("/review?done=mail", "You get a mail when something waits")
 		b.post("/agents/"+string(agent)+"/asking", "askMode", "propose", "messages", "5").at("/agents/"+string(agent)+
 			"?done=saved", "It may propose what is set to ask")
+
+		// The guard comes on with proposing, and off only when somebody unticks it.
+		other := "/agents/" + string(a.NewAgent(t, a.Tenant, "none"))
+		for i, want := range []bool{true, true, false, false} {
+			form := []string{"askMode", "propose"}
+			if i == 1 {
+				form = append(form, "guard", "on")
+			}
+			p := b.post(other+"/asking", form...).at(other + "?done=saved")
+			if got := strings.Contains(p.Body, `name="guard" value="on" checked`); got != want {
+				t.Errorf("form %d: the guard is %t, want %t", i, got, want)
+			}
+		}
 	})
 }

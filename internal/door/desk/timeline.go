@@ -208,7 +208,7 @@ var eventVerbs = map[string]string{
 	"received": "received", "delivered": "delivered", "bounced": "could not deliver", "failed": "could not send",
 	"queued": "queued", "scheduled": "scheduled", "canceled": "canceled", "reminded": "sent a reminder of",
 	"payment_recorded": "recorded a payment for",
-	"paid":             "marked paid", "renewed": "renewed", "verified": "verified", "expired": "let expire",
+	"paid":             "received full payment for", "renewed": "renewed", "verified": "verified", "expired": "let expire",
 	"erased": "erased", "registered": "registered", "role_changed": "changed the role of",
 	"renewal_failed": "could not renew", "switched": "switched to", "password_changed": "changed the password of",
 	"connected": "connected", "disconnected": "disconnected", "accepted": "accepted", "purged": "removed for good",

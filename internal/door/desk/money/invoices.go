@@ -99,7 +99,7 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Key: "issue", Word: "Issue", Icon: "check", Op: "invoices.issue", Main: true, Done: "issued",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "draft" },
 			Ask: func(v *desk.Visit, i *invoice.Invoice) string {
-				return "The invoice over " + v.Money(i.TotalCents, i.Currency) +
+				return "The invoice for " + v.Money(i.TotalCents, i.Currency) +
 					" gets the next number and is booked " +
 					"with the customer. After that its lines stay as they are; void it or write a credit note instead."
 			}},
