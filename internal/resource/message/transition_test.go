@@ -58,7 +58,7 @@ func TestMessageMoves(t *testing.T) {
 			n, err := db.One[int](ctx, tx, `
 				SELECT count(*)
 				FROM jobs
-				WHERE kind = 'message.deliver' AND state = 'ready'`)
+				WHERE organization_id = $1 AND kind = 'message.deliver' AND state = 'ready'`, a.Org)
 			if n != 1 {
 				t.Errorf("%d jobs", n)
 			}
