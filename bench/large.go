@@ -28,12 +28,19 @@ func largeLists(ctx context.Context, o options, dir string, bins binaries, rep *
 		}
 		servers = append(servers, f)
 	}
-	var both [2]*asker
-	for i, f := range servers {
+	for _, f := range servers {
 		if err := f.start(ctx); err != nil {
 			return err
 		}
 		defer f.stop()
+	}
+	say("walking through %d contacts", o.large)
+	end, err := walk(ctx, servers[1], o.large)
+	if err != nil {
+		return err
+	}
+	var both [2]*asker
+	for i, f := range servers {
 		a, err := newAsker(ctx, f)
 		if err != nil {
 			return err
@@ -44,11 +51,15 @@ func largeLists(ctx context.Context, o options, dir string, bins binaries, rep *
 	small, large := both[0], both[1]
 	r := &largeReport{Small: smallContacts, Large: o.large}
 	rep.Large = r
-	say("timing first pages")
-	var took [2][]float64
+	say("timing first and last pages")
+	pages := []struct {
+		of    *asker
+		query string
+	}{{small, "limit=10"}, {large, "limit=10"}, {large, "limit=10&cursor=" + url.QueryEscape(end)}}
+	took := make([][]float64, len(pages))
 	for turn := range turns {
-		for i, a := range both {
-			t, err := a.times("limit=10", perTurn, 10)
+		for i, p := range pages {
+			t, err := p.of.times(p.query, perTurn, 10)
 			if err != nil {
 				return err
 			}
@@ -57,19 +68,13 @@ func largeLists(ctx context.Context, o options, dir string, bins binaries, rep *
 			}
 		}
 	}
-	r.FirstPageSmallMs, r.FirstPageLargeMs = median(took[0]), median(took[1])
+	r.FirstPageSmallMs, r.FirstPageLargeMs, r.LastPageLargeMs = median(took[0]), median(took[1]), median(took[2])
 	offset, deep := min(deepOffset, o.large-10), min(1000, o.large/100)
-	say("walking through %d contacts", o.large)
-	end, err := large.walk(o.large)
-	if err != nil {
-		return err
-	}
 	asks := []struct {
 		name, query string
 		rows        int // that must come; -1: at least one
 	}{
 		{fmt.Sprintf("offset=%d", offset), fmt.Sprintf("limit=10&offset=%d", offset), 10},
-		{fmt.Sprintf("cursor at %d", o.large-walkPage), "limit=10&cursor=" + url.QueryEscape(end), 10},
 		{"common word", "limit=10&query=" + commonWord, 10},
 		{"rare word", "limit=10&query=" + rareWord, -1},
 		{"missing word", "limit=10&query=" + missingWord, 0},
@@ -129,7 +134,12 @@ func newAsker(ctx context.Context, f *frontdesk) (*asker, error) {
 const walkPage = 100
 
 // walk goes through all contacts but the last hundred, and returns the cursor there.
-func (a *asker) walk(contacts int) (string, error) {
+func walk(ctx context.Context, f *frontdesk, contacts int) (string, error) {
+	a, err := newAsker(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	defer a.close() //nolint:errcheck // only read from
 	cursor := "first"
 	for range contacts/walkPage - 1 {
 		query := fmt.Sprintf("limit=%d&cursor=%s", walkPage, url.QueryEscape(cursor))
