@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,7 +135,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		q.abort()
-		return fmt.Errorf("job: stopped with jobs still running: %w", ctx.Err())
+		return fmt.Errorf("job: stopped with jobs still running: %w: %s", ctx.Err(), strings.Join(q.Running(), ", "))
 	}
 }
 
