@@ -48,7 +48,7 @@ type Config struct {
 	Provider *Provider
 	// AgentAllowance tells how many tool calls an organization has left; nil
 	// where there are no agents.
-	AgentAllowance func(org id.ID, plan string) limit.Verdict
+	AgentAllowance func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error)
 }
 
 // Accounts is the package's state: the database and the callers it knows.

@@ -81,7 +81,10 @@ func (a *Accounts) me(ctx context.Context, c *op.Call, _ struct{}) (*Me, error) 
 		}
 	}
 	if c.Caller.Kind == op.AgentActor && a.config.AgentAllowance != nil {
-		left := a.config.AgentAllowance(c.Org, c.Caller.Plan)
+		left, err := a.config.AgentAllowance(ctx, c.Tx, c.Org, c.Caller.Plan)
+		if err != nil {
+			return nil, err
+		}
 		me.Limits = &MeLimits{PerMinute: left.Limit, Used: left.Limit - left.Remaining, Remaining: left.Remaining,
 			ResetSeconds: limit.Seconds(left.Reset)}
 	}

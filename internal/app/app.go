@@ -245,8 +245,8 @@ func (a *App) openAccounts() {
 		Seal:              a.seal,
 		Notify:            a.notifyUser,
 		Provider:          a.identityProvider(),
-		AgentAllowance: func(org id.ID, plan string) limit.Verdict {
-			return a.MCP.Allowance(org, plan)
+		AgentAllowance: func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
+			return a.MCP.Allowance(ctx, tx, org, plan)
 		},
 	})
 	a.Accounts.Handle()

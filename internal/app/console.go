@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/door/desk/web"
 	"frontdesk/internal/door/desk/work"
 	"frontdesk/internal/door/oauth"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
 )
@@ -58,18 +59,22 @@ func (a *App) desk() *desk.Desk {
 // allowances are the limits in which plans differ, each with its counter.
 func (a *App) allowances() []console.Allowance {
 	s := &a.Settings
-	local := func(look func(id.ID, string) limit.Verdict) func(context.Context, id.ID,
-		string) (limit.Verdict, int, error) {
-		return func(_ context.Context, org id.ID, plan string) (limit.Verdict, int, error) {
-			return look(org, plan), 0, nil
+	type look = func(context.Context, *db.Tx, id.ID, string) (limit.Verdict, error)
+	noQueue := func(fn look) func(context.Context, id.ID, string) (limit.Verdict, int, error) {
+		return func(ctx context.Context, org id.ID, plan string) (v limit.Verdict, waiting int, err error) {
+			err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+				v, err = fn(ctx, tx, org, plan)
+				return err
+			})
+			return v, 0, err
 		}
 	}
 	return []console.Allowance{
-		{Name: "API requests", ByPlan: s.RateLimit.ByPlan(), Look: local(a.REST.Allowance),
+		{Name: "API requests", ByPlan: s.RateLimit.ByPlan(), Look: noQueue(a.REST.Allowance),
 			Spent: "Requests are answered 429 and say how long to wait. All keys share it."},
-		{Name: "Agent requests", ByPlan: s.AgentLimit.ByPlan(), Look: local(a.MCP.Allowance),
+		{Name: "Agent requests", ByPlan: s.AgentLimit.ByPlan(), Look: noQueue(a.MCP.Allowance),
 			Spent: "Tool calls are refused and say how long to wait; listing tools is free. All agents share it."},
-		{Name: "Automation executions", ByPlan: s.AutomationLimit.ByPlan(), Look: a.Automations.Allowance, Shared: true,
+		{Name: "Automation executions", ByPlan: s.AutomationLimit.ByPlan(), Look: a.Automations.Allowance,
 			Spent: "Nothing is lost: further executions wait their turn."},
 	}
 }

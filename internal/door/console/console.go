@@ -57,8 +57,6 @@ type Allowance struct {
 	Name   string // "API requests"
 	ByPlan map[string]int
 	Spent  string // what happens once it is used up
-	// Shared means that all processes keep one count; otherwise each keeps its own.
-	Shared bool
 	// Look reports what is left and how many wait, and spends nothing.
 	Look func(ctx context.Context, org id.ID, plan string) (v limit.Verdict, waiting int, err error)
 }

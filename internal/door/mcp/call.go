@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -114,10 +115,9 @@ func (d *Door) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// Allowance tells how many tool calls an organization has left, as this process
-// counts them.
-func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
-	return d.allowance.Look(org, d.Allowances[plan], time.Minute, time.Now())
+// Allowance tells how many tool calls an organization has left.
+func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
+	return d.allowance.Look(ctx, tx, org, d.Allowances[plan], time.Minute, time.Now())
 }
 
 // listing is the SDK's answer to tools/list with a text in the place of the tools.

@@ -193,10 +193,9 @@ func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
 	d.metrics.refused(d.refuse(w, r, request, noPath()))
 }
 
-// Allowance tells how many requests an organization has left, as this process
-// counts them.
-func (d *Door) Allowance(org id.ID, plan string) limit.Verdict {
-	return d.limiter.Look(org, d.Limits[plan], time.Minute, time.Now())
+// Allowance tells how many requests an organization has left.
+func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
+	return d.limiter.Look(ctx, tx, org, d.Limits[plan], time.Minute, time.Now())
 }
 
 // enter finds out who calls and what is at the path: with a key, after its rate

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"frontdesk/internal/kernel/db"
 )
 
 // Leased is an allowance that all processes share nearly exactly. A process takes a
@@ -60,21 +62,27 @@ func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.D
 	return l.keep(k, block{left: want, spent: spent, at: now, expires: now.Add(per)}, ok, times, n, step, per)
 }
 
-// Look returns what is left of the key's allowance, as far as this process knows,
-// and spends nothing.
-func (l *Leased[K]) Look(k K, n int, per time.Duration, now time.Time) Verdict {
+// Look returns what is left of the key's allowance and spends nothing. What other
+// processes hold of it counts as spent.
+func (l *Leased[K]) Look(
+	ctx context.Context, tx *db.Tx, k K, n int, per time.Duration, now time.Time,
+) (Verdict, error) {
 	if l.Ledger == nil {
-		return l.local.Look(k, n, per, now)
+		return l.local.Look(k, n, per, now), nil
+	}
+	spent, err := debt(ctx, tx, key(l.Name, k))
+	if err != nil {
+		return Verdict{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.held[k]
-	if b == nil {
-		return Verdict{Limit: n, Remaining: n, OK: true}
+	b := block{spent: spent, at: now}
+	if held := l.held[k]; held != nil && now.Before(held.expires) {
+		b.left = held.left
 	}
 	v := b.verdict(0, n, per/time.Duration(max(n, 1)), per, now)
 	v.OK = v.Remaining > 0
-	return v
+	return v, nil
 }
 
 // fromBlock spends what the process holds, or refuses what the ledger refused a

@@ -52,14 +52,24 @@ func key[K comparable](name string, k K) string {
 func (l *Ledger) spend(ctx context.Context, key string, cost, per time.Duration) (spent time.Duration, ok bool,
 	err error) {
 	err = l.db.Write(db.WithoutOutcome(ctx), func(ctx context.Context, tx *db.Tx) error {
-		debt, err := db.One[int64](ctx, tx, spendText, key, cost.Microseconds(), per.Microseconds())
+		after, err := db.One[int64](ctx, tx, spendText, key, cost.Microseconds(), per.Microseconds())
 		if ok = err == nil; errors.Is(err, db.ErrNone) {
-			debt, err = db.One[int64](ctx, tx, debtText, key)
+			spent, err = debt(ctx, tx, key)
+			return err
 		}
-		spent = time.Duration(debt) * time.Microsecond
+		spent = time.Duration(after) * time.Microsecond
 		return err
 	})
 	return spent, ok, err
+}
+
+// debt returns how much of an allowance is spent.
+func debt(ctx context.Context, tx *db.Tx, key string) (time.Duration, error) {
+	spent, err := db.One[int64](ctx, tx, debtText, key)
+	if errors.Is(err, db.ErrNone) {
+		err = nil
+	}
+	return time.Duration(spent) * time.Microsecond, err
 }
 
 // unspend gives back what was spent and should not count.

@@ -105,8 +105,24 @@ func TestLeasedIsShared(t *testing.T) {
 		if v.OK || v.Retry <= 0 {
 			t.Errorf("a hundred more: %+v", v)
 		}
-		if v := processes[0].Look("ada", n, time.Hour, time.Now()); v.OK || v.Remaining > n*2/100 {
-			t.Errorf("a look at nothing: %+v", v)
+		looking := []*limit.Leased[string]{&processes[0]}
+		if d.Engine() == db.Postgres {
+			looking = append(looking, &limit.Leased[string]{Name: "test", Ledger: limit.Share(d)}) // just started
+		}
+		for _, p := range looking {
+			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+				if v, err := p.Look(ctx, tx, "ada", n, time.Hour, time.Now()); err != nil || v.OK || v.Remaining > 0 {
+					t.Errorf("a look at nothing: %+v %v", v, err)
+				}
+				v, err := p.Look(ctx, tx, "bob", n, time.Hour, time.Now())
+				if v.Remaining != n {
+					t.Errorf("a look at all: %+v", v)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

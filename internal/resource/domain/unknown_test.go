@@ -241,6 +241,7 @@ func TestChargedAndNotWritten(t *testing.T) {
 		var charged atomic.Pointer[func()]
 		w := &world{t: t, txt: &texts{by: map[string][]string{}}}
 		s := apptest.Settings(t, e)
+		s.DatabaseURL = dbtest.Direct(t, s.DatabaseURL) // a pooler takes no settings
 		s.DatabaseURL += map[bool]string{true: "&", false: "?"}[strings.Contains(s.DatabaseURL, "?")] +
 			"lock_timeout=2s"
 		w.App = apptest.StartWith(t, s, w.extra(func(c *domain.Config) {
