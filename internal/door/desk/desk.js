@@ -503,7 +503,8 @@ async function refresh() {
   const mine = asked;
   try {
     const res = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (res.ok && mine === asked && !asking() && new URL(res.url).pathname === location.pathname) show(await res.text(), location.href, "live");
+    const text = await res.text(); // meanwhile somebody may have gone elsewhere
+    if (res.ok && mine === asked && !asking() && new URL(res.url).pathname === location.pathname) show(text, location.href, "live");
   } catch { /* the stream says so */ }
 }
 // Somebody who is filling in a form is not disturbed.
