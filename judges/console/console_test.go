@@ -37,7 +37,7 @@ func TestConsole(t *testing.T) {
 	s.inspect("setup-error")
 	s.fill("password", password)
 	s.press("form button")
-	s.has("Welcome. You are signed in.", "Set up: 3 steps left")
+	s.has("Welcome. You are signed in.", "Finish setting up")
 	s.inspect("today-first")
 
 	// Empty pages say what belongs there.

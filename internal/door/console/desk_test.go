@@ -132,6 +132,18 @@ func TestInvoiceStory(t *testing.T) {
 		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/issue", "").OK(t, 200)
 		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/void", "").OK(t, 200)
 		b.get("/invoices").at("/invoices", "$995,000.00", "$3,001.20 on this page")
+
+		// Euros are not dollars, and what was given back did not come in.
+		euros := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "currency": "eur",
+			"lineItems": [{"description": "Abroad", "unitAmountCents": 8000}]}`, paid.Text("customerId"))).OK(t, 201)
+		abroad := "/v1/invoices/" + euros.Text("id")
+		a.Send(t, a.Key, "POST", abroad+"/issue", "").OK(t, 200)
+		a.Send(t, a.Key, "POST", abroad+"/payments", `{"amountCents": 8000, "method": "card"}`, "Idempotency-Key", "e").
+			OK(t, 201)
+		home := "/v1" + at + "/payments"
+		first := a.Send(t, a.Key, "GET", home, "").OK(t, 200).Text("0.id")
+		a.Send(t, a.Key, "POST", home+"/"+first+"/refund", `{"amountCents": 120}`).OK(t, 200)
+		b.get("/").at("/", "$3,000.00 + €80.00", "2 payments in eight weeks")
 	})
 }
 

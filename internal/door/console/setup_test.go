@@ -59,7 +59,7 @@ func TestSetup(t *testing.T) {
 				"organizationName", "Engines")
 			if p.Status == 200 && strings.HasPrefix(p.Path, "/?done=welcome") {
 				in.Add(1)
-				p.has("Ada <Lovelace>", "Welcome", "Set up: 3 steps left")
+				p.has("Ada <Lovelace>", "Welcome", "Finish setting up")
 				c.get("/setup").at("/setup", "Accept the business agreement", "Read and accept")
 				c.get("/settings/plan").at("/settings/plan", "Enterprise")
 			} else if p.Status != 404 {

@@ -80,7 +80,9 @@ func termsOf(query string) (t terms) {
 // NOT in between keeps FTS5 from making one AND of all.
 func (t terms) match(org id.ID, old bool) string {
 	narrow, phrases := phrase(organizationCode(string(org))), []string{}
-	for _, word := range t.words {
+	likely := slices.Clone(t.words) // a number is rarer than a word, and leaves less to compare
+	slices.SortStableFunc(likely, func(a, b string) int { return digits(b) - digits(a) })
+	for _, word := range likely {
 		if p := phrase(word); p != "" {
 			phrases = append(phrases, p)
 			narrow = "((" + narrow + " AND " + phrase(string([]rune(word)[:3])) + ") NOT " + nowhere + ")"
@@ -99,6 +101,14 @@ func (t terms) match(org id.ID, old bool) string {
 		return "(" + match + ") OR " + p
 	}
 	return ""
+}
+
+// digits is 1 for a word with a digit in it, else 0.
+func digits(word string) int {
+	if strings.ContainsAny(word, "0123456789") {
+		return 1
+	}
+	return 0
 }
 
 // nowhere is what no text has: marks have a letter between them.
@@ -214,8 +224,12 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 		steps = steps[1:] // each is a journey, and its planner knows a rare word
 	}
 	for _, step := range steps {
-		from := fmt.Sprintf("(SELECT * FROM %s%s LIMIT %d) AS head WHERE TRUE", t.live(tx, w), order, step.newest)
-		rows, err := pageOf[T](ctx, tx, t.columns, from+head.text.String(), order, head.args, p)
+		newest := fmt.Sprintf("FROM %s%s LIMIT %d) AS head WHERE TRUE%s", t.live(tx, w), order, step.newest, head.text.String())
+		from := "(SELECT * " + newest
+		if tx.Engine() == SQLite { // which would read every column of all of these rows
+			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name + " ON seq = found"
+		}
+		rows, err := pageOf[T](ctx, tx, t.columns, from, order, head.args, p)
 		if err != nil || len(rows) == p.Limit {
 			return rows, err
 		}

@@ -60,8 +60,8 @@ func today(v *desk.Visit) error {
 	view.Main = &desk.Button{Text: "New", Href: "/search", Icon: "plus"}
 	if left, err := setupLeft(v); err != nil {
 		return err
-	} else if left > 0 {
-		view.Buttons = []desk.Button{{Text: "Set up: " + desk.Count(left, "step", "steps") + " left", Href: "/setup"}}
+	} else if left {
+		view.Buttons = []desk.Button{{Text: "Finish setting up", Href: "/setup"}}
 	}
 	return v.Show(http.StatusOK, "today", view)
 }
@@ -191,10 +191,11 @@ func (d *todayData) paid(v *desk.Visit) error {
 	own := v.House().Currency
 	for _, p := range rows {
 		if !p.PaidAt.Std().Before(month.UTC()) {
-			total[own] += p.AmountCents
+			total[p.currency] += p.AmountCents - p.RefundedCents
 		}
-		if week := int(now.Sub(p.PaidAt.Std()) / (7 * 24 * time.Hour)); week >= 0 && week < 8 {
-			weeks[7-week] += p.AmountCents
+		week := int(now.Sub(p.PaidAt.Std()) / (7 * 24 * time.Hour))
+		if p.currency == own && week >= 0 && week < 8 {
+			weeks[7-week] += p.AmountCents - p.RefundedCents
 		}
 	}
 	highest := int64(1)
@@ -214,10 +215,16 @@ func (d *todayData) paid(v *desk.Visit) error {
 	return nil
 }
 
-// payments are those of the log since a time that were not voided later.
-func payments(v *desk.Visit, since time.Time) (map[id.ID]invoice.Payment, error) {
-	out := map[id.ID]invoice.Payment{}
-	for _, kind := range []string{"invoice.payment.created", "invoice.payment.voided"} {
+type payment struct {
+	invoice.Payment
+	currency string
+}
+
+// payments are those of the log since a time, of the chosen business, as far as they
+// were not voided or refunded later.
+func payments(v *desk.Visit, since time.Time) ([]payment, error) {
+	made := map[id.ID]invoice.Payment{}
+	for _, kind := range []string{"invoice.payment.created", "invoice.payment.refunded", "invoice.payment.voided"} {
 		rows, _, err := desk.List[eventlog.Event](v, "events.list",
 			desk.Fields{"type": kind, "since": clock.Of(since).String(), "limit": figureRows})
 		if err != nil {
@@ -225,37 +232,42 @@ func payments(v *desk.Visit, since time.Time) (map[id.ID]invoice.Payment, error)
 		}
 		for i := range rows {
 			var p invoice.Payment
-			if kind == "invoice.payment.voided" {
-				delete(out, rows[i].ResourceID)
-			} else if v.Decode(rows[i].Data, &p) {
-				out[rows[i].ResourceID] = p
+			of := rows[i].ResourceID
+			before, known := made[of]
+			switch {
+			case kind == "invoice.payment.voided":
+				delete(made, of)
+			case !v.Decode(rows[i].Data, &p):
+			case kind == "invoice.payment.created" || known && p.RefundedCents > before.RefundedCents:
+				made[of] = p
 			}
 		}
 	}
-	return out, ofBusiness(v, out)
+	return withCurrency(v, made)
 }
 
-// ofBusiness leaves the payments of the chosen business.
-func ofBusiness(v *desk.Visit, payments map[id.ID]invoice.Payment) error {
-	if len(v.Chosen("invoices.list", desk.Fields{})) == 0 {
-		return nil
-	}
-	invoices := map[id.ID]bool{}
-	for _, p := range payments {
-		invoices[p.InvoiceID] = false
+// withCurrency finds the invoices of payments, and leaves out those of other businesses.
+func withCurrency(v *desk.Visit, made map[id.ID]invoice.Payment) (out []payment, err error) {
+	invoices := map[id.ID]string{}
+	for _, p := range made {
+		invoices[p.InvoiceID] = ""
 	}
 	for ids := range slices.Chunk(slices.Collect(maps.Keys(invoices)), 100) {
 		rows, _, err := desk.List[invoice.Invoice](v, "invoices.list",
 			v.Chosen("invoices.list", desk.Fields{"ids": ids, "limit": 100}))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range rows {
-			invoices[rows[i].ID] = true
+			invoices[rows[i].ID] = rows[i].Currency
 		}
 	}
-	maps.DeleteFunc(payments, func(_ id.ID, p invoice.Payment) bool { return !invoices[p.InvoiceID] })
-	return nil
+	for _, p := range made {
+		if code := invoices[p.InvoiceID]; code != "" {
+			out = append(out, payment{p, code})
+		}
+	}
+	return out, nil
 }
 
 // lists are the rows that somebody should look at.
@@ -392,31 +404,15 @@ func onlyRead(v *desk.Visit, e *eventlog.Event) bool {
 	return len(before) == 1 && before["unread"] != nil
 }
 
-// setupLeft counts the steps that are left to set up the account.
-func setupLeft(v *desk.Visit) (int, error) {
+// setupLeft reports whether something is left to set up.
+func setupLeft(v *desk.Visit) (bool, error) {
 	if !v.Session.Manager() || !v.May("organizations.usage") {
-		return 0, nil
+		return false, nil
 	}
 	var u account.Usage
-	if err := v.Do("organizations.usage", desk.Fields{}, &u); err != nil {
-		return 0, err
+	if err := v.Do("organizations.usage", desk.Fields{}, &u); err != nil || u.Keys == 0 || u.Agents == 0 {
+		return true, err
 	}
 	standings, _, err := desk.List[account.Standing](v, "agreements.list", desk.Fields{"limit": 100})
-	if err != nil {
-		return 0, err
-	}
-	left := 0
-	for _, s := range standings {
-		if s.AcceptedAt == nil {
-			left++
-			break
-		}
-	}
-	if u.Keys == 0 {
-		left++
-	}
-	if u.Agents == 0 {
-		left++
-	}
-	return left, nil
+	return slices.ContainsFunc(standings, func(s account.Standing) bool { return s.AcceptedAt == nil }), err
 }
