@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,7 @@ var (
 		"GET /review", (*visit).reviewPage,
 		"POST /review/mail", (*visit).setReviewMail,
 		"GET /review/{id}", of((*visit).proposalPage), "POST /review/{id}", of((*visit).decide),
+		"GET /review/{id}/mails/{effect}", of((*visit).proposedMail),
 		"GET /review/{id}/change", of((*visit).changeProposalPage),
 		"POST /review/{id}/change", of((*visit).changeProposal),
 	}
@@ -158,7 +160,17 @@ type shownEffect struct {
 	Kind    badge
 	Changes []change
 	Hears   string
-	Open    bool // the fields are shown at once
+	Open    bool  // the fields are shown at once
+	Mail    *mail // that it sends
+}
+
+// mail is one that an effect sends, as its reader will see it.
+type mail struct {
+	From    string `json:"from"`
+	Subject string `json:"subject"`
+	HTML    string `json:"html"`
+	Text    string `json:"text"`
+	Paper   string `json:"-"` // its page
 }
 
 var effectKinds = map[string]badge{
@@ -173,8 +185,9 @@ var effectKinds = map[string]badge{
 
 const maxChange = 600 // of a value on the page
 
-func showEffect(e proposal.Effect) shownEffect {
-	out := shownEffect{Effect: e, Kind: effectKinds[e.Kind]}
+func showEffect(p *proposal.Proposal, i int) shownEffect {
+	e := p.Effects[i]
+	out := shownEffect{Effect: e, Kind: effectKinds[e.Kind], Mail: mailOf(p, i)}
 	var before, after map[string]any
 	_ = json.Unmarshal(e.Before, &before) // objects that the service wrote
 	_ = json.Unmarshal(e.After, &after)
@@ -186,6 +199,9 @@ func showEffect(e proposal.Effect) shownEffect {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
+		if out.Mail != nil && slices.Contains([]string{"html", "text", "from", "subject", "to", "cc", "bcc"}, k) {
+			continue
+		}
 		name := capital(proposal.FieldWords(k))
 		out.Changes = append(out.Changes, change{name, shownValue(before, k), shownValue(after, k)})
 	}
@@ -194,8 +210,31 @@ func showEffect(e proposal.Effect) shownEffect {
 		names = append(names, t.Kind+" “"+cutText(t.Name, 60)+"”")
 	}
 	out.Hears = joinAnd(names)
-	out.Open = len(out.Changes) <= 6 || e.Kind == proposal.Send
+	out.Open = out.Mail == nil && len(out.Changes) <= 6
 	return out
+}
+
+// mailOf is the mail that an effect sends, or nil.
+func mailOf(p *proposal.Proposal, i int) *mail {
+	e := p.Effects[i]
+	m := &mail{Paper: fmt.Sprintf("%s/mails/%d", reviewPath(p), i)}
+	if e.Kind != proposal.Send || json.Unmarshal(e.After, m) != nil || m.HTML+m.Text == "" {
+		return nil
+	}
+	return m
+}
+
+// proposedMail shows such a mail as a page of its own.
+func (v *visit) proposedMail(p *proposal.Proposal) error {
+	i, err := strconv.Atoi(v.r.PathValue("effect"))
+	if err != nil || i < 0 || i >= len(p.Effects) {
+		return fault.NotFound.New()
+	}
+	m := mailOf(p, i)
+	if m == nil {
+		return fault.NotFound.New()
+	}
+	return v.desk().Paper(http.StatusOK, &m.HTML, &m.Text)
 }
 
 func shownValue(of map[string]any, key string) string {
@@ -285,8 +324,8 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 	if p.Reason != nil {
 		d.Reason = cutText(*p.Reason, maxReason)
 	}
-	for _, e := range p.Effects {
-		d.Effects = append(d.Effects, showEffect(e))
+	for i := range p.Effects {
+		d.Effects = append(d.Effects, showEffect(p, i))
 	}
 	if p.Totals.AmountCents > 0 && p.Totals.Currency != nil {
 		d.Money = fmt.Sprintf("%d.%02d %s", p.Totals.AmountCents/100, p.Totals.AmountCents%100,

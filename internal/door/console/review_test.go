@@ -37,6 +37,13 @@ func TestReview(t *testing.T) {
 			"frame-ancestors 'none'") {
 			t.Errorf("%v", p.Header)
 		}
+		paper := b.get(p.find(`src="(/review/[0-9a-f-]{36}/mails/0)"`))
+		if !strings.Contains(paper.Body, strings.Repeat("x", 5000)) ||
+			!strings.Contains(paper.Header.Get("Content-Security-Policy"), "sandbox allow-popups") {
+			t.Errorf("%v %.300s", paper.Header, paper.Body)
+		}
+		b.get(path + "/mails/1").refused(404)
+		b.get("/").at("/", "To decide", "1 proposal waits for you")
 		sum := p.find(`name="sha256" value="([0-9a-f]{64})"`)
 		b.post(path, "decision", "nothing").refused(400)
 		b.post(path, "decision", "approve", "sha256", sum).at(path+"?done=executed", "Done, exactly as it was shown")

@@ -500,10 +500,11 @@ function news(lines) {
 async function refresh() {
   if (document.hidden || palette || $("#content details[open]") || asking()) { stale = 1; return; }
   stale = 0;
-  const mine = asked;
+  const mine = asked, page = shownPages;
   try {
     const res = await fetch(location.href, { headers: { Accept: "text/html" } });
-    const text = await res.text(); // meanwhile somebody may have gone elsewhere
+    const text = await res.text();
+    if (page !== shownPages) { stale = 1; fresh = setTimeout(refresh, 300); return; } // another page by now, or a newer one
     if (res.ok && mine === asked && !asking() && new URL(res.url).pathname === location.pathname) show(text, location.href, "live");
   } catch { /* the stream says so */ }
 }

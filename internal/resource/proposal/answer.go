@@ -1,6 +1,8 @@
 package proposal
 
 import (
+	"slices"
+
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 
@@ -40,19 +42,36 @@ func (v *Proposal) Summary() string {
 	return v.Effects[0].Summary
 }
 
+// withoutPaper cuts a mail for a model, which does not see how it looks.
+func withoutPaper(after jsontext.Value) jsontext.Value {
+	var fields map[string]any
+	if json.Unmarshal(after, &fields) != nil {
+		return after
+	}
+	if fields["text"] != nil {
+		delete(fields, "html")
+	}
+	return object(fields)
+}
+
 // Answer is what an agent's call answers with: that it waits, what was decided,
 // or, once it was carried out, what the call itself would have answered.
 func (v *Proposal) Answer() ([]byte, error) {
 	switch v.Status {
 	case Pending, Approved, Executing:
 		a := pendingAnswer{Status: "pending_approval", ProposalID: v.ID, ApprovalURL: v.ApprovalURL,
-			ExpiresAt: v.ExpiresAt, Summary: v.Summary(), Effects: v.Effects,
+			ExpiresAt: v.ExpiresAt, Summary: v.Summary(), Effects: slices.Clone(v.Effects),
 			Next: "Call proposals_get with waitSeconds up to 45."}
 		if v.BecauseText != nil {
 			a.Because = *v.BecauseText
 		}
 		if len(a.Effects) > maxAnswerEffects {
 			a.Effects = a.Effects[:maxAnswerEffects]
+		}
+		for i := range a.Effects {
+			if e := &a.Effects[i]; e.Kind == Send {
+				e.After = withoutPaper(e.After)
+			}
 		}
 		return json.Marshal(a, json.Deterministic(true))
 	case Executed:

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"regexp"
@@ -96,7 +97,8 @@ func (e *Effect) outward() bool { return e.Kind != Create && e.Kind != Update &&
 // unsaid are the fields that say nothing about an effect.
 var unsaid = []string{"id", "organizationId", "createdAt", "updatedAt", "deletedAt"}
 
-func ofEvent(e event.Event, names *freshNames) (*Effect, error) {
+// ofEvent is what an event tells. A mail stays whole if paper is true.
+func ofEvent(e event.Event, names *freshNames, paper bool) (*Effect, error) {
 	data, err := names.object(e.Data)
 	if err != nil {
 		return nil, err
@@ -123,7 +125,11 @@ func ofEvent(e event.Event, names *freshNames) (*Effect, error) {
 	default:
 		after = whole(data)
 	}
-	out.After = object(after)
+	if paper && out.Kind == Send {
+		out.After = object(after, "html", "text")
+	} else {
+		out.After = object(after)
+	}
 	if out.Kind == Send {
 		for _, field := range []string{"to", "cc", "bcc"} {
 			list, _ := data[field].([]any)
@@ -135,12 +141,19 @@ func ofEvent(e event.Event, names *freshNames) (*Effect, error) {
 	return out, nil
 }
 
-// object is a JSON object whose texts are cut.
-func object(v map[string]any) jsontext.Value {
+// object is a JSON object whose texts are cut, those of some fields much later.
+func object(v map[string]any, long ...string) jsontext.Value {
 	if v == nil {
 		return jsontext.Value("{}")
 	}
-	text, err := json.Marshal(shorten(v), json.Deterministic(true))
+	for k, e := range v {
+		if text, ok := e.(string); ok && slices.Contains(long, k) {
+			v[k] = digested(text, maxPaper)
+		} else {
+			v[k] = shorten(e)
+		}
+	}
+	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		panic(err) // it was read from JSON
 	}
@@ -191,13 +204,16 @@ func whole(data map[string]any) map[string]any {
 	return out
 }
 
-// maxShown is how much of a text an effect shows.
-const maxShown = 4000
+const (
+	maxShown  = 4000    // of a text in an effect
+	maxPaper  = 100_000 // of a mail, which a person is shown as its reader will see it
+	maxPapers = 20      // mails of a proposal that are shown so
+)
 
 func shorten(v any) any {
 	switch v := v.(type) {
 	case string:
-		return cut(v, maxShown)
+		return digested(v, maxShown)
 	case map[string]any:
 		for k, e := range v {
 			v[k] = shorten(e)
@@ -208,6 +224,15 @@ func shorten(v any) any {
 		}
 	}
 	return v
+}
+
+// digested cuts a text. A digest stands for the rest, so that a change of it is seen
+// when the steps are compared with what was shown.
+func digested(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return cut(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", utf8.RuneCountInString(s), sha256.Sum256([]byte(s)))
 }
 
 // maxQuoted is how much of somebody's text stands in a sentence of ours.

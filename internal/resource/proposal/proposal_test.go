@@ -151,6 +151,18 @@ func TestPlan(t *testing.T) {
 		a.Send(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("firstName", "Countess")
 		a.Send(t, a.Key, "GET", "/v1/proposals/"+p.Text("id"), "").OK(t, 200).Same("status", "stale")
 
+		// Even far behind what the effect shows of it.
+		long := strings.Repeat("word ", 30_000)
+		at = a.Send(t, a.Key, "POST", "/v1/email-templates", fmt.Sprintf(`{"name": "Long", "subject": "x", "body": %q}`,
+			long+"the end")).OK(t, 201).Text("id")
+		p = a.Send(t, a.Key, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
+			"messages.create", "input": {"to": "ada@example.com", "templateId": %q}}]}`, at)).OK(t, 201)
+		if text := p.Text("effects.0.after.text"); !strings.HasPrefix(text, "word word") || len(text) > 110_000 {
+			t.Errorf("%d letters of a mail", len(text))
+		}
+		a.Send(t, a.Key, "PATCH", "/v1/email-templates/"+at, fmt.Sprintf(`{"body": %q}`, long+"another")).OK(t, 200)
+		a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
+
 		for steps, code := range map[string]string{
 			``: "VALIDATION_ERROR",
 			`{"operation": "proposals.create", "input": {}}`:                                "VALIDATION_ERROR",

@@ -162,7 +162,7 @@ func answerData(a op.Answer) (jsontext.Value, error) {
 func (s *Service) describe(ctx context.Context, tx *db.Tx, org id.ID, v *Proposal, traces []*db.Trace,
 	out *outcome) error {
 	out.effects, out.versions = []Effect{}, map[string]int64{}
-	heard := map[string][]EffectTrigger{}
+	heard, papers := map[string][]EffectTrigger{}, 0
 	names := &freshNames{traces: traces, names: map[id.ID]string{}}
 	for i, trace := range traces {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
@@ -182,7 +182,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, org id.ID, v *Proposa
 			var err error
 			switch told := told.(type) {
 			case event.Event:
-				if e, err = ofEvent(told, names); err == nil {
+				if e, err = ofEvent(told, names, papers < maxPapers); err == nil {
 					e.Triggers, err = s.triggers(ctx, tx, org, told.Type, heard)
 				}
 			case op.Charge:
@@ -192,6 +192,9 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, org id.ID, v *Proposa
 			}
 			if err != nil {
 				return err
+			}
+			if e.Kind == Send {
+				papers++
 			}
 			if e.Step = i; len(out.effects) == maxEffects {
 				return TooLong.New()

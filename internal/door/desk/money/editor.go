@@ -55,13 +55,13 @@ func editorData(v *desk.Visit, i *invoice.Invoice) (any, error) {
 		}
 		d.Totals = append(d.Totals, totalLine{name + " " + t.Rate + " %", money(t.AmountCents)})
 	}
+	d.Totals = append(d.Totals, totalLine{"Total", money(i.TotalCents)})
 	if i.AmountPaidCents > 0 {
 		d.Totals = append(d.Totals, totalLine{"Paid", money(-i.AmountPaidCents)})
 	}
 	if i.AmountCreditedCents > 0 {
 		d.Totals = append(d.Totals, totalLine{"Credited", money(-i.AmountCreditedCents)})
 	}
-	d.Totals = append(d.Totals, totalLine{"Total", money(i.TotalCents)})
 	if i.AmountPaidCents > 0 || i.AmountCreditedCents > 0 {
 		d.Totals = append(d.Totals, totalLine{"Left to pay", money(i.AmountDueCents)})
 	}

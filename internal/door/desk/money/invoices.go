@@ -107,7 +107,9 @@ var invoices = &desk.Noun[invoice.Invoice]{
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "issued" }, Ask: sendWords,
 			Form: sendForm},
 		{Key: "pay", Word: "Record payment", Icon: "check", Op: "invoices.record_payment", Main: true, Done: "paid",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return owes(i) },
+			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
+				return i.AmountDueCents > 0 && i.Status != "draft" && i.Status != "void"
+			},
 			Ask: func(v *desk.Visit, i *invoice.Invoice) string {
 				return v.Money(i.AmountDueCents, i.Currency) + " is left to pay."
 			},
@@ -177,11 +179,6 @@ func number(i *invoice.Invoice) string {
 func state(i *invoice.Invoice) desk.Pill {
 	return desk.Pill{Text: strings.ReplaceAll(strings.Replace(string(i.Status), "partially", "partly", 1), "_", " "),
 		Tone: map[invoice.Status]string{"paid": "good", "overdue": "bad", "partially_paid": "warn"}[i.Status]}
-}
-
-func owes(i *invoice.Invoice) bool {
-	return i.AmountDueCents > 0 && i.Status != "draft" && i.Status != "void" && i.Status != "issued" ||
-		i.Status == "issued" && i.SentAt != nil
 }
 
 // total adds up what the page of the list shows; a void invoice is none.

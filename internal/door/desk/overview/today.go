@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -290,7 +291,7 @@ func (d *todayData) lists(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	waits, err := suggestionLine(v)
+	waits, err := decisions(v)
 	if err != nil {
 		return err
 	}
@@ -328,21 +329,33 @@ func threadLines(v *desk.Visit, rows []message.Thread) *desk.Section {
 	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}
 }
 
-// suggestionLine says how many suggested values wait for a decision.
-func suggestionLine(v *desk.Visit) (*desk.Section, error) {
-	if !v.May("suggestions.list") || !v.Has("/suggestions") {
-		return nil, nil
+// decisions says how much waits for a decision: what agents propose, and suggested values.
+func decisions(v *desk.Visit) (*desk.Section, error) {
+	lines := []desk.Line{}
+	add := func(operation, href string, input desk.Fields, one, many string) error {
+		if !v.May(operation) || !v.Has(href) {
+			return nil
+		}
+		input["limit"] = 50
+		rows, page, err := desk.List[struct{}](v, operation, input)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		text := desk.Count(len(rows), one, many)
+		if page.HasMore {
+			text = "More than " + text
+		}
+		lines = append(lines, desk.Line{Icon: "review", Text: text, Href: href})
+		return nil
 	}
-	rows, page, err := desk.List[struct{}](v, "suggestions.list", desk.Fields{"limit": 50})
-	if err != nil || len(rows) == 0 {
+	err := errors.Join(
+		add("proposals.list", "/review", desk.Fields{"status": []string{"pending"}},
+			"proposal waits for you", "proposals wait for you"),
+		add("suggestions.list", "/suggestions", desk.Fields{}, "value was suggested", "values were suggested"))
+	if err != nil || len(lines) == 0 {
 		return nil, err
 	}
-	text := desk.Count(len(rows), "value was suggested", "values were suggested")
-	if page.HasMore {
-		text = "More than " + text
-	}
-	return &desk.Section{Head: "Suggestions", All: "/suggestions", Name: "lines",
-		Data: desk.LinesOf(desk.Line{Icon: "review", Text: text, Href: "/suggestions"})}, nil
+	return &desk.Section{Head: "To decide", All: "/review", Name: "lines", Data: desk.LinesOf(lines...)}, nil
 }
 
 // domainLines are the domains that need somebody: that renew soon, failed or have
