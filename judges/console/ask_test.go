@@ -69,6 +69,20 @@ func asks(t *testing.T, s *screen, service *service, session *mcp.ClientSession,
 		t.Errorf("the same call answers with %v", again)
 	}
 
+	// A mail is seen as its reader will see it, and rejected.
+	operate(t, service, "", "admin", "agent", "set", me.Data.ActorID, "messages.create=ask")
+	must(session, "messages_create", map[string]any{"to": "ada@example.com", "subject": "Our offer",
+		"html": "<h1>Dear Ada</h1><p>Ten nanoseconds for the price of nine.</p>"}, &waiting)
+	s.visit(waiting.ApprovalURL)
+	s.has("Send a mail to ada@example.com", "Our offer", "Approve")
+	s.inspect("proposal")
+	s.visit(service.URL + "/review")
+	s.inspect("review")
+	s.visit(waiting.ApprovalURL)
+	s.press("#reject")
+	s.has("rejected")
+	s.inspect("proposal-rejected")
+
 	shown := ""
 	client := mcp.NewClient(&mcp.Implementation{Name: "judge that shows", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{

@@ -224,6 +224,9 @@ func mailOf(p *proposal.Proposal, i int) *mail {
 	return m
 }
 
+// Short mails need little room.
+func (m *mail) Short() bool { return len(m.HTML)+len(m.Text) < 1000 }
+
 // proposedMail shows such a mail as a page of its own.
 func (v *visit) proposedMail(p *proposal.Proposal) error {
 	i, err := strconv.Atoi(v.r.PathValue("effect"))
