@@ -134,16 +134,16 @@ func TestRoundTrips(t *testing.T) {
 		return err
 	}
 	nothing := func(context.Context, *db.Tx) error { return nil }
-	alone := 1
+	one := 1
 	if os.Getenv("FRONTDESK_TEST_POOLER") != "" {
-		alone = 2 // a transaction, which begins with the settings
+		one = 2 // a transaction, which begins with the settings
 	}
 	for name, c := range map[string]struct {
 		run         func(context.Context) error
 		heard, ends int // round trips until the answer, and until the transaction has ended
 	}{
 		"read":           {func(ctx context.Context) error { return d.Read(ctx, count) }, 1, 2},
-		"one statement":  {func(ctx context.Context) error { return d.Read(db.WithOneStatement(ctx), count) }, 1, alone},
+		"one statement":  {func(ctx context.Context) error { return d.Read(db.WithOneStatement(ctx), count) }, 1, one},
 		"write":          {func(ctx context.Context) error { return d.Write(ctx, change) }, 2, 2},
 		"read nothing":   {func(ctx context.Context) error { return d.Read(ctx, nothing) }, 0, 0},
 		"change nothing": {func(ctx context.Context) error { return d.Write(ctx, nothing) }, 0, 0},

@@ -224,10 +224,12 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 		steps = steps[1:] // each is a journey, and its planner knows a rare word
 	}
 	for _, step := range steps {
-		newest := fmt.Sprintf("FROM %s%s LIMIT %d) AS head WHERE TRUE%s", t.live(tx, w), order, step.newest, head.text.String())
+		newest := fmt.Sprintf("FROM %s%s LIMIT %d) AS head WHERE TRUE%s",
+			t.live(tx, w), order, step.newest, head.text.String())
 		from := "(SELECT * " + newest
 		if tx.Engine() == SQLite { // which would read every column of all of these rows
-			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name + " ON seq = found"
+			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name +
+				" ON seq = found"
 		}
 		rows, err := pageOf[T](ctx, tx, t.columns, from, order, head.args, p)
 		if err != nil || len(rows) == p.Limit {

@@ -229,10 +229,11 @@ func shorten(v any) any {
 // digested cuts a text. A digest stands for the rest, so that a change of it is seen
 // when the steps are compared with what was shown.
 func digested(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
+	letters := utf8.RuneCountInString(s)
+	if letters <= n {
 		return s
 	}
-	return cut(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", utf8.RuneCountInString(s), sha256.Sum256([]byte(s)))
+	return cut(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
 }
 
 // maxQuoted is how much of somebody's text stands in a sentence of ours.
