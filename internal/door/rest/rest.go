@@ -284,9 +284,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte
 		if errors.As(err, &large) {
 			return nil, tooLarge
 		}
-		f := fault.BadInput.Because(err)
-		f.Text = "The request body broke off."
-		return nil, f
+		return nil, fault.Broken(err, "The request body broke off.")
 	}
 	return buf.Bytes(), nil
 }

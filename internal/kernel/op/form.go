@@ -98,9 +98,7 @@ func brokenForm(err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	f = fault.BadInput.Because(err)
-	f.Text = "The form is malformed or incomplete."
-	return f
+	return fault.Broken(err, "The form is malformed or incomplete.")
 }
 
 func tooLarge() error { return fault.TooLarge.New() }
