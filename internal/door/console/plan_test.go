@@ -38,7 +38,7 @@ func TestPlan(t *testing.T) {
 		}
 		b.get("/settings/plan").has("Files and mail 0 of 1 GB", "Your plan is Free", "answered 429",
 			"wait their turn",
-			"each counts API and agent requests by itself")
+			"All servers count together")
 
 		// within insists on a number that were spent since, of which some came back meanwhile.
 		within := func(name string, spends int, since time.Time, each time.Duration) {
