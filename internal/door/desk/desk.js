@@ -22,6 +22,7 @@ const sameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeNam
 function morph(from, to) {
   if (from.nodeType === 3) { if (from.data !== to.data) from.data = to.data; return; }
   if (from.nodeType !== 1 || from.isEqualNode(to)) return;
+  const before = from.value;
   for (const { name } of [...from.attributes]) {
     if (to.hasAttribute(name) || name === "open" && from.nodeName === "DETAILS") continue;
     if (name === "hidden" && from.dataset.shown) continue;
@@ -35,7 +36,11 @@ function morph(from, to) {
     // What was typed and not sent yet is the person's, not the server's.
     const theirs = from.unsent || morph.mark && from === document.activeElement;
     if (from.nodeName === "SELECT") { if (theirs) return; children(from, to); }
-    if (!theirs && from.type !== "checkbox" && from.type !== "file") from.value = to.value;
+    if (!theirs && from.type !== "checkbox" && from.type !== "file") {
+      from.value = to.value;
+      // Whoever has just come to a field types instead of what appears in it, not behind it.
+      if (from === document.activeElement && before !== from.value) from.select?.();
+    }
     return;
   }
   if (from.nodeName === "IFRAME" || from.dataset.here) return; // what they hold comes by another way
