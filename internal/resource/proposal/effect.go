@@ -205,9 +205,9 @@ func whole(data map[string]any) map[string]any {
 }
 
 const (
-	maxShown  = 4000    // of a text in an effect
-	maxPaper  = 100_000 // of a mail, which a person is shown as its reader will see it
-	maxPapers = 20      // mails of a proposal that are shown so
+	maxShown  = 4000   // of a text in an effect
+	maxPaper  = 40_000 // of a mail, which a person is shown as its reader will see it
+	maxPapers = 5      // mails of a proposal that are shown so
 )
 
 func shorten(v any) any {

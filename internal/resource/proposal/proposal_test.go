@@ -157,7 +157,7 @@ func TestPlan(t *testing.T) {
 			long+"the end")).OK(t, 201).Text("id")
 		p = a.Send(t, a.Key, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
 			"messages.create", "input": {"to": "ada@example.com", "templateId": %q}}]}`, at)).OK(t, 201)
-		if text := p.Text("effects.0.after.text"); !strings.HasPrefix(text, "word word") || len(text) > 110_000 {
+		if text := p.Text("effects.0.after.text"); !strings.HasPrefix(text, "word word") || len(text) > 50_000 {
 			t.Errorf("%d letters of a mail", len(text))
 		}
 		a.Send(t, a.Key, "PATCH", "/v1/email-templates/"+at, fmt.Sprintf(`{"body": %q}`, long+"another")).OK(t, 200)
