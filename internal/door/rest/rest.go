@@ -284,7 +284,9 @@ func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte
 		if errors.As(err, &large) {
 			return nil, tooLarge
 		}
-		return nil, fault.Broken(err, "The request body broke off.")
+		f := fault.BadInput.Because(err)
+		f.Text = "The request body broke off."
+		return nil, f
 	}
 	return buf.Bytes(), nil
 }

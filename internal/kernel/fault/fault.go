@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -116,15 +115,6 @@ func (k *Kind) With(details any) *Fault { return &Fault{Kind: k, Details: detail
 
 // Because refuses with the kind's sentence and keeps the cause for the log.
 func (k *Kind) Because(err error) *Fault { return &Fault{Kind: k, cause: err} }
-
-// Broken refuses a body that could not be read. When its time ran out, this process
-// may have hung, so the caller is not blamed and tries again.
-func Broken(err error, text string) *Fault {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return Unavailable.Because(err)
-	}
-	return &Fault{Kind: BadInput, Text: text, cause: err}
-}
 
 // Is lets errors.Is(err, fault.NotFound.New()) compare kinds.
 func (f *Fault) Is(target error) bool {

@@ -98,7 +98,9 @@ func brokenForm(err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	return fault.Broken(err, "The form is malformed or incomplete.")
+	f = fault.BadInput.Because(err)
+	f.Text = "The form is malformed or incomplete."
+	return f
 }
 
 func tooLarge() error { return fault.TooLarge.New() }
