@@ -155,7 +155,7 @@ func walk(ctx context.Context, f *frontdesk, contacts int) (string, error) {
 			} `json:"meta"`
 		}
 		if err := json.Unmarshal(r.body, &list); err != nil || list.Meta.Pagination.NextCursor == "" {
-			return "", fmt.Errorf("bench: a walk ended early: %w %.300s", err, r.body)
+			return "", fmt.Errorf("bench: a walk ended early: %v %.300s", err, r.body)
 		}
 		cursor = list.Meta.Pagination.NextCursor
 	}

@@ -69,7 +69,7 @@ func asks(t *testing.T, s *screen, service *service, session *mcp.ClientSession,
 		t.Errorf("the same call answers with %v", again)
 	}
 
-	// A mail is seen as its reader will see it, and rejected.
+	// A mail is shown as one, and rejected.
 	operate(t, service, "", "admin", "agent", "set", me.Data.ActorID, "messages.create=ask")
 	must(session, "messages_create", map[string]any{"to": "ada@example.com", "subject": "Our offer",
 		"html": "<h1>Dear Ada</h1><p>Ten nanoseconds for the price of nine.</p>"}, &waiting)

@@ -164,7 +164,7 @@ type shownEffect struct {
 	Mail    *mail // that it sends
 }
 
-// mail is one that an effect sends, as its reader will see it.
+// mail is one that an effect sends, without the letterhead that it may get when it leaves.
 type mail struct {
 	From    string `json:"from"`
 	Subject string `json:"subject"`
@@ -199,7 +199,7 @@ func showEffect(p *proposal.Proposal, i int) shownEffect {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		if out.Mail != nil && slices.Contains([]string{"html", "text", "from", "subject", "to", "cc", "bcc"}, k) {
+		if out.Mail != nil && slices.Contains([]string{"html", "text", "from", "subject", "to"}, k) {
 			continue
 		}
 		name := capital(proposal.FieldWords(k))

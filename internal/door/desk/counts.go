@@ -35,6 +35,9 @@ func AddCounter(key string, f func(v *Visit) (operation string, input Fields)) b
 	return true
 }
 
+// Counted is the number beside an entry of the rail, empty when there is nothing.
+func (v *Visit) Counted(entry string) string { return v.counted()[entry] }
+
 // counted are the numbers of the rail, by entry.
 func (v *Visit) counted() map[string]string {
 	// What one may see, another may not; so far all members see the same rows.

@@ -38,7 +38,7 @@ function morph(from, to) {
     if (from.nodeName === "SELECT") { if (theirs) return; children(from, to); }
     if (!theirs && from.type !== "checkbox" && from.type !== "file") {
       from.value = to.value;
-      // Whoever has just come to a field types instead of what appears in it, not behind it.
+      // Select what has just appeared under the cursor, so that typing replaces it.
       if (from === document.activeElement && before !== from.value) from.select?.();
     }
     return;

@@ -80,9 +80,9 @@ func termsOf(query string) (t terms) {
 // NOT in between keeps FTS5 from making one AND of all.
 func (t terms) match(org id.ID, old bool) string {
 	narrow, phrases := phrase(organizationCode(string(org))), []string{}
-	likely := slices.Clone(t.words) // a number is rarer than a word, and leaves less to compare
-	slices.SortStableFunc(likely, func(a, b string) int { return digits(b) - digits(a) })
-	for _, word := range likely {
+	rarest := slices.Clone(t.words) // numbers first, which leave less to compare
+	slices.SortStableFunc(rarest, func(a, b string) int { return digits(b) - digits(a) })
+	for _, word := range rarest {
 		if p := phrase(word); p != "" {
 			phrases = append(phrases, p)
 			narrow = "((" + narrow + " AND " + phrase(string([]rune(word)[:3])) + ") NOT " + nowhere + ")"

@@ -97,7 +97,7 @@ func (e *Effect) outward() bool { return e.Kind != Create && e.Kind != Update &&
 // unsaid are the fields that say nothing about an effect.
 var unsaid = []string{"id", "organizationId", "createdAt", "updatedAt", "deletedAt"}
 
-// ofEvent is what an event tells. A mail stays whole if paper is true.
+// ofEvent is what an event tells. With paper, a mail is cut much later.
 func ofEvent(e event.Event, names *freshNames, paper bool) (*Effect, error) {
 	data, err := names.object(e.Data)
 	if err != nil {
@@ -206,8 +206,8 @@ func whole(data map[string]any) map[string]any {
 
 const (
 	maxShown  = 4000   // of a text in an effect
-	maxPaper  = 40_000 // of a mail, which a person is shown as its reader will see it
-	maxPapers = 5      // mails of a proposal that are shown so
+	maxPaper  = 40_000 // of a mail that a person is shown in a frame
+	maxPapers = 5      // mails of a proposal that are kept so long
 )
 
 func shorten(v any) any {

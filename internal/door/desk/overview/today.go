@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -221,8 +220,8 @@ type payment struct {
 	currency string
 }
 
-// payments are those of the log since a time, of the chosen business, as far as they
-// were not voided or refunded later.
+// payments are those of the log since a time, of the chosen business: not those that
+// were voided later, and each with what was refunded of it.
 func payments(v *desk.Visit, since time.Time) ([]payment, error) {
 	made := map[id.ID]invoice.Payment{}
 	for _, kind := range []string{"invoice.payment.created", "invoice.payment.refunded", "invoice.payment.voided"} {
@@ -233,14 +232,14 @@ func payments(v *desk.Visit, since time.Time) ([]payment, error) {
 		}
 		for i := range rows {
 			var p invoice.Payment
-			of := rows[i].ResourceID
-			before, known := made[of]
+			ref := rows[i].ResourceID
+			before, known := made[ref]
 			switch {
 			case kind == "invoice.payment.voided":
-				delete(made, of)
+				delete(made, ref)
 			case !v.Decode(rows[i].Data, &p):
 			case kind == "invoice.payment.created" || known && p.RefundedCents > before.RefundedCents:
-				made[of] = p
+				made[ref] = p
 			}
 		}
 	}
@@ -329,31 +328,33 @@ func threadLines(v *desk.Visit, rows []message.Thread) *desk.Section {
 	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}
 }
 
-// decisions says how much waits for a decision: what agents propose, and suggested values.
+// decisions says how much waits for a decision: what agents propose, as the rail
+// counts it, and suggested values.
 func decisions(v *desk.Visit) (*desk.Section, error) {
 	lines := []desk.Line{}
-	add := func(operation, href string, input desk.Fields, one, many string) error {
-		if !v.May(operation) || !v.Has(href) {
-			return nil
+	add := func(text, href string) { lines = append(lines, desk.Line{Icon: "review", Text: text, Href: href}) }
+	switch n := v.Counted("review"); n {
+	case "":
+	case "1":
+		add("1 proposal waits for you", "/review")
+	default:
+		add(n+" proposals wait for you", "/review")
+	}
+	if v.May("suggestions.list") && v.Has("/suggestions") {
+		rows, page, err := desk.List[struct{}](v, "suggestions.list", desk.Fields{"limit": 50})
+		if err != nil {
+			return nil, err
 		}
-		input["limit"] = 50
-		rows, page, err := desk.List[struct{}](v, operation, input)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		text := desk.Count(len(rows), one, many)
+		text := desk.Count(len(rows), "value was suggested", "values were suggested")
 		if page.HasMore {
 			text = "More than " + text
 		}
-		lines = append(lines, desk.Line{Icon: "review", Text: text, Href: href})
-		return nil
+		if len(rows) > 0 {
+			add(text, "/suggestions")
+		}
 	}
-	err := errors.Join(
-		add("proposals.list", "/review", desk.Fields{"status": []string{"pending"}},
-			"proposal waits for you", "proposals wait for you"),
-		add("suggestions.list", "/suggestions", desk.Fields{}, "value was suggested", "values were suggested"))
-	if err != nil || len(lines) == 0 {
-		return nil, err
+	if len(lines) == 0 {
+		return nil, nil
 	}
 	return &desk.Section{Head: "To decide", All: "/review", Name: "lines", Data: desk.LinesOf(lines...)}, nil
 }
