@@ -86,7 +86,7 @@ func startServer(t *testing.T, base []string) string {
 	listen := listentest.FreeAddress(t)
 	cmd := exec.Command(os.Args[0], //nolint:noctx // ended by the clean-up
 		append([]string{"serve", "--listen", listen, "--mcp-listen", "127.0.0.1:0", "--dns-listen", "127.0.0.1:0",
-			"--smtp-listen", "127.0.0.1:0"}, base...)...)
+			"--smtp-listen", "127.0.0.1:0", "--drain", "100ms"}, base...)...)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -84,6 +84,16 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 	send(prometheus.GaugeValue, "db_pool_acquired", "PostgreSQL connections in use.", float64(d.PoolAcquired))
 	send(prometheus.GaugeValue, "db_pool_max", "Maximum number of PostgreSQL connections.", float64(d.PoolMax))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	v, err := g.app.DB.Vacuum(ctx)
+	if err != nil {
+		g.app.Log.WarnContext(ctx, "the figures of the vacuum cannot be read", "err", err)
+		return
+	}
+	send(prometheus.GaugeValue, "db_dead_rows", "Rows that PostgreSQL has yet to clear away.", float64(v.Dead))
+	send(prometheus.GaugeValue, "db_oldest_snapshot_seconds", "Age of the oldest snapshot, which keeps dead rows.",
+		float64(v.Oldest)/1e6)
 }
 
 // jobs adds the figures of background work.

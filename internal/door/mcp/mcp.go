@@ -7,7 +7,7 @@
 // must be decided before any message is read: the token, the backstop, the
 // session, the account, the agreement. Messages then go through the official
 // SDK, which speaks the protocol's versions, to tools/list and tools/call
-// (call.go), and from there to the Runner.
+// (call.go), and from there to the Runner; plain calls need no SDK (direct.go).
 //
 // Nothing in memory decides who may do what. Every HTTP request looks up its
 // caller again, even inside a session. Sessions are rows in the database, so
@@ -76,6 +76,7 @@ type Door struct {
 	allowance limit.Leased[id.ID]
 	backstop  limit.Limiter[pair]
 	metrics   *metrics
+	guarded   sdk.MethodHandler // runs a plain call
 	transport http.Handler
 }
 
@@ -126,6 +127,7 @@ func (d *Door) buildTools(c *op.Catalog) {
 	d.collect(c)
 	d.collectSets()
 	d.index = sync.OnceValue(d.buildIndex)
+	d.guarded = d.guard(d.runPlain)
 	server := d.server()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
 		&sdk.StreamableHTTPOptions{
@@ -136,9 +138,7 @@ func (d *Door) buildTools(c *op.Catalog) {
 	// Ours has already found it, and words its refusals differently.
 	d.transport = auth.RequireBearerToken(func(ctx context.Context, _ string,
 		_ *http.Request) (*auth.TokenInfo, error) {
-		a := ctx.Value(askerKey{}).(*asker)
-		return &auth.TokenInfo{UserID: string(a.login.Grant), Scopes: []string{grant.Transport},
-			Expiration: time.Now().Add(time.Hour), Extra: map[string]any{askerExtra: a}}, nil
+		return ctx.Value(askerKey{}).(*asker).token(), nil
 	}, nil)(handler)
 }
 
@@ -363,6 +363,9 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 			return
 		}
 		w.Header().Set(sessionHeader, s)
+	}
+	if !batch && d.direct(w, r, from, messages[0]) {
+		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), askerKey{}, from))
 	r.Body = io.NopCloser(bytes.NewReader(text))

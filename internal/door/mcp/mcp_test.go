@@ -388,7 +388,8 @@ func TestProtocolVersions(t *testing.T) {
 		t.Errorf("listen: %d %s", r.Status, r.Body)
 	}
 	for _, body := range []string{"", "{", "[]", "1", `{"jsonrpc": "2.0"}x`,
-		"[" + strings.Repeat(ping+",", 20) + ping + "]", `{"id": {}, "method": "ping"}`, `{"id": 1, "method": 5}`} {
+		"[" + strings.Repeat(ping+",", 20) + ping + "]", `{"id": {}, "method": "ping"}`,
+		`{"id": "\ud800", "method": "ping"}`, "{\"id\": \"\xff\", \"method\": \"ping\"}", `{"id": 1, "method": 5}`} {
 		if r := a.RPC(t, access, body); r.Status != 400 {
 			t.Errorf("%.40s: %d %s", body, r.Status, r.Body)
 		}

@@ -14,6 +14,7 @@ import (
 type message struct {
 	id     jsontext.Value // nil in a notification
 	method string         // empty in an answer
+	params jsontext.Value
 }
 
 // response is an answer of our own.
@@ -109,6 +110,9 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 			if k := value.Kind(); k != '"' && k != 'n' && (k != '0' || bytes.ContainsAny(value, ".eE")) {
 				return m, errors.New("id is a string or a whole number")
 			}
+			if !value.IsValid() {
+				return m, errors.New("id is not valid text") // it could not be repeated in an answer
+			}
 			if value.Kind() != 'n' {
 				m.id = value.Clone()
 			}
@@ -121,6 +125,8 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 				return m, err
 			}
 			m.method = string(text)
+		case "params":
+			m.params = value.Clone()
 		}
 	}
 	_, err = d.ReadToken()

@@ -75,3 +75,57 @@ func TestFollowGrowth(t *testing.T) {
 		grows(3000, 5000)
 	})
 }
+
+// PostgreSQL tells how many rows are dead, and how old the snapshot is that keeps them.
+func TestVacuum(t *testing.T) {
+	d := dbtest.Open(t, db.Postgres, table)
+	count := func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+		return err
+	}
+	look := func() (v db.Vacuum) {
+		t.Helper()
+		v, err := d.Vacuum(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := look(); v.Dead != 0 || v.Oldest > time.Second.Microseconds() {
+		t.Errorf("nothing happened: %+v", v)
+	}
+	if err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		if err := count(ctx, tx); err != nil {
+			return err
+		}
+		done := make(chan struct{})
+		go func() { // another transaction
+			defer close(done)
+			for _, fn := range []db.Func{insert("a"), func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, "DELETE FROM t")
+				return err
+			}, func(ctx context.Context, tx *db.Tx) error {
+				_, err := db.Exec(ctx, tx, "SELECT pg_stat_force_next_flush()")
+				return err
+			}} {
+				if err := d.Write(t.Context(), fn); err != nil {
+					t.Error(err)
+				}
+			}
+			for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+				v := look()
+				if v.Dead > 0 && v.Oldest > 20_000 {
+					return
+				}
+				if time.Now().After(end) {
+					t.Errorf("a dead row that a snapshot keeps: %+v", v)
+					return
+				}
+			}
+		}()
+		<-done
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

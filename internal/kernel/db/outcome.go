@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -55,6 +56,33 @@ type oneStatement struct{}
 // instead of two.
 func WithOneStatement(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oneStatement{}, true)
+}
+
+// Guess remembers whether a kind of read takes a single statement.
+type Guess struct{ singles atomic.Int32 }
+
+type guessKey struct{}
+
+// WithGuess is for a Read that may take a single statement, and that may be run again.
+// Once several of its kind took one, the next is sent without a transaction around
+// it, which would take PostgreSQL a quarter as long again. When it asks for a second
+// statement after all, it runs again on a snapshot.
+func WithGuess(ctx context.Context, g *Guess) context.Context {
+	return context.WithValue(ctx, guessKey{}, g)
+}
+
+const guessAfter = 8 // reads that took one statement
+
+func (g *Guess) alone() bool { return g != nil && g.singles.Load() >= guessAfter }
+
+func (g *Guess) saw(statements int) {
+	switch {
+	case g == nil:
+	case statements > 1:
+		g.singles.Store(0)
+	case g.singles.Load() < guessAfter:
+		g.singles.Add(1)
+	}
 }
 
 type lockWaitKey struct{}

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,12 +103,26 @@ func (s sorting) walk(w *Where, p Page) *Where {
 	return w.And("("+s.by+", seq)"+sign+"(?, ?)", p.After.Value, p.After.Seq)
 }
 
+// usualLimits are written into the statement when PostgreSQL lists all that an
+// organization has. It plans a statement whose limit it does not know each time, as
+// the page might be a tenth of the table. That takes as long as to read the page,
+// and is worth it only where a filter's value matters. With all limits there would be
+// too many statements to keep.
+var usualLimits = []int{1, 10, 11, 20, 21, 25, 26, 50, 51, 100, 101}
+
 // pageOf lists a part of what from selects.
 func pageOf[T any](ctx context.Context, tx *Tx, columns, from, order string, args []any, p Page) ([]T, error) {
-	n := len(args)
-	text := "SELECT " + columns + " FROM " + from + order +
-		" LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
-	return AllOf[T](ctx, tx, p.Limit, text, append(args[:n:n], p.Limit, p.Offset)...)
+	n, limit := len(args), strconv.Itoa(p.Limit)
+	args = args[:n:n]
+	if tx.Engine() != Postgres || n > 1 || !slices.Contains(usualLimits, p.Limit) {
+		args, limit = append(args, p.Limit), "$"+strconv.Itoa(n+1)
+	}
+	text := "SELECT " + columns + " FROM " + from + order + " LIMIT " + limit
+	if p.Offset > 0 {
+		args = append(args, p.Offset)
+		text += " OFFSET $" + strconv.Itoa(len(args))
+	}
+	return AllOf[T](ctx, tx, p.Limit, text, args...)
 }
 
 // Browse is Search in any order. Rows that have nothing to sort by come last in

@@ -16,18 +16,21 @@ import (
 // pgSession is one transaction on PostgreSQL. It begins together with its first
 // statement, in one round trip, because the server may be far away.
 type pgSession struct {
-	conn      *pgxpool.Conn
-	release   func() // gives the connection back, once
-	begin     string
-	settings  string        // a statement with the settings of a session; empty when the connection has them
-	lockWait  time.Duration // how long a statement waits for a lock; zero for the connection's own
-	asked     time.Time     // when somebody wanted the connection
-	begun     bool
-	alone     bool  // its only statement is its own transaction
-	beginErr  error // why it could not begin, so that nothing may follow
-	wantsMark bool  // it wants to know its mark
-	mark      mark
+	conn       *pgxpool.Conn
+	release    func() // gives the connection back, once
+	begin      string
+	settings   string        // a statement with the settings of a session; empty when the connection has them
+	lockWait   time.Duration // how long a statement waits for a lock; zero for the connection's own
+	asked      time.Time     // when somebody wanted the connection
+	begun      bool
+	alone      bool  // its only statement is its own transaction
+	statements int   // that were asked for
+	beginErr   error // why it could not begin, so that nothing may follow
+	wantsMark  bool  // it wants to know its mark
+	mark       mark
 }
+
+var errMore = errors.New("db: more than the one statement that was announced")
 
 // idle reports whether no transaction is open.
 func (s *pgSession) idle() bool { return s.conn.Conn().PgConn().TxStatus() == 'I' }
@@ -79,6 +82,7 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 
 func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
 	values, err := pgArgs(args)
+	s.statements++
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	switch {
@@ -86,7 +90,7 @@ func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, 
 	case s.beginErr != nil:
 		err = s.beginErr
 	case s.alone && s.begun:
-		err = errors.New("more than the one statement that was announced")
+		err = errMore
 	case s.begun || s.alone:
 		s.begun = true
 		rows, _ := s.conn.Query(ctx, sql, values...) // the rows have its error
@@ -126,6 +130,8 @@ func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, er
 	var tag pgconn.CommandTag
 	switch {
 	case err != nil:
+	case s.alone:
+		s.statements, err = 2, errMore
 	case s.beginErr != nil:
 		err = s.beginErr
 	case s.begun:

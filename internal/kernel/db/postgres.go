@@ -219,8 +219,14 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 	if err != nil {
 		return asUnavailable(err)
 	}
-	s.alone = e.settings == "" && ctx.Value(oneStatement{}) != nil
+	guess, _ := ctx.Value(guessKey{}).(*Guess)
+	s.alone = e.settings == "" && (ctx.Value(oneStatement{}) != nil || guess.alone())
 	err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
+	if s.alone && s.statements > 1 && guess != nil {
+		s.alone, s.begun, s.statements = false, false, 2
+		err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
+	}
+	guess.saw(s.statements)
 	if s.idle() {
 		s.release()
 		return asUnavailable(err)

@@ -134,6 +134,13 @@ func TestRoundTrips(t *testing.T) {
 		return err
 	}
 	nothing := func(context.Context, *db.Tx) error { return nil }
+	known := &db.Guess{}
+	guessed := func(ctx context.Context) error { return d.Read(db.WithGuess(ctx, known), count) }
+	for range 8 {
+		if err := guessed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	one := 1
 	if os.Getenv("FRONTDESK_TEST_POOLER") != "" {
 		one = 2 // a transaction, which begins with the settings
@@ -144,6 +151,7 @@ func TestRoundTrips(t *testing.T) {
 	}{
 		"read":           {func(ctx context.Context) error { return d.Read(ctx, count) }, 1, 2},
 		"one statement":  {func(ctx context.Context) error { return d.Read(db.WithOneStatement(ctx), count) }, 1, one},
+		"known as one":   {guessed, 1, one},
 		"write":          {func(ctx context.Context) error { return d.Write(ctx, change) }, 2, 2},
 		"read nothing":   {func(ctx context.Context) error { return d.Read(ctx, nothing) }, 0, 0},
 		"change nothing": {func(ctx context.Context) error { return d.Write(ctx, nothing) }, 0, 0},
@@ -176,6 +184,47 @@ func TestRoundTrips(t *testing.T) {
 			}
 			t.Errorf("%s: %d round trips, want %d; after %d it was told %v", name, n, c.ends, c.heard, err)
 			break
+		}
+	}
+}
+
+// A read that was thought to take one statement and takes two sees one snapshot, and
+// is not thought so again.
+func TestGuess(t *testing.T) {
+	d := dbtest.Open(t, db.Postgres, table)
+	g := &db.Guess{}
+	count := func(ctx context.Context, tx *db.Tx) int {
+		n, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+		if err != nil && n == 0 { // the handler notices, or does not
+			return -1
+		}
+		return n
+	}
+	for range 10 {
+		if err := d.Read(db.WithGuess(t.Context(), g), func(ctx context.Context, tx *db.Tx) error {
+			count(ctx, tx)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, runs := range []int{2, 1} {
+		ran, first, second := 0, 0, 0
+		if err := d.Read(db.WithGuess(t.Context(), g), func(ctx context.Context, tx *db.Tx) error {
+			ran++
+			first = count(ctx, tx)
+			wrote := make(chan error)
+			go func() { wrote <- d.Write(t.Context(), insert(fmt.Sprint("x", i, ran))) }()
+			if err := <-wrote; err != nil {
+				return err
+			}
+			second = count(ctx, tx)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if ran != runs || first != second || first < 0 {
+			t.Errorf("read %d: ran %d times, want %d; counted %d and %d", i, ran, runs, first, second)
 		}
 	}
 }

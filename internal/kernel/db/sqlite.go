@@ -68,7 +68,7 @@ func (e *lite) open(ctx context.Context) error {
 		n = max(4, 2*runtime.NumCPU())
 	}
 	e.readers = newReaders(n, func() (*conn, error) {
-		return openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-8192)", "query_only(1)"}))
+		return openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-4096)", "query_only(1)"}))
 	})
 	return nil
 }

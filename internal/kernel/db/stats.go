@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"os"
 	"sync/atomic"
 	"time"
@@ -61,4 +62,26 @@ func (e *lite) gauges() Gauges {
 func (e *pg) gauges() Gauges {
 	s := e.pool.Stat()
 	return Gauges{PoolAcquired: int(s.AcquiredConns()), PoolMax: int(s.MaxConns())}
+}
+
+// Vacuum tells whether PostgreSQL keeps up with clearing away: how many rows are dead,
+// and how old the oldest snapshot is that still sees some of them. SQLite has neither.
+type Vacuum struct {
+	Dead   int64 `db:"dead"`
+	Oldest int64 `db:"oldest"` // in microseconds
+}
+
+// Vacuum reads the figures.
+func (d *DB) Vacuum(ctx context.Context) (v Vacuum, err error) {
+	err = d.Read(WithOneStatement(ctx), func(ctx context.Context, tx *Tx) error {
+		v, err = One[Vacuum](ctx, tx, `
+			SELECT (SELECT coalesce(sum(n_dead_tup), 0)::bigint FROM pg_stat_user_tables
+					WHERE schemaname = current_schema()) AS dead,
+				(SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)) * 1000000, 0)::bigint
+					FROM pg_stat_activity
+					WHERE datname = current_database() AND backend_xmin IS NOT NULL
+						AND pid <> pg_backend_pid()) AS oldest`)
+		return err
+	})
+	return v, err
 }

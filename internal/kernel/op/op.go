@@ -88,6 +88,7 @@ type Op struct {
 	refers   bool          // the body may name rows of other resources
 	blank    reflect.Value // an input with the defaults filled in
 	prepares bool
+	guess    *db.Guess                                      // whether reading takes one statement
 	asks     func(context.Context, *Call, any) (any, error) // before a rehearsal; nil for nothing
 	call     func(context.Context, *Call, reflect.Value, *Stream) (any, error)
 }
@@ -152,7 +153,7 @@ func newOp(s Spec, sh shape, in, out reflect.Type) *Op {
 			panic(fmt.Sprintf("operation %s: %v", s.Name, v))
 		}
 	}()
-	o := &Op{Spec: s, shape: sh}
+	o := &Op{Spec: s, shape: sh, guess: &db.Guess{}}
 	if o.Doors == 0 {
 		o.Doors = AnyDoor
 	}

@@ -294,7 +294,7 @@ func (o *Op) asInput(err error) error {
 // a key as well: what is replayed is what was said then.
 func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (a Answer, err error) {
 	var out any
-	err = r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err = r.DB.Read(db.WithGuess(ctx, o.guess), func(ctx context.Context, tx *db.Tx) (err error) {
 		c.Tx = tx
 		out, err = o.call(ctx, c, in, nil)
 		return err

@@ -2,7 +2,9 @@ package template
 
 import (
 	"errors"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
 	"golang.org/x/net/html"
@@ -25,7 +27,7 @@ const Intricate = "Too intricate: it has more than 500,000 tags and attributes. 
 // policy is what a mail may contain: text, links, images, tables and their
 // styles. The styles are cleaned beforehand: the policy's own style parsers try
 // words in every order, which takes forty seconds for a border of twelve.
-var policy = func() *bluemonday.Policy {
+var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.UGCPolicy()
 	p.RequireNoFollowOnLinks(false)
 	p.AllowRelativeURLs(false) // a mail has no base address
@@ -35,10 +37,10 @@ var policy = func() *bluemonday.Policy {
 	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding",
 		"cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th",
 		"img")
-	p.AllowAttrs("style").Matching(styled).Globally()
+	p.AllowAttrs("style").Matching(regexp.MustCompile(styled)).Globally()
 	p.SkipElementsContent("title", "textarea", "select")
 	return p
-}()
+})
 
 // sanitize reduces HTML to what a mail may contain, or returns ErrIntricate.
 func sanitize(text string) (string, error) {
@@ -46,7 +48,7 @@ func sanitize(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(policy.Sanitize(text)), nil
+	return strings.TrimSpace(policy().Sanitize(text)), nil
 }
 
 // cleanStyles cleans the styles in HTML and counts its tags and attributes. It

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -68,7 +69,7 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	out.Subject = oneLine(out.Subject) // including line ends in the text itself
 	if t.BodyFormat == markdown {
 		var b strings.Builder
-		if err := markdownToHTML.Convert([]byte(marked), &b); err != nil {
+		if err := markdownToHTML().Convert([]byte(marked), &b); err != nil {
 			return nil, fmt.Errorf("template: markdown: %w", err)
 		}
 		marked = b.String()
@@ -147,8 +148,10 @@ func oneLine(s string) string {
 // markdownToHTML lets HTML through, which is sanitized with the rest.
 // Extensions other than tables are left out: a few thousand ~ or @ keep them
 // busy for seconds.
-var markdownToHTML = goldmark.New(goldmark.WithExtensions(extension.Table),
-	goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
+var markdownToHTML = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
+})
 
 // marks stand for values while a text becomes HTML. They consist of letters and
 // digits, which mean nothing to Markdown or HTML, and their beginning is

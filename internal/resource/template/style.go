@@ -3,6 +3,7 @@ package template
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The bounds of one style attribute. Real programs write a few hundred bytes.
@@ -25,7 +26,7 @@ const (
 )
 
 // styles are the properties that a mail may set, and their values.
-var styles = func() map[string]*regexp.Regexp {
+var styles = sync.OnceValue(func() map[string]*regexp.Regexp {
 	upTo := func(n, word string) string { return word + `(?: ` + word + `){0,` + n + `}` }
 	out := map[string]*regexp.Regexp{}
 	for names, values := range map[string]string{
@@ -60,7 +61,7 @@ var styles = func() map[string]*regexp.Regexp {
 		}
 	}
 	return out
-}()
+})
 
 // cleanStyle keeps the declarations of a style attribute that a mail may
 // contain, and none if it is too long. It cuts at every semicolon, even inside
@@ -77,7 +78,7 @@ func cleanStyle(text string) string {
 		if before, important := strings.CutSuffix(strings.ToLower(value), "!important"); important {
 			value = strings.TrimSpace(value[:len(before)])
 		}
-		if match := styles[property]; match != nil && match.MatchString(value) && len(kept) < maxDeclarations {
+		if match := styles()[property]; match != nil && match.MatchString(value) && len(kept) < maxDeclarations {
 			kept = append(kept, property+": "+value)
 		}
 	}
@@ -86,4 +87,4 @@ func cleanStyle(text string) string {
 
 // styled matches what cleanStyle returns. Anything else that reaches the policy
 // is dropped.
-var styled = regexp.MustCompile(`^(?i:[\p{L}\p{N} #%.,:;'"+_-]|(?:rgb|hsl)a?\([0-9., %]*\))*$`)
+const styled = `^(?i:[\p{L}\p{N} #%.,:;'"+_-]|(?:rgb|hsl)a?\([0-9., %]*\))*$`

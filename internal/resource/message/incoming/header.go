@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -116,12 +117,12 @@ func (f fields) automatic(from *mail.Address) bool {
 	return from != nil && strings.HasPrefix(strings.ToLower(from.Address), "mailer-daemon@")
 }
 
-var bracketed = regexp.MustCompile(`<[^<>\s]{1,995}>`)
+var bracketed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^<>\s]{1,995}>`) })
 
 // messageIDs are the identifiers in a header, without their brackets. Some
 // programs omit the brackets, which is accepted too.
 func messageIDs(s string) (out []string) {
-	for _, m := range bracketed.FindAllString(s, maxReferences) {
+	for _, m := range bracketed().FindAllString(s, maxReferences) {
 		if len(m) <= maxID {
 			out = append(out, printable(m[1:len(m)-1]))
 		}
@@ -141,7 +142,9 @@ func only(list []*mail.Address) *mail.Address {
 	return list[0]
 }
 
-var addressLike = regexp.MustCompile(`[^\s<>,;:"()\[\]]{1,64}@[^\s<>,;:"()\[\]@]{1,189}`)
+var addressLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^\s<>,;:"()\[\]]{1,64}@[^\s<>,;:"()\[\]@]{1,189}`)
+})
 
 // addresses parses a list of addresses; if that fails, it takes whatever looks
 // like one.
@@ -153,7 +156,7 @@ func addresses(s string) (out []*mail.Address) {
 	list, err := enmime.ParseAddressList(s)
 	if err != nil {
 		list = nil
-		for _, m := range addressLike.FindAllString(s, MaxAddresses) {
+		for _, m := range addressLike().FindAllString(s, MaxAddresses) {
 			list = append(list, &mail.Address{Address: m})
 		}
 	}
