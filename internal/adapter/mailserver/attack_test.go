@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-
 	"log/slog"
 	"net"
 	"runtime"
@@ -236,7 +235,9 @@ func TestAttackBytes(t *testing.T) {
 func TestAttackDisk(t *testing.T) {
 	var full atomic.Bool
 	s := &shelf{}
-	_, addr := start(t, s, func(c *Config) { c.Full = func(int64) bool { return full.Load() } })
+	server, addr := start(t, s, func(c *Config) { c.Full = func(int64) bool { return full.Load() } })
+	var log bytes.Buffer
+	server.log = slog.New(slog.NewTextHandler(&log, nil))
 	k := dial(t, addr)
 	k.begin()
 	full.Store(true)
@@ -248,5 +249,8 @@ func TestAttackDisk(t *testing.T) {
 	k.ask("MAIL FROM:<ada@example.com>", "250")
 	if n := len(s.all()); n != 0 {
 		t.Errorf("stored %d", n)
+	}
+	if n := strings.Count(log.String(), "mail is refused"); n != 1 {
+		t.Errorf("the operator was told %d times:\n%s", n, log.String())
 	}
 }

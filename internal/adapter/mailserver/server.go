@@ -74,6 +74,7 @@ type Server struct {
 	smtp     *smtp.Server
 	spent    limit.Limiter[netip.Prefix] // mails
 	received limit.Limiter[netip.Prefix] // units of bytes
+	warned   limit.Limiter[string]       // of a thing that every mail would repeat
 	metrics
 
 	mu    sync.Mutex
