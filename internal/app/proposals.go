@@ -74,7 +74,7 @@ func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n propo
 // propose has a person decide an agent's call, and words the answer for its model.
 func (a *App) propose(ctx context.Context, ask mcp.Ask) (*mcp.Asked, error) {
 	v, made, err := a.Proposals.Propose(ctx, proposal.Ask(ask))
-	if err != nil {
+	if err != nil || v == nil {
 		return nil, err
 	}
 	body, err := v.Answer()

@@ -20,7 +20,7 @@ type Ask struct {
 	Input     []byte
 	Key       string // the idempotency key, or none
 	RequestID string
-	Because   string // ask, limit or guard
+	Because   string // ask, limit or guard; none to look only for the proposal of an equal call before
 	Text      string // the same for people
 }
 

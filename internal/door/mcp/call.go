@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -143,6 +144,10 @@ func (l listing) MarshalJSON() ([]byte, error) {
 	return slices.Concat(before, []byte(empty), l.place, []byte(`]`), after), nil
 }
 
+// received finds a message that somebody outside wrote, wherever an answer has it:
+// as it is, in an event, in a step's result, or in a text that is JSON itself.
+var received = regexp.MustCompile(`direction\\*": ?\\*"inbound`)
+
 // call runs a tool. A refused operation is a result, which the model can read
 // and act upon.
 func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -165,7 +170,7 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	if a.Replay {
 		out.Meta = sdk.Meta{"idempotencyReplay": true}
 	}
-	if s := t.op.Strangers; s != "" && bytes.Contains(body, []byte(s)) {
+	if s := t.op.Strangers; s != "" && bytes.Contains(body, []byte(s)) || received.Match(body) {
 		// What strangers wrote is marked, and noted before the model reads it.
 		if err := d.ReadOutside(ctx, askerOf(r).login.Caller); err != nil {
 			return d.refusal(ctx, t, request, err), nil
@@ -211,8 +216,16 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 		}
 		arguments, q.Key, q.HasKey = rest, key, has
 	}
+	if err := t.op.CheckKey(q); err != nil {
+		return a, nil, err
+	}
 	q.Body = func() ([]byte, error) { return arguments, nil }
 	ask := Ask{Caller: l.Caller, Op: t.op, Input: arguments, Key: q.Key, RequestID: request}
+	if q.Key != "" { // it may have waited for a person when it was made first
+		if asked, err = d.Propose(ctx, ask); asked != nil || err != nil {
+			return a, asked, err
+		}
+	}
 	if !t.op.AllowedBy(l.Caller.Permissions) {
 		ask.Because, ask.Text = "ask", "The agent may do this only after asking a person."
 		asked, err = d.Propose(ctx, ask)

@@ -40,8 +40,8 @@ type key struct {
 // errStored says that another request has stored the key's answer in the meantime.
 var errStored = errors.New("op: the key has an answer already")
 
-// checkKey refuses a missing required key, and a key of the wrong length.
-func (o *Op) checkKey(q Request) error {
+// CheckKey refuses a missing required key, and a key of the wrong length.
+func (o *Op) CheckKey(q Request) error {
 	name := "Idempotency-Key"
 	if q.Door == Agent {
 		name = "idempotencyKey"
@@ -203,6 +203,24 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 		return Answer{}, false, err
 	}
 	return r.settle(row, c, k, now)
+}
+
+// KeyUsed reports whether a call of the operation was made under a key, or is being made.
+func (o *Op) KeyUsed(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error) {
+	if o.BindsKey != nil {
+		if bound, err := o.BindsKey(ctx, tx, org, key); bound || err != nil {
+			return bound, err
+		}
+	}
+	row, err := db.One[storedRow](ctx, tx,
+		"SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", org, key)
+	if errors.Is(err, db.ErrNone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return row.Status == nil && row.Begun || row.Status != nil && *row.Status < http.StatusBadRequest, nil
 }
 
 // settle decides what a stored row means for a request.

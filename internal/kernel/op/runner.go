@@ -97,7 +97,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	if err := o.checkKey(q); err != nil {
+	if err := o.CheckKey(q); err != nil {
 		return Answer{}, err
 	}
 	var text []byte

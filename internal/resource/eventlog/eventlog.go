@@ -41,7 +41,6 @@ func Operations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "events.list",
-			Strangers:   `"direction":"inbound"`,
 			Route:       "GET /v1/events",
 			Resource:    "webhooks",
 			Summary:     "List events, newest first.",
@@ -49,12 +48,11 @@ func Operations() []*op.Op {
 			Example:     `{"type": "contact.created", "since": "2026-01-31T12:00:00Z", "limit": 20}`,
 		}, listEvents),
 		op.Read(op.Spec{
-			Name:      "events.get",
-			Strangers: `"direction":"inbound"`,
-			Route:     "GET /v1/events/{id}",
-			Resource:  "webhooks",
-			Summary:   "Get an event.",
-			Example:   `{"id": "2b9e6f0c-41d7-4d0b-8a55-7c3f1e9d2a64"}`,
+			Name:     "events.get",
+			Route:    "GET /v1/events/{id}",
+			Resource: "webhooks",
+			Summary:  "Get an event.",
+			Example:  `{"id": "2b9e6f0c-41d7-4d0b-8a55-7c3f1e9d2a64"}`,
 		}, getEvent),
 	}
 }

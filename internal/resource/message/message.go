@@ -198,11 +198,10 @@ const exampleID = `"id": "5e0b7d1c-6a2f-4b93-9c48-2f7d1e8a3b60"`
 func (m *Messages) messageOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:      "messages.list",
-			Strangers: `"direction":"inbound"`,
-			Route:     "GET /v1/messages",
-			Summary:   "List messages, newest first.",
-			Example:   `{"direction": ["outbound"], "status": ["sent"], "limit": 20}`,
+			Name:    "messages.list",
+			Route:   "GET /v1/messages",
+			Summary: "List messages, newest first.",
+			Example: `{"direction": ["outbound"], "status": ["sent"], "limit": 20}`,
 		}, listMessages),
 		op.Write(op.Spec{
 			Name:    "messages.create",
@@ -222,11 +221,10 @@ func (m *Messages) messageOperations() []*op.Op {
 				`"draft": true}`,
 		}, m.createMessage),
 		op.Read(op.Spec{
-			Name:      "messages.get",
-			Strangers: `"direction":"inbound"`,
-			Route:     "GET /v1/messages/{id}",
-			Summary:   "Get a message.",
-			Example:   `{` + exampleID + `}`,
+			Name:    "messages.get",
+			Route:   "GET /v1/messages/{id}",
+			Summary: "Get a message.",
+			Example: `{` + exampleID + `}`,
 		}, getMessage),
 		op.Write(op.Spec{
 			Name:        "messages.update",

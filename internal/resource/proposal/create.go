@@ -224,7 +224,7 @@ type Ask struct {
 	Input     []byte
 	Key       string // the idempotency key, or none
 	RequestID string
-	Because   string // ask, limit or guard
+	Because   string // ask, limit or guard; none to look only for the proposal of an equal call before
 	Text      string // the same for people
 }
 
@@ -235,11 +235,11 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 		a.Input = []byte("{}")
 	}
 	print := a.Op.Fingerprint(a.Input)
-	err = s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = s.cfg.DB.Read(db.WithGuess(ctx, &s.looks), func(ctx context.Context, tx *db.Tx) error {
 		v, err = s.earlier(ctx, tx, a, print[:])
 		return err
 	})
-	if err != nil || v != nil {
+	if err != nil || v != nil || a.Because == "" {
 		return v, false, err
 	}
 	p, err := s.proposalOf(ctx, a, print[:])
@@ -269,10 +269,6 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposal, error) {
 	if err := a.Op.CheckInput(a.Input); err != nil {
 		return nil, err
-	}
-	if a.Op.KeyRequired && a.Key == "" {
-		return nil, fault.BadInput.Say("idempotencyKey is required here, so that a retry does not happen twice. " +
-			"Send a new random value for each new request.")
 	}
 	steps, err := automation.Normalize([]automation.Step{{Operation: a.Op.Name, Input: jsontext.Value(a.Input)}})
 	if err != nil {

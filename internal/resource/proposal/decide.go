@@ -120,6 +120,16 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 		if done = p; !p.open() {
 			return errSettled
 		}
+		if p.CallKey != nil {
+			used, err := s.cfg.Catalog.Named(p.Steps[0].Operation).KeyUsed(ctx, tx, p.OrganizationID, *p.CallKey)
+			if err != nil {
+				return err
+			}
+			if used {
+				changed = []string{"The same call was made meanwhile, with the same idempotency key."}
+				return errStale
+			}
+		}
 		if who.ApprovedBy != "" {
 			p.DecidedBy, p.DecidedAt, p.Status = &who.ApprovedBy, &c.Now, Approved
 			if err := c.Emit("proposal.approved", p.ID, copyOf(p)); err != nil {

@@ -43,15 +43,16 @@ func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 
 // mail is what of a message matters here.
 type mail struct {
-	Status    string   `json:"status"`
-	To        []string `json:"to"`
-	CC        []string `json:"cc"`
-	BCC       []string `json:"bcc"`
-	Text      *string  `json:"text"`
-	HTML      *string  `json:"html"`
-	ThreadID  string   `json:"threadId"`
-	FileIDs   []string `json:"fileIds"`
-	Direction string   `json:"direction"`
+	Status     string   `json:"status"`
+	To         []string `json:"to"`
+	CC         []string `json:"cc"`
+	BCC        []string `json:"bcc"`
+	Text       *string  `json:"text"`
+	HTML       *string  `json:"html"`
+	ThreadID   string   `json:"threadId"`
+	FileIDs    []string `json:"fileIds"`
+	InvoiceIDs []string `json:"invoiceIds"`
+	Direction  string   `json:"direction"`
 }
 
 func (s *Service) meterEvent(ctx context.Context, c *op.Call, e event.Event, use *account.Use) error {
@@ -97,9 +98,9 @@ func (s *Service) meterEvent(ctx context.Context, c *op.Call, e event.Event, use
 	case m.rows() > maxRowsOut:
 		return op.Guarded.Say("The agent has just read what strangers wrote, so a person must allow this: "+
 			"the mail holds %d addresses.", m.rows())
-	case len(m.FileIDs) > 0:
+	case len(m.FileIDs) > 0 || len(m.InvoiceIDs) > 0:
 		return op.Guarded.Say("The agent has just read what strangers wrote, so a person must allow this: " +
-			"the mail carries files.")
+			"the mail carries files or invoices.")
 	}
 	return nil
 }
@@ -151,6 +152,11 @@ func harm(e event.Event) string {
 	if e.Type == "invoice.updated" && mentions(e.Previous, paymentFields) ||
 		e.Type == "invoice.created" && says(e.Data, paymentFields) {
 		return "notes and terms of an invoice may carry payment details."
+	}
+	// A template with a key takes the place of a built-in one.
+	if (e.Type == "email_template.created" || e.Type == "email_template.restored") &&
+		says(e.Data, []string{"templateKey"}) {
+		return harms["email_template.updated"]
 	}
 	return harms[e.Type]
 }

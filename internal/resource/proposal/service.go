@@ -57,6 +57,7 @@ type Config struct {
 type Service struct {
 	cfg     Config
 	waiters chan struct{}
+	looks   db.Guess // for earlier proposals of a call
 }
 
 // maxWaiting is how many requests may wait for a decision at once in a process.
