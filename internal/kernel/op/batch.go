@@ -61,6 +61,25 @@ func (o *Op) Changes() bool {
 
 type batch struct{ create, update *Op }
 
+// RowsIn is how many rows an input of a batch has; none for another operation.
+func (o *Op) RowsIn(input []byte) int {
+	var in struct {
+		Rows []jsontext.Value `json:"rows"`
+	}
+	if o.batch == nil || json.Unmarshal(input, &in) != nil {
+		return 0
+	}
+	return len(in.Rows)
+}
+
+// Spend takes what so many rows cost from the caller's allowance, beside the request itself.
+func (c *Call) Spend(rows int) error {
+	if more := (rows - 1) / batchCost; more > 0 && c.spend != nil {
+		return c.spend(more)
+	}
+	return nil
+}
+
 // ReadRow reads a row as the batch o would, for another operation that works on
 // many rows. It runs outside of transactions.
 func (o *Op) ReadRow(ctx context.Context, c *Call, text []byte) BatchRow {
@@ -109,10 +128,8 @@ type BatchResult struct {
 
 // Prepare reads the rows, before the transaction.
 func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
-	if more := (len(in.Rows) - 1) / batchCost; more > 0 && c.spend != nil {
-		if err := c.spend(more); err != nil {
-			return err
-		}
+	if err := c.Spend(len(in.Rows)); err != nil {
+		return err
 	}
 	in.rows = make([]BatchRow, len(in.Rows))
 	var tree *fault.Tree

@@ -20,7 +20,7 @@ type Series struct {
 
 	// Answered is told of each answer, before the next step's input is asked for.
 	// A transaction may be run again, so it may be told of the first step again.
-	Answered func(step int, a Answer) error
+	Answered func(step int, a Answer, t *db.Trace) error
 	// Skipped is told of each step that cannot be rehearsed; nil for nobody.
 	Skipped func(step int)
 	// Refused is told of each step that is refused, which then leaves nothing, and the
@@ -140,7 +140,7 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 				s.Skipped(i)
 			}
 		case err == nil && s.Answered != nil:
-			err = s.Answered(i, a)
+			err = s.Answered(i, a, trace)
 			fallthrough
 		default:
 			if err != nil {

@@ -52,6 +52,16 @@ func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*P
 	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, callable).Fault(fault.Invalid); err != nil {
 		return nil, err
 	}
+	rows := 0
+	for _, step := range in.Steps {
+		rows += s.cfg.Catalog.Named(step.Operation).RowsIn(step.Input)
+	}
+	if rows > maxEffects {
+		return nil, TooLong.New()
+	}
+	if err := c.Spend(rows); err != nil {
+		return nil, err
+	}
 	v := s.newProposal(c.Caller, c.Door, c.Now, in.Title, in.Steps)
 	v.Reason, v.ReplacesID = in.Reason, in.ReplacesID
 	if in.ExpiresAt != nil {
@@ -170,8 +180,11 @@ func refusedStep(err error, n int) error {
 	if !errors.As(err, &step) || !errors.As(step.Err, &f) {
 		return err
 	}
+	if f.Kind == TooLong {
+		return f
+	}
 	if f.Status >= 500 || slices.Contains([]*fault.Kind{fault.Invalid, fault.BadInput, fault.Forbidden,
-		fault.RateLimited, TooLong}, f.Kind) {
+		fault.RateLimited}, f.Kind) {
 		return inStep(step.Step, n, f)
 	}
 	out := StepRefused.Say("Step %d would be refused: %s", step.Step+1, f.Sentence())

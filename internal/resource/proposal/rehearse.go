@@ -21,8 +21,9 @@ import (
 
 // The bounds of what is kept of a proposal.
 const (
-	maxEffects = 1000
-	maxResult  = 64 << 10 // of an answer, to show it
+	maxEffects  = 1000
+	maxRendered = 1 << 20  // of the inputs of a plan; they are cleaned while others wait to write
+	maxResult   = 64 << 10 // of an answer, to show it
 )
 
 // TooLong refuses a proposal with more effects than a person could look at.
@@ -74,6 +75,7 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	full := *c
 	full.Permissions |= c.Asks
 	values := map[string]any{}
+	rendered, told := 0, 0
 	unknown := map[string]bool{} // saved by steps that were not rehearsed
 	series := &op.Series{Caller: &full, Door: d, RequestID: requestID}
 	for i := range v.Steps {
@@ -87,6 +89,7 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 					clear(values)
 					clear(unknown)
 					out.results = nil
+					rendered, told = 0, 0
 				}
 				text, err := v.render(i, values)
 				if err != nil && len(unknown) > 0 {
@@ -95,11 +98,23 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 				if err != nil {
 					return nil, fault.Field("input", "The input could not be built: "+err.Error())
 				}
+				if rendered += len(text); rendered > maxRendered && !v.literal(i) {
+					return nil, fault.Field("input", "The inputs have more than a megabyte together, once their "+
+						"placeholders are filled in. Propose them in several parts.")
+				}
 				return text, nil
 			},
 		})
 	}
-	series.Answered = func(i int, a op.Answer) error {
+	series.Answered = func(i int, a op.Answer, t *db.Trace) error {
+		for _, what := range t.Told {
+			if shown(what) {
+				told++
+			}
+		}
+		if told > maxEffects { // before more is done that will be undone
+			return TooLong.New()
+		}
 		for len(out.results) < i { // the steps between were not rehearsed
 			out.results = append(out.results, op.Answer{})
 		}
@@ -124,6 +139,15 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 		return s.describe(ctx, tx, c.Organization, v, traces, out)
 	}
 	return series
+}
+
+// shown reports whether what a step told of is an effect.
+func shown(told any) bool {
+	switch told.(type) {
+	case event.Event, op.Charge:
+		return true
+	}
+	return false
 }
 
 // literal reports whether braces in the input of a step mean nothing, because no

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -155,9 +154,23 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 		}
 		out, err := s.rehearse(ctx, c.Caller, c.Door, c.RequestID, v)
 		var step *op.StepError
-		if errors.As(err, &step) && op.IsRefusal(step.Err) {
-			u.refused(steps[step.Step], step.Err)
-			steps = slices.Delete(steps, step.Step, step.Step+1)
+		if errors.As(err, &step) && op.IsRefusal(step.Err) && !fault.Has(err, TooLong) {
+			// A savepoint around each step costs as much as the step, and most undos have none that is refused.
+			refused := map[int]error{step.Step: step.Err}
+			series := s.series(c.Caller, c.Door, c.RequestID, v, &outcome{})
+			series.Finally, series.Refused = nil, func(i int, err error) { refused[i] = err }
+			if err := s.cfg.Runner.Rehearse(ctx, series); err != nil {
+				return nil, err
+			}
+			var left []automation.Step
+			for i, step := range steps {
+				if err := refused[i]; err != nil {
+					u.refused(step, err)
+				} else {
+					left = append(left, step)
+				}
+			}
+			steps = left
 			continue
 		}
 		if err != nil {

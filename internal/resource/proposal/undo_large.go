@@ -127,7 +127,7 @@ func (u *undoing) series(ctx context.Context, rows []event.Event, guarded bool) 
 		return nil, nil, err
 	}
 	series := &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
-		Answered: func(_ int, a op.Answer) error { return u.kept(a) }}
+		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return u.kept(a) }}
 	for _, step := range steps {
 		series.Steps = append(series.Steps, op.SeriesStep{Op: u.cfg.Catalog.Named(step.Operation), Fixed: true,
 			Input: func() ([]byte, error) { return step.Input, nil }})

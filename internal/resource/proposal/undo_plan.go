@@ -466,5 +466,5 @@ func (u *undoing) get(ctx context.Context, o *op.Op, input []byte) (a op.Answer,
 	}
 	return a, u.cfg.Runner.RunTogether(ctx, u.tx, &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
 		Steps:    []op.SeriesStep{{Op: o, Input: body}},
-		Answered: func(_ int, answer op.Answer) error { a = answer; return nil }})
+		Answered: func(_ int, answer op.Answer, _ *db.Trace) error { a = answer; return nil }})
 }
