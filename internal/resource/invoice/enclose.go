@@ -43,9 +43,6 @@ func (s *Service) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf
 	if err != nil {
 		return "", nil, err
 	}
-	if err := s.addLogo(ctx, org, from); err != nil {
-		return "", nil, err
-	}
-	pdf, err = v.pdf(ctx, from)
+	pdf, err = s.pdf(ctx, v, from)
 	return v.fileName(), pdf, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/business"
 )
@@ -57,13 +58,10 @@ func (s *Service) getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.S
 		from, err = business.LetterheadOf(ctx, tx, c.Org, v.BusinessID)
 		return err
 	})
-	if err == nil {
-		err = s.addLogo(ctx, c.Org, from)
-	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := v.pdf(ctx, from)
+	text, err := s.pdf(ctx, v, from)
 	if err != nil {
 		return nil, err
 	}
@@ -93,30 +91,32 @@ func (s *Service) getCreditNotePDF(ctx context.Context, c *op.Call, in creditNot
 		from, err = business.LetterheadOf(ctx, tx, c.Org, v.BusinessID)
 		return err
 	})
-	if err == nil {
-		err = s.addLogo(ctx, c.Org, from)
-	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := drawn(ctx, rendering, func() ([]byte, error) { return RenderCreditNote(n, v, from) })
+	text, err := s.drawn(ctx, rendering, c.Org, from, func() ([]byte, error) { return RenderCreditNote(n, v, from) })
 	if err != nil {
 		return nil, err
 	}
 	return pdfContent(n.CreditNoteNumber+".pdf", text), nil
 }
 
-func (v *Invoice) pdf(ctx context.Context, from *business.Letterhead) ([]byte, error) {
-	return drawn(ctx, rendering, func() ([]byte, error) { return Render(v, from) })
+func (s *Service) pdf(ctx context.Context, v *Invoice, from *business.Letterhead) ([]byte, error) {
+	return s.drawn(ctx, rendering, v.OrganizationID, from, func() ([]byte, error) { return Render(v, from) })
 }
 
-// drawn draws a document once a slot is free.
-func drawn(ctx context.Context, slots chan struct{}, render func() ([]byte, error)) ([]byte, error) {
+// drawn adds the logo and draws a document once a slot is free. The logo waits for
+// the slot too, because reading it takes more memory than all the rest.
+func (s *Service) drawn(ctx context.Context, slots chan struct{}, org id.ID, from *business.Letterhead,
+	render func() ([]byte, error)) ([]byte, error) {
 	select {
 	case slots <- struct{}{}:
 		defer func() { <-slots }()
 	case <-ctx.Done():
 		return nil, fault.Unavailable.Because(ctx.Err())
+	}
+	if err := s.addLogo(ctx, org, from); err != nil {
+		return nil, err
 	}
 	text, err := render()
 	if errors.Is(err, errTooLong) {

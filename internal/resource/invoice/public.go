@@ -175,14 +175,11 @@ func (s *Service) getPublicPDF(ctx context.Context, c *op.Call, in publicToken, 
 		v, from, err = s.readPublic(ctx, tx, in.Token)
 		return err
 	})
-	if err == nil {
-		err = s.addLogo(ctx, v.OrganizationID, from)
-	}
 	if err != nil {
 		return nil, err
 	}
 	c.Org = v.OrganizationID
-	text, err := drawn(ctx, publicRendering, func() ([]byte, error) { return Render(v, from) })
+	text, err := s.drawn(ctx, publicRendering, c.Org, from, func() ([]byte, error) { return Render(v, from) })
 	if err != nil {
 		return nil, err
 	}

@@ -128,10 +128,7 @@ func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addLogo(ctx, org, l.from); err != nil {
-		return nil, err
-	}
-	l.pdf, err = l.invoice.pdf(ctx, l.from)
+	l.pdf, err = s.pdf(ctx, l.invoice, l.from)
 	return l, err
 }
 
