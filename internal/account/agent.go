@@ -105,22 +105,22 @@ func (a *Accounts) agentOperations() []*op.Op {
 		`{}`)
 	offered.Events, offered.Resource = nil, op.Free
 	return []*op.Op{
-		op.Write(create, a.createAgent),
+		managed(create, a.createAgent),
 		op.Read(list, a.listAgents),
 		op.Read(get, a.getAgent),
 		op.Read(offered, a.offerAgents),
-		op.Write(spec("rename", "Give an agent another name.", "updated",
+		managed(spec("rename", "Give an agent another name.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant"}`), a.renameAgent),
-		op.Write(spec("set_permissions", "Set what an agent may do.", "updated",
+		managed(spec("set_permissions", "Set what an agent may do.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`),
 			a.setAgentPermissions),
-		op.Write(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus(Active, "agent.activated")),
-		op.Write(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
+		managed(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus(Active, "agent.activated")),
+		managed(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
 			a.setAgentStatus(Inactive, "agent.deactivated")),
-		op.Write(spec("move", "Move an agent to another business.", "moved",
+		managed(spec("move", "Move an agent to another business.", "moved",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "businessId": "7f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`),
 			a.moveAgent),
-		op.Write(remove, a.deleteAgent),
+		managed(remove, a.deleteAgent),
 	}
 }
 

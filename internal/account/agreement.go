@@ -31,7 +31,7 @@ var acceptances = db.NewTable[Acceptance]("agreements", db.Life{
 
 func (a *Accounts) agreementOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "agreements.accept",
 			Summary:  "Accept the current version of an agreement for a business.",
 			Resource: op.Account,

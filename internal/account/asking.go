@@ -87,7 +87,7 @@ var _ = db.Declare("agent_use", db.Life{
 
 func (a *Accounts) askingOperations() []*op.Op {
 	return []*op.Op{
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "agents.configure",
 			Summary:  "Set how an agent asks, its limits per day, its guard and its list of tools.",
 			Resource: op.Account,
@@ -96,7 +96,7 @@ func (a *Accounts) askingOperations() []*op.Op {
 			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "askMode": "propose", ` +
 				`"limits": {"spendCents": 5000, "messages": null}}`,
 		}, a.configureAgent),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "agents.pause_all",
 			Summary:  "Pause all agents of the organization.",
 			Resource: op.Account,
@@ -104,7 +104,7 @@ func (a *Accounts) askingOperations() []*op.Op {
 			Events:   []string{"organization.agents_paused"},
 			Example:  `{}`,
 		}, a.pauseAgents(true)),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "agents.resume_all",
 			Summary:  "Let the agents of the organization act again.",
 			Resource: op.Account,
@@ -185,9 +185,6 @@ func (a *Accounts) pauseAgents(on bool) func(context.Context, *op.Call, struct{}
 		kind = "organization.agents_paused"
 	}
 	return func(ctx context.Context, c *op.Call, _ struct{}) (*Pause, error) {
-		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-			return nil, db.Missing(err, "organization")
-		}
 		p, err := a.agentsPaused(ctx, c, struct{}{})
 		if err != nil || (p.PausedAt != nil) == on {
 			return p, err

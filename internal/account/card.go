@@ -64,7 +64,7 @@ type CardPageRequest struct {
 func (a *Accounts) cardOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "payment_methods.create_test",
 			Summary:  "Save a sandbox card and make it the default.",
 			Resource: op.Account,
@@ -91,7 +91,7 @@ func (a *Accounts) cardOperations() []*op.Op {
 			Doors:    doors,
 			Example:  `{}`,
 		}, a.listCards),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "payment_methods.set_default",
 			Summary:  "Make a saved card the default, the one that is charged.",
 			Resource: op.Account,
@@ -99,7 +99,7 @@ func (a *Accounts) cardOperations() []*op.Op {
 			Events:   []string{"payment_method.updated"},
 			Example:  one,
 		}, a.setDefaultCard),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "payment_methods.delete",
 			Summary:  "Delete a saved card. If it was the default, the newest remaining card becomes the default.",
 			Resource: op.Account,
@@ -201,9 +201,6 @@ func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Ca
 }
 
 func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
-	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return op.Nothing{}, db.Missing(err, "organization")
-	}
 	card, err := cards.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err

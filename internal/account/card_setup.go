@@ -132,8 +132,8 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 	s := &OpenCardSetup{CardSetup: CardSetup{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org,
 		Provider: provider.Name()}}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
-			return db.Missing(err, "organization")
+		if err := lockManaged(ctx, c); err != nil {
+			return err
 		}
 		if err := checkCardLimit(ctx, tx, c.Org); err != nil {
 			return err
@@ -291,8 +291,8 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 		return nil, SetupOpen.New()
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*SavedCard, error) {
-		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-			return nil, db.Missing(err, "organization")
+		if err := lockManaged(ctx, c); err != nil {
+			return nil, err
 		}
 		// The browser may have come back twice at once.
 		if err := find(ctx, c.Tx); err != nil || saved != nil {

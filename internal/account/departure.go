@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"frontdesk/internal/kernel/config"
@@ -65,7 +64,7 @@ func (d *Departures) Operations() []*op.Op {
 			Doors:    doors,
 			Example:  one,
 		}, d.listHoldings),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name: "users.remove",
 			Summary: "Remove a member from the organization. Their API keys, connected clients and invitations end " +
 				"for good. Their webhooks and automations stop, except those that the caller, an owner, takes over.",
@@ -191,20 +190,35 @@ func (a *Accounts) revokeKeysOf(ctx context.Context, c *op.Call, user id.ID) err
 	return nil
 }
 
-// stillManager locks the membership of a caller who manages the organization.
-// A caller who was removed since the request began is refused, so that nothing
-// outlives their membership.
-func stillManager(ctx context.Context, c *op.Call) error {
+// managed declares a Write for those who manage the account. It begins with
+// lockManaged.
+func managed[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
+	return op.Write(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
+		if err := lockManaged(ctx, c); err != nil {
+			return out, err
+		}
+		return fn(ctx, c, in)
+	})
+}
+
+// lockManaged locks the organization, which every change of a membership does too,
+// and refuses a user who was removed or disabled, or lost the role, since the request
+// began: nothing outlives their membership.
+func lockManaged(ctx context.Context, c *op.Call) error {
+	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
+		return db.Missing(err, "organization")
+	}
 	if c.Caller.Kind != op.User {
 		return nil
 	}
-	text := `SELECT role FROM memberships WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`
-	if c.Tx.Engine() == db.Postgres {
-		text += " FOR NO KEY UPDATE"
-	}
-	role, err := db.One[string](ctx, c.Tx, text, c.Org, c.Caller.ID)
-	if errors.Is(err, db.ErrNone) || err == nil && role != "owner" && role != "admin" {
+	m, err := member(ctx, c.Tx, c.Org, c.Caller.ID)
+	switch {
+	case fault.Has(err, fault.NotFound):
+		return fault.Forbidden.New()
+	case err != nil:
+		return err
+	case m.Status != Active || m.Role == "member" || c.Caller.Role == "owner" && m.Role != "owner":
 		return fault.Forbidden.New()
 	}
-	return err
+	return nil
 }

@@ -2,11 +2,20 @@ package account_test
 
 import (
 	"fmt"
+	"path"
 	"testing"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/adapter/stripe"
+	"frontdesk/internal/adapter/stripe/stripetest"
+	"frontdesk/internal/apptest"
+	"frontdesk/internal/door/action"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 )
 
 // A removed member loses the sessions, keys and invitations of this
@@ -39,6 +48,60 @@ func TestDeparture(t *testing.T) {
 		want := "user.removed"
 		if events := c.Events(t, want); events != want {
 			t.Errorf("events %q", events)
+		}
+	})
+}
+
+// Whoever was removed, lost the role or was disabled while a request was under way
+// changes nothing about the account, whichever operation it is.
+func TestAttackFormerManager(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		provider, settings := stripetest.Start(t), apptest.Settings(t, e)
+		settings.PaymentsProvider = stripe.Name
+		settings.Stripe = config.Stripe{SecretKey: stripetest.SecretKey, URL: provider.URL, CheckoutURL: provider.URL}
+		a := apptest.StartWith(t, settings)
+		c := &console{t, a, action.New(a.Runner, a.Catalog, op.Console)}
+		owner := c.signIn(c.Owner, password)
+		for name, leave := range map[string]func(m *account.Session){
+			"removed": func(m *account.Session) { c.ok(owner, "users.remove", fmt.Sprintf(`{"id": %q}`, m.User)) },
+			"demoted": func(m *account.Session) {
+				c.ok(owner, "users.set_role", fmt.Sprintf(`{"id": %q, "role": "member"}`, m.User))
+			},
+			"no longer an owner": func(m *account.Session) {
+				c.ok(owner, "users.set_role", fmt.Sprintf(`{"id": %q, "role": "admin"}`, m.User))
+			},
+			"disabled": func(m *account.Session) {
+				c.Operate(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, m.Email))
+			},
+		} {
+			token, _ := c.invite(owner, string(id.New())+"@example.com", "owner")
+			session := c.ok("", "invites.accept", acceptance(token, "another password")).Text("token")
+			s, err := c.Accounts.BySession(t.Context(), session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page := path.Base(c.ok(session, "payment_methods.start_setup", `{}`).Text("url"))
+			provider.Save(page)
+			began := account.UserCaller(s) // as the session said when the request began
+			leave(s)
+			tried := 0
+			for _, o := range c.Catalog.All() {
+				if o.Resource != op.Account || o.ReadOnly() || o.Doors&op.Console == 0 {
+					continue
+				}
+				input := o.Example
+				if o.Name == "payment_methods.finish_setup" {
+					input = fmt.Sprintf(`{"page": %q}`, page)
+				}
+				_, err := c.door.Do(t.Context(), action.Call{Operation: o.Name, Input: []byte(input),
+					RequestID: string(id.New()), Caller: began})
+				if tried++; !fault.Has(err, fault.Forbidden) {
+					t.Errorf("%s by somebody %s: %v", o.Name, name, err)
+				}
+			}
+			if tried < 20 {
+				t.Errorf("%d operations were tried", tried)
+			}
 		}
 	})
 }

@@ -121,7 +121,7 @@ func (a *Accounts) factorOperations() []*op.Op {
 			Events:   []string{"user.factors_reset"},
 			Example:  `{"email": "ada@example.com"}`,
 		}, a.resetFactors),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "organizations.require_factor",
 			Summary:  "Say whether owners and admins need a second factor.",
 			Resource: op.Account,
@@ -392,13 +392,7 @@ type factorRequire struct {
 // Whoever asks for it in the console has a factor, so that they do not shut
 // themselves out.
 func (a *Accounts) requireFactor(ctx context.Context, c *op.Call, in factorRequire) (*Organization, error) {
-	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
-	}
 	if in.Required && c.Caller.Kind == op.User {
-		if err := stillManager(ctx, c); err != nil {
-			return nil, err
-		}
 		has, err := hasFactor(ctx, c.Tx, c.Caller.ID)
 		if err != nil {
 			return nil, err

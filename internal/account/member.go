@@ -24,7 +24,7 @@ func (a *Accounts) memberOperations() []*op.Op {
 			Doors:    doors,
 			Example:  one,
 		}, a.getMember),
-		op.Write(op.Spec{
+		managed(op.Spec{
 			Name:     "users.set_role",
 			Summary:  "Change a member's role.",
 			Resource: op.Account,
