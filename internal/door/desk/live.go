@@ -9,6 +9,8 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -31,9 +33,18 @@ const (
 	liveWrite = 10 * time.Second // a reader that takes longer is gone
 )
 
+// streams bounds those of one organization in a process, so that it leaves room for
+// the others.
+var streams = limit.Concurrent[id.ID]{Most: 200}
+
 // Serve streams to one browser until it leaves, its session ends or the process
 // stops.
 func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *account.Session) error {
+	end, ok := streams.Begin(s.Org)
+	if !ok {
+		return fault.Unavailable.New()
+	}
+	defer end()
 	sub := l.Follower.Subscribe(s.Org, liveMost)
 	if sub == nil {
 		return fault.Unavailable.New()
