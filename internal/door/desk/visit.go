@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/locale"
@@ -68,9 +69,31 @@ func (v *Visit) Do(operation string, input Fields, out any) error {
 	if err != nil || out == nil || body == nil {
 		return err
 	}
+	return readData(body, out)
+}
+
+func readData(body []byte, out any) error {
 	return json.Unmarshal(body, &struct {
 		Data any `json:"data"`
 	}{out})
+}
+
+// Step is one of several operations that run together.
+type Step struct {
+	Operation string
+	Input     func() Fields // asked for when the steps before it have been answered
+}
+
+// Together runs operations in one transaction: all happen, or none does. The data
+// of each answer is read into out before the next step.
+func (v *Visit) Together(out any, steps ...Step) error {
+	s := &op.Series{Caller: v.Caller, Door: op.Console, RequestID: v.ID,
+		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return readData(a.Body, out) }}
+	for _, step := range steps {
+		s.Steps = append(s.Steps, op.SeriesStep{Op: v.Catalog.Named(step.Operation),
+			Input: func() ([]byte, error) { return json.Marshal(step.Input()) }})
+	}
+	return v.Runner.Together(v.R.Context(), s)
 }
 
 // Page is where a page of a list is.

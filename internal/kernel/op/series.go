@@ -97,6 +97,12 @@ func (r *Runner) RunTogether(ctx context.Context, tx *db.Tx, s *Series) error {
 	return r.series(ctx, tx, s, false)
 }
 
+// Together runs the series in a transaction of its own.
+func (r *Runner) Together(ctx context.Context, s *Series) error {
+	ctx = db.WithLabel(ctx, s.Steps[len(s.Steps)-1].Op.Name)
+	return r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return r.RunTogether(ctx, tx, s) })
+}
+
 func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	step := &s.Steps[i]
 	if step.Op.asks == nil {

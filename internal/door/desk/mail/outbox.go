@@ -104,6 +104,9 @@ func showMail(v *desk.Visit) error {
 	if len(m.BCC) > 0 {
 		d.Facts = append(d.Facts, fact{"Bcc", strings.Join(m.BCC, ", ")})
 	}
+	if m.ReplyTo != nil {
+		d.Facts = append(d.Facts, fact{"Reply to", *m.ReplyTo})
+	}
 	if m.SentAt != nil {
 		d.Facts = append(d.Facts, fact{"Sent", v.When(*m.SentAt).Exact})
 	}

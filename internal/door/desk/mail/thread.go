@@ -63,7 +63,7 @@ type item struct {
 	Begin    string
 }
 
-type attached struct{ Name, Size, Href string }
+type attached struct{ Name, Size, Href, Kind, ID string }
 
 const shownMessages = 30
 
@@ -324,7 +324,7 @@ func unquote(text string) (fresh, quoted string) {
 
 func attachments(v *desk.Visit, ref id.ID) ([]attached, error) {
 	rows, _, err := desk.List[message.MessageAttachment](v, "messages.attachments.list",
-		desk.Fields{"id": ref, "limit": 50, "sortOrder": "asc"})
+		desk.Fields{"id": ref, "limit": 100, "sortOrder": "asc"})
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +332,7 @@ func attachments(v *desk.Visit, ref id.ID) ([]attached, error) {
 	for _, a := range rows {
 		x := attached{Name: a.FileName, Size: desk.Size(a.SizeBytes)}
 		if a.FileID != nil {
-			x.Href = "/files/" + string(*a.FileID)
+			x.Href, x.Kind, x.ID = "/files/"+string(*a.FileID), "file", string(*a.FileID)
 		}
 		out = append(out, x)
 	}

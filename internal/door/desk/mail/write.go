@@ -1,6 +1,8 @@
 package mail
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"net/http"
 	"net/url"
@@ -24,14 +26,17 @@ type writeData struct {
 	Action, Back string
 	Note         bool   // it is a note
 	Switch       string // the link to the other of answer and note
-	To, CC       string
+	To, CC, BCC  string
+	ReplyTo      string
 	Subject      string
 	Text         string
 	Later        string
 	DraftID      string
-	By           *desk.Who // the machine that wrote the draft
-	Files        []attached
-	FileIDs      []string
+	By           *desk.Who  // the machine that wrote the draft
+	Design       string     // which design of the draft the form shows
+	Paper        string     // the address of the design, for a frame
+	Pictures     string     // the link that shows its remote pictures
+	Files        []attached // of the draft, and its invoices
 	Templates    []desk.Line
 	Error        string
 	Wrong        map[string]string
@@ -104,37 +109,78 @@ func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.
 
 // takeDraft puts a draft into the form.
 func (w *writeData) takeDraft(v *desk.Visit, draft *message.Message) (err error) {
-	w.DraftID, w.Subject = string(draft.ID), draft.Subject
-	w.To, w.CC = strings.Join(draft.To, ", "), strings.Join(draft.CC, ", ")
+	w.DraftID, w.Subject, w.From = string(draft.ID), draft.Subject, draft.From
+	if draft.FromName != nil {
+		w.From = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(*draft.FromName) + `" <` + draft.From + ">"
+	}
+	w.To, w.CC, w.BCC = strings.Join(draft.To, ", "), strings.Join(draft.CC, ", "), strings.Join(draft.BCC, ", ")
+	if draft.ReplyTo != nil {
+		w.ReplyTo = *draft.ReplyTo
+	}
 	if draft.Text != nil {
 		w.Text = *draft.Text
 	}
 	if draft.ScheduledAt != nil {
 		w.Later = draft.ScheduledAt.Std().In(v.Zone()).Format("2006-01-02T15:04")
 	}
-	if w.By, err = madeBy(v, draft.ID); err != nil || len(draft.FileIDs) == 0 {
+	if draft.HTML != nil {
+		w.showDesign(v, draft)
+	}
+	if w.By, err = madeBy(v, draft.ID); err != nil {
 		return err
 	}
-	for _, f := range draft.FileIDs {
-		w.FileIDs = append(w.FileIDs, string(f))
+	if len(draft.FileIDs) > 0 {
+		if w.Files, err = attachments(v, draft.ID); err != nil {
+			return err
+		}
+		// A file that was purged has no id to keep it by.
+		w.Files = slices.DeleteFunc(w.Files, func(a attached) bool { return a.ID == "" })
 	}
-	w.Files, err = attachments(v, draft.ID)
+	numbers, err := v.Names("invoices", draft.InvoiceIDs)
+	for _, ref := range draft.InvoiceIDs {
+		w.Files = append(w.Files, attached{Name: strings.TrimSpace("Invoice " + numbers[ref]), Kind: "invoice",
+			ID: string(ref), Href: "/invoices/" + string(ref) + "/pdf"})
+	}
 	return err
+}
+
+// showDesign shows the draft's HTML in a frame, which is loaded anew when it changes.
+func (w *writeData) showDesign(v *desk.Visit, draft *message.Message) {
+	w.Design = design(*draft.HTML, w.Text)
+	q := url.Values{"design": {w.Design}}
+	if v.R.URL.Query().Get("pictures") == w.DraftID {
+		q.Set("pictures", "yes")
+	} else if strings.Contains(*draft.HTML, `src="http`) {
+		w.Pictures = v.With("pictures", w.DraftID) + "#answer"
+	}
+	w.Paper = at("/inbox/"+string(draft.ThreadID)+"/paper/"+w.DraftID, q)
+}
+
+// design tells the HTML of a draft, beside its text, from any other.
+func design(html, text string) string {
+	sum := sha256.Sum256([]byte(html + "\x00" + plain(text)))
+	return hex.EncodeToString(sum[:])
+}
+
+// plain is a text as it comes back from a form.
+func plain(text string) string {
+	return strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n ")
 }
 
 // fill puts back what was typed.
 func (w *writeData) fill(posted url.Values, ty *typed) {
-	for name, to := range map[string]*string{"to": &w.To, "cc": &w.CC, "subject": &w.Subject, "text": &w.Text,
-		"scheduledAt": &w.Later} {
+	for name, to := range map[string]*string{"to": &w.To, "cc": &w.CC, "bcc": &w.BCC, "replyTo": &w.ReplyTo,
+		"from": &w.From, "subject": &w.Subject, "text": &w.Text, "scheduledAt": &w.Later} {
 		if posted.Has(name) {
 			*to = posted.Get(name)
 		}
 	}
 	w.Note = posted.Get("note") == "yes"
 	w.Error, w.Wrong, w.Focus = ty.whole, ty.wrong, true
+	words := strings.NewReplacer("scheduledAt", "send later", "replyTo", "reply to")
 	for _, name := range slices.Sorted(maps.Keys(ty.wrong)) {
 		if w.Error == "" {
-			w.Error = desk.Capital(strings.ReplaceAll(name, "scheduledAt", "send later")) + ": " + ty.wrong[name] + "."
+			w.Error = desk.Capital(words.Replace(name)) + ": " + ty.wrong[name] + "."
 		}
 	}
 }
@@ -370,16 +416,13 @@ func said(m *message.Message) string {
 // input reads what both forms have.
 func input(v *desk.Visit, files []id.ID) (desk.Fields, map[string]string) {
 	in, wrong := desk.Fields{}, map[string]string{}
-	var issue string
-	if in["to"], issue = addresses(v, v.Value("to")); issue != "" {
-		wrong["to"] = issue
+	for _, name := range []string{"to", "cc", "bcc"} {
+		list, issue := addresses(v, v.Value(name))
+		if in[name] = list; issue != "" {
+			wrong[name] = issue
+		}
 	}
-	cc, issue := addresses(v, v.Value("cc"))
-	if issue != "" {
-		wrong["cc"] = issue
-	}
-	in["cc"] = cc
-	text := strings.TrimRight(strings.ReplaceAll(v.R.PostForm.Get("text"), "\r\n", "\n"), "\n ")
+	text := plain(v.R.PostForm.Get("text"))
 	in["text"], in["subject"] = text, v.Value("subject")
 	if text == "" && v.Value("do") != "save" {
 		wrong["text"] = "Write something first"
@@ -394,17 +437,24 @@ func input(v *desk.Visit, files []id.ID) (desk.Fields, map[string]string) {
 		}
 		in["scheduledAt"] = at
 	}
-	if from := v.Value("from"); from != "" {
-		in["from"] = from
-	}
-	kept := []id.ID{}
-	for _, text := range v.R.PostForm["file-kept"] {
-		if ref, ok := id.Parse(text); ok && !slices.Contains(v.R.PostForm["file-gone"], text) {
-			kept = append(kept, ref)
+	for _, name := range []string{"from", "replyTo"} {
+		if address := v.Value(name); address != "" {
+			in[name] = address
 		}
 	}
-	in["fileIds"] = append(kept, files...)
+	in["fileIds"], in["invoiceIds"] = append(keptIDs(v, "file"), files...), keptIDs(v, "invoice")
 	return in, wrong
+}
+
+// keptIDs are the files or invoices of a draft that are not left out.
+func keptIDs(v *desk.Visit, kind string) []id.ID {
+	out := []id.ID{}
+	for _, text := range v.R.PostForm[kind+"-kept"] {
+		if ref, ok := id.Parse(text); ok && !slices.Contains(v.R.PostForm[kind+"-gone"], text) {
+			out = append(out, ref)
+		}
+	}
+	return out
 }
 
 // addresses reads addresses between commas. The name of a contact stands for
@@ -483,25 +533,32 @@ func reply(v *desk.Visit) error {
 	return v.Done(to, said(&m), nil)
 }
 
-// finish changes a draft and sends it, unless it is only to be kept.
+// finish makes a draft what the form says and sends it, unless it is only to be
+// kept. Whoever changes the draft meanwhile, an agent for one, comes before or after
+// all of it. What the form does not have is cleared: nobody has seen it.
 func finish(v *desk.Visit, draft id.ID, in desk.Fields, m *message.Message) error {
-	if err := v.Do("messages.get", desk.Fields{"id": draft}, m); err != nil {
-		return err
-	}
-	if m.Text != nil && strings.TrimSpace(*m.Text) == strings.TrimSpace(in["text"].(string)) {
-		delete(in, "text") // its HTML stays too
-	} else if m.HTML != nil {
-		in["html"] = nil // it says what the text said before
-	}
-	delete(in, "from")
-	if _, later := in["scheduledAt"]; !later {
-		in["scheduledAt"] = nil // also when the draft had a time
-	}
 	in["id"] = draft
-	if err := v.Do("messages.update", in, m); err != nil || v.Value("do") == "save" {
-		return err
+	for _, name := range []string{"replyTo", "scheduledAt"} {
+		if _, ok := in[name]; !ok {
+			in[name] = nil
+		}
 	}
-	return v.Do("messages.send", desk.Fields{"id": draft}, m)
+	just := func() desk.Fields { return desk.Fields{"id": draft} }
+	change := func() desk.Fields {
+		delete(in, "html")
+		if m.HTML != nil && design(*m.HTML, in["text"].(string)) != v.Value("design") {
+			in["html"] = nil // it is not what the form showed, or the text is new
+		}
+		return in
+	}
+	steps := []desk.Step{
+		{Operation: "messages.update", Input: just}, // changes nothing and locks the draft
+		{Operation: "messages.update", Input: change},
+	}
+	if v.Value("do") != "save" {
+		steps = append(steps, desk.Step{Operation: "messages.send", Input: just})
+	}
+	return v.Together(m, steps...)
 }
 
 // passOn gives the next word to the other side, once an answer is on its way.
