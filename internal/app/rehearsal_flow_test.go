@@ -138,6 +138,11 @@ func asShown(t *testing.T, a *apptest.App, mine fixtures, o *op.Op) bool {
 	}
 	settled(t, a)
 	after := booksOf(t, a)
+	// Recipients are written down when a mail is on its way.
+	for end := time.Now().Add(time.Minute); after.Mails-before.Mails < int64(p.Number("totals.mails")) &&
+		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		after = booksOf(t, a)
+	}
 	if got, want := happened(t, a, p.ID("id")), shownEvents(p); got != want {
 		t.Errorf("%s showed %s and did %s", o.Name, want, got)
 	}

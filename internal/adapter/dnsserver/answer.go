@@ -57,8 +57,13 @@ func (z *snapshot) refer(m *dns.Msg, cut []dns.RR) {
 	z.more(m, cut)
 }
 
-// more adds the addresses of hosts in this zone that an answer names.
+// maxExtra is how many addresses an answer brings along at least before it stops; more
+// than fit would only be cut off again.
+const maxExtra = 100
+
+// more adds the addresses of hosts in this zone that an answer names, once each.
 func (z *snapshot) more(m *dns.Msg, set []dns.RR) {
+	seen := map[string]bool{}
 	for _, rr := range set {
 		var host string
 		switch v := rr.(type) {
@@ -69,7 +74,12 @@ func (z *snapshot) more(m *dns.Msg, set []dns.RR) {
 		case *dns.SRV:
 			host = v.Target
 		}
-		n := z.nodes[strings.ToLower(host)]
+		host = strings.ToLower(host)
+		if seen[host] || len(m.Extra) >= maxExtra {
+			continue
+		}
+		seen[host] = true
+		n := z.nodes[host]
 		m.Extra = append(append(m.Extra, n[dns.TypeA]...), n[dns.TypeAAAA]...)
 	}
 }

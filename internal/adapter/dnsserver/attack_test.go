@@ -56,3 +56,33 @@ func TestAttackManyAddresses(t *testing.T) {
 		}
 	}
 }
+
+// The addresses of a host come along once, however many records name it.
+func TestAttackAddresses(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		f := start(t, e, 0)
+		err := f.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			zone, err := db.One[string](ctx, tx, "SELECT id FROM dnsserver_zones WHERE name = 'example.com'")
+			put := func(name, kind, content string, priority int) {
+				if err == nil {
+					_, err = db.Exec(ctx, tx, `INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority)
+						VALUES ($1, $2, $3, $4, 300, $5)`, zone, name, kind, content, priority)
+				}
+			}
+			for i := range 200 {
+				put("@", "MX", "m.example.com", i)
+			}
+			for i := range 20 {
+				put("m", "A", fmt.Sprintf("192.0.2.%d", i), -1)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := f.ask(t, "tcp", "example.com.", dns.TypeMX)
+		if extra := len(r.Extra); len(r.Answer) != 200 || extra < 20 || extra > 21 { // one may be OPT
+			t.Errorf("%d records and %d addresses", len(r.Answer), extra)
+		}
+	})
+}

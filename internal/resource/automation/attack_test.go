@@ -175,3 +175,31 @@ func TestAttackReplayedTest(t *testing.T) {
 		a.Send(t, a.Key, "POST", path, `{"limit": 0}`, "Idempotency-Key", "1").Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 	})
 }
+
+// What an execution saved for its later steps goes when there are none any more, and
+// all of it has a bound, since no storage limit counts it.
+func TestAttackSaved(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		row := `{"firstName": "x", "notes": "` + strings.Repeat("x", 10000) + `"}`
+		a.Send(t, a.Key, "POST", "/v1/contacts/batch",
+			`{"rows": [`+strings.TrimSuffix(strings.Repeat(row+",", 90), ",")+`]}`).OK(t, 200)
+		lists := func(n int) string {
+			var steps []string
+			for i := range n {
+				steps = append(steps, fmt.Sprintf(`{"operation": "contacts.list", "input": {"limit": 100},
+					"saveAs": "s%d"}`, i))
+			}
+			return automate(t, a, a.Key, `{"name": "x", "trigger": {"kind": "manual"}, "steps": [`+
+				strings.Join(steps, ",")+`]}`)
+		}
+		few, many := lists(2), lists(5)
+		run(t, a, few, `{}`)
+		ends(t, a, few, "succeeded", "")
+		if n := count(t, a, "automation_executions", "saved IS NOT NULL"); n != 0 {
+			t.Error("an execution that succeeded keeps the answers of its steps")
+		}
+		run(t, a, many, `{}`)
+		ends(t, a, many, "failed", "can be saved in all")
+	})
+}

@@ -38,8 +38,7 @@ var conditions = sync.OnceValue(func() *cel.Env {
 	env, err := cel.NewCustomEnv(append(library(), cel.Variable("event", object), cel.Variable("input", object),
 		cel.CrossTypeNumericComparisons(true),
 		cel.ParserExpressionSizeLimit(maxCondition), cel.ParserRecursionLimit(50),
-		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateRegexProgramSizeLimit(regexSize),
-			cel.ValidateComprehensionNestingLimit(nesting),
+		cel.ASTValidators(regexLiterals{}, cel.ValidateComprehensionNestingLimit(nesting),
 			cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()))...)
 	if err != nil {
 		panic(err) // a bad declaration
@@ -57,12 +56,16 @@ var compiled = struct {
 	byText map[string]*condition
 }{byText: map[string]*condition{}}
 
+// compiledBefore returns a condition that was compiled not long ago, or nil.
+func compiledBefore(text string) *condition {
+	compiled.Lock()
+	defer compiled.Unlock()
+	return compiled.byText[text]
+}
+
 // compile parses a condition, or says what is wrong with it.
 func compile(text string) (c *condition, issue string) {
-	compiled.Lock()
-	c = compiled.byText[text]
-	compiled.Unlock()
-	if c != nil {
+	if c = compiledBefore(text); c != nil {
 		return c, ""
 	}
 	if c, issue = parse(text); issue != "" {
@@ -70,8 +73,11 @@ func compile(text string) (c *condition, issue string) {
 	}
 	compiled.Lock()
 	defer compiled.Unlock()
-	if len(compiled.byText) >= maxCompiled {
-		clear(compiled.byText)
+	for other := range compiled.byText {
+		if len(compiled.byText) < maxCompiled {
+			break
+		}
+		delete(compiled.byText, other)
 	}
 	compiled.byText[text] = c
 	return c, ""

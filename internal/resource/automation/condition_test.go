@@ -71,7 +71,8 @@ func TestConditionBombs(t *testing.T) {
 	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
 	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` +
 		strings.Repeat("a", 10_000) + `", "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` +
-		strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b"}}}`))
+		strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b", "huge": "` +
+		strings.Repeat(".{0,1000}", 222) + `"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +103,8 @@ func TestConditionBombs(t *testing.T) {
 		"regex program": `event.data.text.matches('((a{1,100}){1,10}){1,10}')`,
 		"some regexes":  `event.data.few.exists(x, event.data.note.matches('(a{9}){80}b'))`,
 		"regex by hand": strings.TrimSuffix(strings.Repeat("event.data.note.matches('(a{9}){80}b')||", 48), "||"),
+		"huge pattern":  strings.TrimSuffix(strings.Repeat(`"a".matches(event.data.huge)||`, 60), "||"),
+		"huge regex":    `event.data.text.matches('` + strings.Repeat(".{0,1000}", 215) + `')`,
 		"parentheses":   strings.Repeat("(", 900) + "true" + strings.Repeat(")", 900),
 		"operators":     strings.Repeat("!", 1500) + "!!false",
 		"map of maps":   `event.data.list.map(a, event.data.list.map(b, event.data.list)).size() > 0`,

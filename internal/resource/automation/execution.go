@@ -111,9 +111,22 @@ func (e *Execution) done() int {
 // live reports whether the execution is still to run or running.
 func (e *Execution) live() bool { return e.Status == queued || e.Status == running }
 
+// savedBytes is how much the answers have that later steps use.
+func (e *Execution) savedBytes() (n int) {
+	if e.Saved != nil {
+		for _, answer := range *e.Saved {
+			n += len(answer)
+		}
+	}
+	return n
+}
+
 // end ends the execution.
 func (e *Execution) end(status ExecutionStatus, now clock.Time, why string) {
 	e.Status, e.CompletedAt, e.ErrorMessage = status, &now, nil
+	if status == succeeded || status == skipped {
+		e.Saved = nil // no step comes any more, and it cannot be retried
+	}
 	if why != "" {
 		e.ErrorMessage = &why
 	}

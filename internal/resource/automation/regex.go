@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/env"
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
@@ -58,17 +59,68 @@ func matches(text, pattern ref.Val) ref.Val {
 	return types.Bool(r.MatchString(string(t)))
 }
 
-// instructions counts the instructions in a regular expression's program.
+// regexLiterals refuses a pattern in a condition before the condition ever runs.
+// CEL's own validators would make its program first, however large.
+type regexLiterals struct{}
+
+// Name is what CEL knows it by.
+func (regexLiterals) Name() string { return "frontdesk.regex" }
+
+// Validate reports what is wrong with each pattern.
+func (regexLiterals) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
+	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
+		args := call.AsCall().Args()
+		if len(args) == 0 || args[len(args)-1].Kind() != ast.LiteralKind { // the pattern comes last
+			continue
+		}
+		pattern := args[len(args)-1]
+		text, _ := pattern.AsLiteral().Value().(string)
+		switch n, err := instructions(text); {
+		case err != nil:
+			issues.ReportErrorAtID(pattern.ID(), "this is no regular expression: %s", err)
+		case n > regexSize:
+			issues.ReportErrorAtID(pattern.ID(), "this regular expression is too large; a shorter one, or smaller "+
+				"counts in its repetitions, will do")
+		}
+	}
+}
+
+// instructions counts the instructions in a regular expression's program, which is
+// not made when it is plainly too large: a few letters could keep that busy for a second.
 func instructions(pattern string) (int, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return 0, err
+	}
+	if n := atLeast(tree); n > regexSize {
+		return n, nil
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return 0, err
 	}
 	return len(program.Inst), nil
+}
+
+// atLeast is how many instructions a program will have, or fewer. It is no larger than
+// a little over regexSize.
+func atLeast(r *syntax.Regexp) int {
+	n := 1
+	if r.Op == syntax.OpLiteral {
+		n = len(r.Rune)
+	}
+	if len(r.Sub) > 0 {
+		n = 0
+	}
+	for _, sub := range r.Sub {
+		if n += atLeast(sub); n > regexSize {
+			return n
+		}
+	}
+	if r.Op == syntax.OpRepeat {
+		n *= max(r.Min, r.Max, 1)
+	}
+	return n
 }
 
 // regexCost tells CEL what a regular expression took. CEL itself counts the
@@ -87,7 +139,7 @@ func (regexCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64
 	}
 	n, err := instructions(string(p))
 	if err != nil || n > regexSize || n*len(t) > regexWork {
-		return nil // it was refused
+		n, t = regexSize, t[:min(len(t), regexUnit)] // it was refused, which takes a while too
 	}
 	cost := uint64(1 + n*len(t)/regexUnit)
 	return &cost

@@ -87,9 +87,9 @@ func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time)
 	if e.Plan.Condition == nil || ev == nil || len(ev.Data) > quickData {
 		return nil
 	}
-	c, issue := compile(*e.Plan.Condition)
-	if issue != "" {
-		return nil // its job reports it
+	c := compiledBefore(*e.Plan.Condition)
+	if c == nil {
+		return nil // compiling takes milliseconds, so its job does it, where nobody waits
 	}
 	values, err := e.values(ev)
 	if err != nil {

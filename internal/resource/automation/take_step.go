@@ -27,7 +27,7 @@ import (
 const (
 	maxAttempts = 8
 	maxShown    = 64 << 10 // of an input or answer, to show it
-	maxSaved    = 4 << 20  // of an answer, to use it in later steps
+	maxSaved    = 4 << 20  // of the answers that later steps use, together
 	// unknownAfter is when a step that has begun can no longer be repeated
 	// safely, because its key may have been forgotten.
 	unknownAfter = op.KeyLifetime - time.Hour
@@ -207,11 +207,10 @@ func (t *run) done(i int, step *Step, answer op.Answer) error {
 		switch {
 		case shown:
 			run.Output = &data
-		case step.SaveAs != nil && len(data) > maxSaved:
+		case step.SaveAs != nil && len(data)+e.savedBytes() > maxSaved:
 			run.Error = &StepError{Code: tooLarge,
-				Message: fmt.Sprintf("The step was done, but its answer has %d bytes; at most %d can be saved.",
-					len(data),
-					maxSaved)}
+				Message: fmt.Sprintf("The step was done, but its answer has %d bytes; at most %d can be saved in all.",
+					len(data), maxSaved)}
 			if e.live() {
 				e.end(failed, now, fmt.Sprintf("Step %d, %s: %s", i+1, step.Operation, run.Error.Message))
 			}

@@ -138,6 +138,10 @@ func TestContent(t *testing.T) {
 		if p := whole.Header.Get("Content-Security-Policy"); !strings.Contains(p, "sandbox") {
 			t.Errorf("the policy is %q", p)
 		}
+		// Many parts would be many requests to a bucket; it gets the whole.
+		if r := get("GET", 200, "Range", "bytes=0-0"+strings.Repeat(",2-2", 10)); string(r.Body) != text {
+			t.Errorf("%q", r.Body)
+		}
 		if r := get("GET", 206, "Range", "bytes=1-4"); string(r.Body) != "html" ||
 			r.Header.Get("Content-Range") != fmt.Sprintf("bytes 1-4/%d", len(text)) {
 			t.Errorf("a part: %q, %v", r.Body, r.Header)
