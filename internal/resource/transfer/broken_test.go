@@ -51,6 +51,9 @@ var broken = []struct{ text, field, says string }{
 	{`b37,Ada,L,,,,,,,"` + strings.Repeat("long ", 20_000) + `"`, "", "quote"},
 	{"b38" + strings.Repeat(",", maxCommas), "", "columns"},
 	{`b39,` + strings.Repeat("y", 70_000) + `,L,,,,,,,`, "", "longer"},
+	{`b40,Ada,L,"` + strings.ReplaceAll(tags(200), ",", "@b40.example,") + `",,,,,,`, "emails", "100"},
+	{`b41,Ada,L,,,,"` + tags(200) + `",,,`, "tags", "50"},
+	{`b42,Ada,L,,,,,,,` + strings.Repeat("\x01", 30_000), "", "shorten"},
 }
 
 const maxCommas = 600

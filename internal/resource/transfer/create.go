@@ -24,6 +24,8 @@ const (
 	formRoom  = 1 << 20  // for the other parts of a form
 	maxLive   = 3        // imports of an organization that wait or run
 	chunkRows = 250      // that share a transaction
+	// chunkBytes ends a chunk too: a job has a whole one in memory.
+	chunkBytes = 1 << 20
 	// receiveTime is when an import whose file was not read to its end is given up:
 	// its server died.
 	receiveTime = time.Hour
@@ -74,7 +76,7 @@ func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, strea
 		return nil, err
 	}
 	defer text.Close()
-	r, err := newReader(text, in.ObjectType, mapping)
+	r, err := newReader(heard{ctx, text}, in.ObjectType, mapping)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func (in *importCreate) columns() (map[string]*string, error) {
 // each hands on the rows of a file, a chunk at a time, and notes what is wrong with
 // the others.
 func each(v *Import, r *reader, fn func([]row) error) error {
-	rows := make([]row, 0, chunkRows)
+	rows, size := make([]row, 0, chunkRows), 0
 	for {
 		one, issue, err := r.next()
 		ended := errors.Is(err, io.EOF)
@@ -121,12 +123,13 @@ func each(v *Import, r *reader, fn func([]row) error) error {
 			v.fail(*issue)
 		default:
 			rows = append(rows, one)
+			size += len(one.Row)
 		}
-		if len(rows) == chunkRows || ended && len(rows) > 0 {
+		if len(rows) == chunkRows || size >= chunkBytes || ended && len(rows) > 0 {
 			if err := fn(rows); err != nil {
 				return err
 			}
-			rows = make([]row, 0, chunkRows)
+			rows, size = make([]row, 0, chunkRows), 0
 		}
 		if ended {
 			v.Counts.Total = r.records

@@ -181,6 +181,10 @@ func clip(s string, n int) string {
 	return s
 }
 
+// maxList is how many texts of a list are kept: one more than any operation takes,
+// which then refuses the row.
+const maxList = 101
+
 // value is what a record says of a field.
 type value struct{ field, text string }
 
@@ -188,6 +192,7 @@ type value struct{ field, text string }
 func (n noun) row(values []value) (jsontext.Value, error) {
 	out := map[string]any{}
 	place := map[string]any{}
+	seen := map[value]bool{} // of the lists of objects
 	for _, v := range values {
 		text := strings.TrimSpace(op.WasFormula(strings.TrimSpace(v.text)))
 		if text == "" {
@@ -205,7 +210,8 @@ func (n noun) row(values []value) (jsontext.Value, error) {
 			out[v.field] = text
 		case words:
 			list, _ := out[v.field].([]string)
-			out[v.field] = append(list, split(text)...)
+			list = append(list, split(text)...)
+			out[v.field] = list[:min(len(list), maxList)]
 		case fullName:
 			first, last := "", text
 			if i := strings.LastIndexByte(text, ' '); i > 0 {
@@ -221,7 +227,8 @@ func (n noun) row(values []value) (jsontext.Value, error) {
 		default:
 			list, _ := out[v.field].([]map[string]string)
 			for _, part := range split(text) {
-				if !slices.ContainsFunc(list, func(have map[string]string) bool { return have[kind] == part }) {
+				if one := (value{v.field, part}); !seen[one] && len(list) < maxList {
+					seen[one] = true
 					list = append(list, map[string]string{kind: part})
 				}
 			}

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -21,6 +22,11 @@ const (
 	// maxMalformed is how many may be malformed before the file is given up: it is
 	// something else, and each costs a look ahead.
 	maxMalformed = 10_000
+	// maxRow is how long a record may be as JSON. No operation takes a longer one.
+	maxRow = 128 << 10
+	// maxSeen is how many emails and externalIds a file may have: they are kept in
+	// memory until its end.
+	maxSeen = 2_000_000
 )
 
 // row is a record as it waits for its turn.
@@ -39,6 +45,19 @@ type reader struct {
 	seen       map[uint64]int // the line of each externalId and email, by their hash
 	seed       maphash.Seed
 	read       func() (line int, values []value, issue *Issue, err error)
+}
+
+// heard is a file that is read only while somebody waits for the answer.
+type heard struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return h.Reader.Read(p)
 }
 
 // newReader finds out what a file is, and reads its headings.
@@ -118,6 +137,10 @@ func (r *reader) next() (row, *Issue, error) {
 	if err != nil {
 		return row{}, nil, fmt.Errorf("transfer: line %d: %w", line, err)
 	}
+	if len(text) > maxRow {
+		return row{}, &Issue{Line: line, Message: fmt.Sprintf(
+			"The record is longer than %d bytes as JSON; shorten its longest texts", maxRow)}, nil
+	}
 	if bytes.Equal(text, []byte("{}")) {
 		return row{}, &Issue{Line: line, Message: "The record has no value that is used"}, nil
 	}
@@ -127,6 +150,9 @@ func (r *reader) next() (row, *Issue, error) {
 	}
 	if issue := r.repeated(line, &keys); issue != nil {
 		return row{}, issue, nil
+	}
+	if len(r.seen) > maxSeen {
+		return row{}, nil, Unreadable.Say("The file has more than %d emails and externalIds. Split it.", maxSeen)
 	}
 	return row{line, text}, nil, nil
 }

@@ -13,6 +13,9 @@ import (
 // maxCard is how long a vCard may be, pictures excepted.
 const maxCard = 1 << 20
 
+// maxName is how long the name of a line is looked at, its parameters included.
+const maxName = 1000
+
 // cardReader reads vCards of the versions 2.1, 3.0 and 4.0, as far as contacts and
 // customers have a place for what they say.
 type cardReader struct {
@@ -34,6 +37,7 @@ type card struct {
 	issue   string
 	length  int
 	picture bool // the last line belongs to a picture, which is left out
+	quoted  bool // the last line is quoted-printable
 }
 
 // next reads a card. io.EOF is the end.
@@ -85,18 +89,26 @@ func (v *card) add(text string) {
 		v.issue = issue
 	}
 	if len(v.lines) == 0 {
-		v.lines = append(v.lines, []byte(text))
+		v.begin(text)
 		return
 	}
 	last := &v.lines[len(v.lines)-1]
 	switch {
 	case folded:
 		*last = append(*last, text[1:]...)
-	case isQuotedPrintable(*last) && bytes.HasSuffix(*last, []byte("=")):
+		if len(*last) < maxName { // it may be the name that is folded
+			v.quoted = isQuotedPrintable(*last)
+		}
+	case v.quoted && bytes.HasSuffix(*last, []byte("=")):
 		*last = append(bytes.TrimSuffix(*last, []byte("=")), text...)
 	default:
-		v.lines = append(v.lines, []byte(text))
+		v.begin(text)
 	}
+}
+
+func (v *card) begin(text string) {
+	v.lines = append(v.lines, []byte(text))
+	v.quoted = isQuotedPrintable(v.lines[len(v.lines)-1])
 }
 
 func isPicture(text string) bool {
@@ -106,7 +118,7 @@ func isPicture(text string) bool {
 }
 
 func isQuotedPrintable(line []byte) bool {
-	name, _, _ := bytes.Cut(line, []byte(":"))
+	name, _, _ := bytes.Cut(line[:min(len(line), maxName)], []byte(":"))
 	return bytes.Contains(bytes.ToUpper(name), []byte("QUOTED-PRINTABLE"))
 }
 
