@@ -1,12 +1,14 @@
 package dnsserver_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"testing"
 	"time"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/dbtest"
 
 	"github.com/miekg/dns"
 )

@@ -184,7 +184,7 @@ func TestAttackSaved(t *testing.T) {
 		row := `{"firstName": "x", "notes": "` + strings.Repeat("x", 10000) + `"}`
 		a.Send(t, a.Key, "POST", "/v1/contacts/batch",
 			`{"rows": [`+strings.TrimSuffix(strings.Repeat(row+",", 90), ",")+`]}`).OK(t, 200)
-		lists := func(n int) string {
+		lists := func(n int) id.ID {
 			var steps []string
 			for i := range n {
 				steps = append(steps, fmt.Sprintf(`{"operation": "contacts.list", "input": {"limit": 100},
