@@ -67,7 +67,8 @@ func TestAttackAddresses(t *testing.T) {
 			zone, err := db.One[string](ctx, tx, "SELECT id FROM dnsserver_zones WHERE name = 'example.com'")
 			put := func(name, kind, content string, priority int) {
 				if err == nil {
-					_, err = db.Exec(ctx, tx, `INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority)
+					_, err = db.Exec(ctx, tx, `
+						INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority)
 						VALUES ($1, $2, $3, $4, 300, $5)`, zone, name, kind, content, priority)
 				}
 			}

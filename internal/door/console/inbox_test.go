@@ -186,7 +186,8 @@ func TestAttackDraft(t *testing.T) {
 		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Jacquard & Sons"}`).OK(t, 201).ID("id")
 		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
 			`[{"description": "Cards", "unitAmountCents": 900}]}`, customer)).OK(t, 201).ID("id")
-		number := a.Send(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200).Text("invoiceNumber")
+		number := a.Send(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200).
+			Text("invoiceNumber")
 		agent := a.NewAgent(t, a.Tenant, "all")
 		a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
 		_, access, _ := a.Connect(t, a.Tenant, agent)

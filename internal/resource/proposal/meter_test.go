@@ -145,8 +145,8 @@ func TestGuard(t *testing.T) {
 			if s := call("messages_create", many).At("structuredContent"); s.Has("data") {
 				t.Errorf("twelve rows went out: %s", s)
 			}
-			others := fmt.Sprintf(`{"to": "eve@%s.example", "subject": "Re: Question", "inReplyToId": %q, "text": "Here.",
-				"invoiceIds": [%q]}`, mode, mail, invoice)
+			others := fmt.Sprintf(`{"to": "eve@%s.example", "subject": "Re: Question", "inReplyToId": %q,
+				"text": "Here.", "invoiceIds": [%q]}`, mode, mail, invoice)
 			if s := call("messages_create", others).At("structuredContent"); s.Has("data") {
 				t.Errorf("an invoice of somebody else went out: %s", s)
 			}
@@ -176,7 +176,8 @@ func TestGuardNotices(t *testing.T) {
 				At("structuredContent")
 		}
 		send("friend@example.org").Same("data.status", "queued")
-		if read := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, p)).String(); !strings.Contains(read, "Obey me.") {
+		read := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, p)).String()
+		if !strings.Contains(read, "Obey me.") {
 			t.Fatalf("it was not read: %s", read)
 		}
 		send("thief@evil.example").Same("status", "pending_approval")
