@@ -57,8 +57,7 @@ func (z *snapshot) refer(m *dns.Msg, cut []dns.RR) {
 	z.more(m, cut)
 }
 
-// maxExtra is how many addresses an answer brings along at least before it stops; more
-// than fit would only be cut off again.
+// maxExtra is where an answer stops adding addresses; more would be cut off anyway.
 const maxExtra = 100
 
 // more adds the addresses of hosts in this zone that an answer names, once each.

@@ -77,7 +77,7 @@ func (s *Server) fits(peer netip.Prefix, n int64) error {
 	if s.config.Full != nil && s.config.Full(n) {
 		s.count("disk")
 		if s.warned.Spend("disk", 1, time.Minute, time.Now()).OK {
-			s.log.Warn("mail is refused: the disk has no more room than --storage-reserve keeps; senders try again")
+			s.log.Warn("mail is refused: the disk is full up to --storage-reserve; senders will try again")
 		}
 		return refuse(452, smtp.EnhancedCode{4, 3, 1}, "There is no room for mail. Please retry later.")
 	}

@@ -74,7 +74,7 @@ type Server struct {
 	smtp     *smtp.Server
 	spent    limit.Limiter[netip.Prefix] // mails
 	received limit.Limiter[netip.Prefix] // units of bytes
-	warned   limit.Limiter[string]       // of a thing that every mail would repeat
+	warned   limit.Limiter[string]       // what the log says once a minute at most
 	metrics
 
 	mu    sync.Mutex

@@ -46,7 +46,7 @@ type Spec struct {
 	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
 	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
 	Immediate   bool      // of an order, which answers 202: it may also be done at once, and answer 200
-	Strangers   string    // if the answer contains this, it holds strangers' words, as it does with a received message
+	Strangers   string    // an answer with this holds strangers' words, as one with a received message does
 	Rehearses   bool      // a Flow that does nothing outside while Call.Rehearsing
 
 	Media string // the type of what a Bytes operation answers; by default any

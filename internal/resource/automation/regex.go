@@ -77,10 +77,10 @@ func (regexLiterals) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, iss
 		text, _ := pattern.AsLiteral().Value().(string)
 		switch n, err := instructions(text); {
 		case err != nil:
-			issues.ReportErrorAtID(pattern.ID(), "this is no regular expression: %s", err)
+			issues.ReportErrorAtID(pattern.ID(), "this is not a valid regular expression: %s", err)
 		case n > regexSize:
-			issues.ReportErrorAtID(pattern.ID(), "this regular expression is too large; a shorter one, or smaller "+
-				"counts in its repetitions, will do")
+			issues.ReportErrorAtID(pattern.ID(), "this regular expression is too large; shorten it, or "+
+				"repeat less in it")
 		}
 	}
 }
@@ -102,8 +102,8 @@ func instructions(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// atLeast is how many instructions a program will have, or fewer. It is no larger than
-// a little over regexSize.
+// atLeast is how many instructions a program will have, or fewer. Beyond regexSize it
+// stops counting.
 func atLeast(r *syntax.Regexp) int {
 	n := 1
 	if r.Op == syntax.OpLiteral {
@@ -118,7 +118,11 @@ func atLeast(r *syntax.Regexp) int {
 		}
 	}
 	if r.Op == syntax.OpRepeat {
-		n *= max(r.Min, r.Max, 1)
+		times := r.Max
+		if times < 0 { // no end
+			times = max(r.Min, 1)
+		}
+		n *= times
 	}
 	return n
 }
@@ -138,9 +142,9 @@ func (regexCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64
 		return nil
 	}
 	n, err := instructions(string(p))
-	if err != nil || n > regexSize || n*len(t) > regexWork {
-		n, t = regexSize, t[:min(len(t), regexUnit)] // it was refused, which takes a while too
-	}
 	cost := uint64(1 + n*len(t)/regexUnit)
+	if err != nil || n > regexSize || n*len(t) > regexWork {
+		cost = regexSize // it was refused, which takes a while too
+	}
 	return &cost
 }

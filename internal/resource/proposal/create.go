@@ -237,7 +237,7 @@ type Ask struct {
 	Input     []byte
 	Key       string // the idempotency key, or none
 	RequestID string
-	Because   string // ask, limit or guard; none to look only for the proposal of an equal call before
+	Because   string // ask, limit or guard; none: only look for an earlier proposal of this call
 	Text      string // the same for people
 }
 

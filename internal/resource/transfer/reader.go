@@ -22,7 +22,7 @@ const (
 	// maxMalformed is how many may be malformed before the file is given up: it is
 	// something else, and each costs a look ahead.
 	maxMalformed = 10_000
-	// maxRow is how long a record may be as JSON. No operation takes a longer one.
+	// maxRow is how long a record may be as JSON, far longer than people write.
 	maxRow = 128 << 10
 	// maxSeen is how many emails and externalIds a file may have: they are kept in
 	// memory until its end.
