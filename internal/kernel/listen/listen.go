@@ -174,6 +174,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) Write(p []byte) (int, error) {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
+	c.spoke.Store(time.Now().UnixNano()) // before the peer can have it: else it may be answered and closed as silent
 	n, err := c.Conn.Write(p)
 	c.spoke.Store(time.Now().UnixNano())
 	return n, err
