@@ -80,6 +80,8 @@ func TestMeTellsLimits(t *testing.T) {
 		limits.Same("perMinute", 30)
 		limits.Same("used", 1)
 		limits.Same("remaining", 29)
-		limits.Same("resetSeconds", 2)
+		if n := limits.Number("resetSeconds"); n != 2 && n != 1 { // a second may pass meanwhile
+			t.Errorf("resetSeconds is %v", n)
+		}
 	})
 }

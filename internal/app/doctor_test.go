@@ -16,6 +16,7 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -94,7 +95,7 @@ func TestDoctorEmptyPostgres(t *testing.T) {
 
 // DNS is answered on both transports, so the port must be free for both.
 func TestDoctorDNSPort(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", listentest.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}

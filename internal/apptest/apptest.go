@@ -157,6 +157,9 @@ func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
 	t.Cleanup(func() {
 		server.Close()
 		agents.Close()
+		soon, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		inner.Jobs.Stop(soon) //nolint:errcheck // the test is over
 		if err := inner.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}

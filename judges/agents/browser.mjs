@@ -31,7 +31,7 @@ export async function personWithBrowser() {
 
   async function walk(browser, authorizationURL) {
     const page = await browser.newPage()
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(60_000)
     const said = []
     page.on('console', (message) => { if (message.type() === 'error') said.push(message.text()) })
     try {
@@ -44,7 +44,7 @@ export async function personWithBrowser() {
       await at('/consent/')
       await page.check(`input[name="agent_id"][value="${AGENT}"]`)
       await page.click('#approve')
-      return await within(15_000, 'the way back to the client', callback)
+      return await within(60_000, 'the way back to the client', callback)
     } catch (err) {
       throw new Error(`the browser is at ${page.url()}${said.map((s) => `\nit said: ${s}`).join('')}`, { cause: err })
     }
@@ -58,7 +58,7 @@ export async function personWithBrowser() {
       try {
         return await within(60_000, 'consent in the browser', walk(browser, authorizationURL))
       } finally {
-        await within(15_000, 'closing the browser', browser.close())
+        await within(60_000, 'closing the browser', browser.close())
       }
     },
     close() {
@@ -73,7 +73,7 @@ export async function decideInBrowser(approvalURL, decision, reason) {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: 30_000, env: { ...process.env, HOME: SCRATCH, TMPDIR: SCRATCH } })
   const walk = async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(60_000)
     await page.goto(approvalURL)
     await page.fill('input[name="email"]', OWNER)
     await page.fill('input[name="password"]', PASSWORD)
@@ -86,6 +86,6 @@ export async function decideInBrowser(approvalURL, decision, reason) {
   try {
     await within(60_000, 'the decision in the browser', walk())
   } finally {
-    await within(15_000, 'closing the browser', browser.close())
+    await within(60_000, 'closing the browser', browser.close())
   }
 }

@@ -5,7 +5,7 @@ import { agentURL, endpoint, redirect } from './connect.mjs'
 import { approve } from './person.mjs'
 
 const plain = { [oauth.allowInsecureRequests]: true } // http, on this machine
-const options = { ...plain, signal: () => AbortSignal.timeout(10_000) }
+const options = { ...plain, signal: () => AbortSignal.timeout(60_000) }
 
 const about = await oauth.processResourceDiscoveryResponse(endpoint, await oauth.resourceDiscoveryRequest(endpoint, options))
 assert.deepEqual(about.authorization_servers, [agentURL])

@@ -9,7 +9,7 @@ async function visit(url, form) {
   for (let hops = 0; hops < 10; hops++) {
     const headers = { accept: 'text/html', cookie: [...cookies].map(([k, v]) => `${k}=${v}`).join('; ') }
     if (form) headers.origin = new URL(url).origin
-    const res = await fetch(url, { method: form ? 'POST' : 'GET', body: form, headers, redirect: 'manual', signal: AbortSignal.timeout(10_000) })
+    const res = await fetch(url, { method: form ? 'POST' : 'GET', body: form, headers, redirect: 'manual', signal: AbortSignal.timeout(60_000) })
     if (new URL(url).origin === CONSOLE_URL) {
       for (const line of res.headers.getSetCookie()) {
         const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)

@@ -25,7 +25,7 @@ async function bridge(folder, args, env, use) {
     if (!url || visits.length) return
     asked.push(url)
     // The person's browser goes to the program's own page at the end.
-    visits.push(approve(url).then((back) => fetch(back, { signal: AbortSignal.timeout(10_000) })).catch((err) => err))
+    visits.push(approve(url).then((back) => fetch(back, { signal: AbortSignal.timeout(60_000) })).catch((err) => err))
   })
   const client = new Client({ name: 'Desktop program', version: '1' })
   try {

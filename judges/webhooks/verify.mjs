@@ -110,7 +110,7 @@ try {
   assert.equal(task.data.contactId, ada.id)
   assert.equal(task.actorKind, 'automation')
   assert.equal(task.actorId, automation.id)
-  for (const deadline = Date.now() + 20_000; ; await pause(50)) {
+  for (const deadline = Date.now() + 60_000; ; await pause(50)) {
     const [mail] = await call('GET', '/messages?query=ada@example.com')
     if (mail?.status === 'sent') {
       assert.equal(mail.subject, 'Welcome, Ada')
@@ -118,8 +118,13 @@ try {
     }
     assert.ok(Date.now() < deadline, 'the mail did not leave')
   }
-  const executions = await call('GET', `/automations/${automation.id}/executions?sortOrder=asc`)
-  assert.deepEqual(executions.map((e) => e.status), ['skipped', 'succeeded'])
+  for (const deadline = Date.now() + 60_000; ; await pause(50)) {
+    const executions = await call('GET', `/automations/${automation.id}/executions?sortOrder=asc`)
+    const statuses = executions.map((e) => e.status)
+    if (statuses.includes('running') && Date.now() < deadline) continue // its mail may be quicker
+    assert.deepEqual(statuses, ['skipped', 'succeeded'])
+    break
+  }
   console.log(`${arrived.length} requests verified`)
 } finally {
   if (service.exitCode === null) {

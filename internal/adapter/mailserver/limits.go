@@ -188,7 +188,7 @@ func (c *conn) endWhenIdle() {
 }
 
 func (c *conn) Close() error {
-	c.server.forget(c)
+	defer c.server.forget(c)
 	if err := c.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 // Whoever is slow is not listened to for ever, in whatever way.
 func TestSlow(t *testing.T) {
-	const idle, transfer, session = 2 * time.Second, 4 * time.Second, 6 * time.Second
+	const idle, transfer, session = 5 * time.Second, 7 * time.Second, 9 * time.Second
 	s := &shelf{}
 	t.Run("", func(t *testing.T) {
 		for name, slowly := range map[string]func(t *testing.T, addr string){

@@ -33,14 +33,17 @@ func (w greeted) Write(p []byte) (int, error) {
 // and gets a place again when one of them ends.
 func TestAttackStreams(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
-		live := &desk.Live{Follower: event.NewFollower(dbtest.Open(t, engine, migrations.FS), slog.Default())}
+		live := &desk.Live{Follower: event.NewFollower(dbtest.Open(t, engine, migrations.FS), slog.Default()),
+			Session: func(_ context.Context, org string) (*account.Session, error) {
+				return &account.Session{Org: id.ID(org)}, nil
+			}}
 		// open returns what ends the stream, or why it did not begin.
 		open := func(org id.ID) (func(), error) {
 			ctx, cancel := context.WithCancel(context.Background())
 			begun, ended := make(chan struct{}), make(chan error, 1)
 			w := greeted{httptest.NewRecorder(), sync.OnceFunc(func() { close(begun) })}
 			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/live", nil)
-			go func() { ended <- live.Serve(w, r, "", &account.Session{Org: org}) }()
+			go func() { ended <- live.Serve(w, r, string(org), &account.Session{Org: org}) }()
 			end := sync.OnceFunc(func() { cancel(); <-ended })
 			select {
 			case <-begun:

@@ -392,18 +392,30 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 	return err
 }
 
+// leaveTime is what PostgreSQL has to end the connections of a server that has just stopped.
+const leaveTime = 2 * time.Second
+
 // refuseWhileInUse refuses while servers have the database open.
 func refuseWhileInUse(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }, url string) error {
-	var servers int
-	if err := q.QueryRow(ctx, countServers, serverName(url)).Scan(&servers); err != nil {
-		return fmt.Errorf("db: %w", err)
+	for end := time.Now().Add(leaveTime); ; time.Sleep(50 * time.Millisecond) {
+		var servers int
+		if err := q.QueryRow(ctx, countServers, serverName(url)).Scan(&servers); err != nil {
+			return fmt.Errorf("db: %w", err)
+		}
+		if servers == 0 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%w: there are %d connections to it", ErrOwned, servers)
+		}
+		// Otherwise a transaction is told the same again.
+		var cleared int
+		if err := q.QueryRow(ctx, "SELECT 1 FROM pg_stat_clear_snapshot()").Scan(&cleared); err != nil {
+			return fmt.Errorf("db: %w", err)
+		}
 	}
-	if servers > 0 {
-		return fmt.Errorf("%w: there are %d connections to it", ErrOwned, servers)
-	}
-	return nil
 }
 
 type pgLoader struct{ tx pgx.Tx }

@@ -37,7 +37,7 @@ func TestPrivateAddresses(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	began, hold := make(chan struct{}), make(chan struct{})
+	began, hold := make(chan struct{}, 2), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
@@ -47,7 +47,7 @@ func TestBounds(t *testing.T) {
 		case "/slow":
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
-			close(began)
+			began <- struct{}{}
 			<-hold
 		default:
 			w.Write([]byte("fine")) //nolint:errcheck // the client leaves
@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(hold)
-	c := outbound.New(outbound.Options{Timeout: 3 * time.Second, MaxBytes: 100, AtOnce: 1, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, AtOnce: 1, Insecure: true})
 	if a, err := c.Get(t.Context(), s.URL); err != nil || string(a.Body) != "fine" || a.Status != 200 {
 		t.Errorf("plain: %v %v", a, err)
 	}
@@ -66,12 +66,18 @@ func TestBounds(t *testing.T) {
 		t.Errorf("large: %v", err)
 	}
 	done := make(chan error)
-	go func() { _, err := c.Get(context.Background(), s.URL+"/slow"); done <- err }()
+	leave, cancel := context.WithCancel(t.Context())
+	go func() { _, err := c.Get(leave, s.URL+"/slow"); done <- err }()
 	<-began
 	if _, err := c.Get(t.Context(), s.URL); !errors.Is(err, outbound.ErrBusy) {
 		t.Errorf("one too many: %v", err)
 	}
-	if err := <-done; !errors.Is(err, context.DeadlineExceeded) {
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("left: %v", err)
+	}
+	c = outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 100, Insecure: true})
+	if _, err := c.Get(t.Context(), s.URL+"/slow"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("slow: %v", err)
 	}
 }

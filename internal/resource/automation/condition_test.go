@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestConditions(t *testing.T) {
 		if got, issue := c.holds(t.Context(), small); got != want || issue != "" {
 			t.Errorf("%s: %t, %s", text, got, issue)
 		}
-		if got, issue, known := c.holdsQuickly(t.Context(), small); known == strings.Contains(text, "matches") ||
+		if got, issue, known := quickly(c, small); known == strings.Contains(text, "matches") ||
 			known &&
 				(got != want || issue != "") {
 			t.Errorf("%s, quickly: %t, %s, known %t", text, got, issue, known)
@@ -60,10 +61,18 @@ func TestConditions(t *testing.T) {
 		if got, issue := c.holds(t.Context(), small); got || !strings.Contains(issue, want) {
 			t.Errorf("%s: %t, %q", text, got, issue)
 		}
-		if got, issue, known := c.holdsQuickly(t.Context(), small); !known || got || !strings.Contains(issue, want) {
+		if got, issue, known := quickly(c, small); !known || got || !strings.Contains(issue, want) {
 			t.Errorf("%s, quickly: %t, %q, known %t", text, got, issue, known)
 		}
 	}
+}
+
+// quickly is holdsQuickly, asked again: a busy machine may take its few milliseconds away.
+func quickly(c *condition, values map[string]any) (holds bool, issue string, known bool) {
+	for try := 0; try < 100 && !known; try++ {
+		holds, issue, known = c.holdsQuickly(context.Background(), values)
+	}
+	return holds, issue, known
 }
 
 // A condition that would take long is refused, or stops soon.

@@ -146,7 +146,7 @@ func (w *wild) record(v apptest.Tenant, domain, kind, name, content string) {
 // dig asks the embedded server for the addresses of a name.
 func (w *wild) dig(addr, name string) string {
 	w.t.Helper()
-	c := dns.Client{Net: "tcp"}
+	c := dns.Client{Net: "tcp", Timeout: time.Minute}
 	m, _, err := c.Exchange(new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA), addr)
 	if err != nil {
 		w.t.Fatal(err)

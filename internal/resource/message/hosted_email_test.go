@@ -43,7 +43,7 @@ func (d *desk) resolver() resolver {
 
 func (r resolver) ask(name string, kind uint16) (out []string) {
 	r.t.Helper()
-	c := dns.Client{Net: "tcp"}
+	c := dns.Client{Net: "tcp", Timeout: time.Minute}
 	answer, _, err := c.Exchange(new(dns.Msg).SetQuestion(dns.Fqdn(name), kind), r.addr)
 	if err != nil {
 		r.t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/listen/listentest"
 
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -168,10 +169,5 @@ func blackhole(t testing.TB) string {
 // refusing is an address that nobody listens on.
 func refusing(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	return "http://" + listentest.FreeAddress(t)
 }

@@ -235,7 +235,7 @@ func TestRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		until(t, 10*time.Second,
+		until(t, 2*time.Minute,
 			func() bool { return call(t, "webhooks.get", ref).OK(t, 200).At("previousSecretUntil").Null() },
 			func() string { return "the old secret is still there" })
 		if events := a.Events(t, "webhook."); events != "webhook.created webhook.secret_rotated" {
