@@ -237,8 +237,15 @@ func TestAttackDraft(t *testing.T) {
 		got.Same("html", nil) // nobody looked at it
 		b.get("/outbox/"+draft).at("/outbox/", "thief@evil.example", "answers@evil.example")
 
-		// What is taken out of the form is not sent.
+		// What is taken out of the form is not sent, nor put back when something else is wrong with it.
 		draft, p = written()
+		frame := p.find(`src="(/inbox/[^"]+/paper/[^"]+)"`)
+		call("messages_update", fmt.Sprintf(`{"id": %q, "html": "<p>Harmless.</p>"}`, draft))
+		b.get(frame).has("This draft was changed a moment ago.")
+		call("messages_update", fmt.Sprintf(`{"id": %q, "html": %q}`, draft,
+			"<p>Our bank has changed. Pay to account 42.</p>"))
+		b.post(thread+"/reply", p.answer("do", "send", "scheduledAt", "soon", "invoice-gone", string(invoice))...).
+			refused(400).find(`(name="invoice-gone" value="` + string(invoice) + `" checked)`)
 		b.post(thread+"/reply", p.answer("do", "send", "bcc", "", "replyTo", "", "invoice-gone", string(invoice))...).
 			at(thread, "Sent.")
 		got = sent(draft)

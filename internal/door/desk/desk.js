@@ -22,6 +22,8 @@ const sameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeNam
 function morph(from, to) {
   if (from.nodeType === 3) { if (from.data !== to.data) from.data = to.data; return; }
   if (from.nodeType !== 1 || from.isEqualNode(to)) return;
+  // A draft is sent as it was read: what changed it meanwhile is not put into its form.
+  if (morph.mark && from.dataset.keeps && from.dataset.keeps === to.dataset?.keeps) return;
   const before = from.value;
   for (const { name } of [...from.attributes]) {
     if (to.hasAttribute(name) || name === "open" && from.nodeName === "DETAILS") continue;
@@ -503,7 +505,7 @@ function news(lines) {
   fresh = setTimeout(refresh, 60 + Math.random() * 240);
 }
 async function refresh() {
-  if (document.hidden || palette || $("#content details[open]") || asking()) { stale = 1; return; }
+  if (document.hidden || palette || $("#content details[open]:not([data-keeps] .towards)") || asking()) { stale = 1; return; }
   stale = 0;
   const mine = asked, page = shownPages;
   try {

@@ -170,7 +170,7 @@ func (v *Visit) serve(operation string, path []string, query url.Values, inline 
 		h.Set("ETag", content.ETag)
 	}
 	if content.Write == nil {
-		http.ServeContent(v.W, v.R, "", content.Modified, content)
+		content.Serve(v.W, v.R, content)
 		return nil
 	}
 	http.NewResponseController(v.W).SetWriteDeadline(time.Time{}) //nolint:errcheck // a test has no connection

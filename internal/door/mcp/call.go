@@ -157,12 +157,23 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	if err != nil {
 		return d.refusal(ctx, t, request, err), nil
 	}
-	if asked != nil {
-		return d.pending(t, r, asked)
-	}
 	body := a.Body
+	if asked != nil {
+		body = asked.Body
+	}
 	if body == nil {
 		body = []byte("{}") // 204: done, without content
+	}
+	// What strangers wrote is marked, and noted before the model reads it.
+	outside := t.op.Strangers != "" && bytes.Contains(body, []byte(t.op.Strangers)) || received.Match(body)
+	if outside {
+		if err := d.ReadOutside(ctx, askerOf(r).login.Caller); err != nil {
+			return d.refusal(ctx, t, request, err), nil
+		}
+	}
+	if asked != nil {
+		out, err := d.pending(t, r, asked)
+		return marked(out, outside), err
 	}
 	// A refusal that is bound to its key comes back as an answer.
 	out := &sdk.CallToolResult{IsError: a.Status >= http.StatusBadRequest,
@@ -170,17 +181,19 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	if a.Replay {
 		out.Meta = sdk.Meta{"idempotencyReplay": true}
 	}
-	if s := t.op.Strangers; s != "" && bytes.Contains(body, []byte(s)) || received.Match(body) {
-		// What strangers wrote is marked, and noted before the model reads it.
-		if err := d.ReadOutside(ctx, askerOf(r).login.Caller); err != nil {
-			return d.refusal(ctx, t, request, err), nil
-		}
-		if out.Meta == nil {
-			out.Meta = sdk.Meta{}
-		}
-		out.Meta["annotations"] = map[string]any{"openWorldHint": true, "attribution": []string{"external"}}
+	return marked(out, outside), nil
+}
+
+// marked says of a result that somebody outside wrote some of it.
+func marked(out *sdk.CallToolResult, outside bool) *sdk.CallToolResult {
+	if !outside || out == nil {
+		return out
 	}
-	return out, nil
+	if out.Meta == nil {
+		out.Meta = sdk.Meta{}
+	}
+	out.Meta["annotations"] = map[string]any{"openWorldHint": true, "attribution": []string{"external"}}
+	return out
 }
 
 func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request string) (a op.Answer, asked *Asked,

@@ -5,7 +5,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"frontdesk/internal/kernel/fault"
@@ -110,10 +109,6 @@ func (p *pacedWriter) end() {
 	p.extend(time.Time{}) //nolint:errcheck // the connection is gone
 }
 
-// maxRanges is how many parts of a content one request may ask for. Each is a request
-// of its own to a bucket.
-const maxRanges = 10
-
 // serveContent answers with bytes: partially when the client asks for it, and
 // never as something a browser would run.
 func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request string, c *op.Content) int {
@@ -134,11 +129,8 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	if c.Write != nil {
 		return d.writeContent(out, r, request, c)
 	}
-	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
-		r.Header.Del("Range") // RFC 9110 §14.2: it gets the whole
-	}
 	from := &watched{ReadSeeker: c}
-	http.ServeContent(out, r, "", c.Modified, from)
+	c.Serve(out, r, from)
 	if out.refused() {
 		h.Del("Content-Disposition")
 		return d.refuse(w, r, request, fault.BadRange.New())

@@ -205,22 +205,34 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 	return r.settle(row, c, k, now)
 }
 
-// KeyUsed reports whether a call of the operation was made under a key, or is being made.
-func (o *Op) KeyUsed(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error) {
+// HoldKey keeps others from using a key until the transaction ends.
+func (r *Runner) HoldKey(ctx context.Context, tx *db.Tx, org id.ID, value string) error {
+	return (&key{org: org, value: value}).begin(ctx, &Call{Tx: tx})
+}
+
+// KeyUsed reports whether a call was made under a key. It is refused when another
+// call was, or when one is being made.
+func (r *Runner) KeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value string, print []byte) (bool, error) {
+	k := &key{org: org, value: value, print: [32]byte(print)}
 	if o.BindsKey != nil {
-		if bound, err := o.BindsKey(ctx, tx, org, key); bound || err != nil {
+		if bound, err := o.BindsKey(ctx, tx, org, value); bound || err != nil {
 			return bound, err
 		}
 	}
 	row, err := db.One[storedRow](ctx, tx,
-		"SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", org, key)
+		"SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", org, value)
 	if errors.Is(err, db.ErrNone) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return row.Status == nil && row.Begun || row.Status != nil && *row.Status < http.StatusBadRequest, nil
+	now, err := db.Now(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	_, found, err := r.settle(row, &Call{Now: r.Clock.Now(), runner: r}, k, now)
+	return found, err
 }
 
 // settle decides what a stored row means for a request.

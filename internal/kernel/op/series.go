@@ -35,6 +35,9 @@ type Series struct {
 type SeriesStep struct {
 	Op  *Op
 	Key string // what an operation that binds its key is given
+	// Keeps says that Key is the caller's, and the answer is kept under it as that of any
+	// other call.
+	Keeps bool
 	// Input is the whole input as JSON. It may depend on the earlier answers.
 	Input func() ([]byte, error)
 	// Fixed says that it does not.
@@ -221,7 +224,16 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 	if err := c.count(ctx); err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: c.status, Body: body, Replay: c.replay}, nil
+	a := Answer{Status: c.status, Body: body, Replay: c.replay}
+	if step.Keeps && o.shape == writeShape && !rehearse && !c.replay {
+		k := &key{org: c.Org, value: step.Key, print: o.Fingerprint(text)}
+		if err := k.finish(ctx, c, a); errors.Is(err, errStored) {
+			return Answer{}, fault.Unavailable.Because(err)
+		} else if err != nil {
+			return Answer{}, err
+		}
+	}
+	return a, nil
 }
 
 // ProposalKeys begins the keys of proposals' steps, which only they may use.

@@ -158,8 +158,9 @@ func (s *Service) take(ctx context.Context, v *Proposal, i int, who *op.Caller, 
 		full.Ceiling = ceiling
 	}
 	a, err := s.cfg.Runner.Do(ctx, s.cfg.Catalog.Named(v.Steps[i].Operation), op.Request{
-		Caller: &full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true, NewKey: first,
-		Body: func() ([]byte, error) { return input, nil }})
+		Caller: &full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true,
+		NewKey: first && v.CallKey == nil,
+		Body:   func() ([]byte, error) { return input, nil }})
 	if err != nil || a.Status < 400 {
 		return a, err
 	}

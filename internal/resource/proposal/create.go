@@ -249,7 +249,14 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 	}
 	print := a.Op.Fingerprint(a.Input)
 	err = s.cfg.DB.Read(db.WithGuess(ctx, &s.looks), func(ctx context.Context, tx *db.Tx) error {
-		v, err = s.earlier(ctx, tx, a, print[:])
+		if v, err = s.earlier(ctx, tx, a, print[:]); err != nil || v != nil || a.Because == "" || a.Key == "" {
+			return err
+		}
+		used, err := s.keyUsed(ctx, tx, a.Caller.Organization, a.Op.Name, a.Key, print[:])
+		if used {
+			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
+				"new call.")
+		}
 		return err
 	})
 	if err != nil || v != nil || a.Because == "" {
@@ -296,17 +303,22 @@ func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposa
 	return v, stepFault(s.show(ctx, a.Caller, op.Agent, a.RequestID, v), 1)
 }
 
-// earlier finds the proposal of an equal call: with the same key, or with the same
-// arguments while it is undecided or its end is recent.
+func (s *Service) keyUsed(ctx context.Context, tx *db.Tx, org id.ID, operation, key string, print []byte) (bool,
+	error) {
+	return s.cfg.Runner.KeyUsed(ctx, tx, s.cfg.Catalog.Named(operation), org, key, print)
+}
+
+// earlier finds the proposal of an equal call, with the same key or the same
+// arguments, while it is undecided or its end is recent.
 func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (*Proposal, error) {
 	w := db.In(a.Caller.Organization).And("agent_id = ?", a.Caller.ID)
 	if a.Key != "" {
 		w.And("call_key = ?", a.Key)
 	} else {
 		w.And("fingerprint = ?", print).And("call_key IS NULL")
-		w.And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
-			s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
 	}
+	w.And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
+		s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
 	// After these the same call may be tried anew.
 	w.And("status NOT IN ('canceled', 'stale', 'expired')")
 	rows, err := proposals.List(ctx, tx, w, db.Page{Limit: 1})

@@ -121,13 +121,15 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 			return errSettled
 		}
 		if p.CallKey != nil {
-			used, err := s.cfg.Catalog.Named(p.Steps[0].Operation).KeyUsed(ctx, tx, p.OrganizationID, *p.CallKey)
-			if err != nil {
+			if err := s.cfg.Runner.HoldKey(ctx, tx, p.OrganizationID, *p.CallKey); err != nil {
 				return err
 			}
-			if used {
-				changed = []string{"The same call was made meanwhile, with the same idempotency key."}
+			switch used, err := s.keyUsed(ctx, tx, p.OrganizationID, p.Steps[0].Operation, *p.CallKey, p.CallPrint); {
+			case used, fault.Has(err, fault.KeyReused):
+				changed = []string{"Its idempotency key was used meanwhile."}
 				return errStale
+			case err != nil:
+				return err
 			}
 		}
 		if who.ApprovedBy != "" {

@@ -83,6 +83,7 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 		series.Steps = append(series.Steps, op.SeriesStep{
 			Op:    s.cfg.Catalog.Named(step.Operation),
 			Key:   v.key(i),
+			Keeps: v.CallKey != nil,
 			Fixed: v.literal(i) || !automation.HasPlaceholder(step.Input),
 			Input: func() ([]byte, error) {
 				if i == 0 {
@@ -163,8 +164,13 @@ func (v *Proposal) render(i int, values map[string]any) ([]byte, error) {
 	return automation.Render(v.Steps[i].Input, values)
 }
 
-// key is the idempotency key of a step.
-func (v *Proposal) key(i int) string { return op.ProposalKeys + string(v.ID) + ":" + strconv.Itoa(i) }
+// key is the idempotency key of a step: of an agent's call that waited, its own.
+func (v *Proposal) key(i int) string {
+	if v.CallKey != nil {
+		return *v.CallKey
+	}
+	return op.ProposalKeys + string(v.ID) + ":" + strconv.Itoa(i)
+}
 
 func answerData(a op.Answer) (jsontext.Value, error) {
 	if len(a.Body) == 0 {

@@ -63,7 +63,11 @@ type item struct {
 	Begin    string
 }
 
-type attached struct{ Name, Size, Href, Kind, ID string }
+type attached struct {
+	Name, Size, Href, Kind, ID string
+
+	Gone bool // it is to be left out
+}
 
 const shownMessages = 30
 
@@ -476,6 +480,16 @@ func paper(v *desk.Visit) error {
 	var m message.Message
 	if err := v.Do("messages.get", desk.Fields{"id": ref}, &m); err != nil {
 		return err
+	}
+	if shown := v.R.URL.Query().Get("design"); shown != "" && m.HTML != nil {
+		text := ""
+		if m.Text != nil {
+			text = *m.Text
+		}
+		if shown != design(*m.HTML, text) {
+			said := "This draft was changed a moment ago. Load the page again."
+			return v.Paper(http.StatusOK, nil, &said)
+		}
 	}
 	return v.Paper(http.StatusOK, m.HTML, m.Text)
 }

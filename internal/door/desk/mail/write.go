@@ -175,6 +175,9 @@ func (w *writeData) fill(posted url.Values, ty *typed) {
 			*to = posted.Get(name)
 		}
 	}
+	for i := range w.Files {
+		w.Files[i].Gone = slices.Contains(posted[w.Files[i].Kind+"-gone"], w.Files[i].ID)
+	}
 	w.Note = posted.Get("note") == "yes"
 	w.Error, w.Wrong, w.Focus = ty.whole, ty.wrong, true
 	words := strings.NewReplacer("scheduledAt", "send later", "replyTo", "reply to")
