@@ -176,24 +176,28 @@ func (row *storedRow) expired(lifetime time.Duration, now, leases clock.Time) bo
 // minute at most, so no claim of that age is still held.
 const Expired = "(status IS NOT NULL OR step IS NULL)"
 
+// look finds the key's row, and the time if the row is a claim. A key that is bound
+// needs no row.
+func (k *key) look(ctx context.Context, tx *db.Tx, o *Op) (row storedRow, now clock.Time, err error) {
+	if o.BindsKey != nil {
+		if k.bound, err = o.BindsKey(ctx, tx, k.org, k.value); err != nil || k.bound {
+			return row, now, cmp.Or(err, db.ErrNone)
+		}
+	}
+	row, err = db.One[storedRow](ctx, tx,
+		"SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value)
+	if err == nil && row.Status == nil {
+		now, err = db.Now(ctx, tx)
+	}
+	return row, now, err
+}
+
 // stored looks for the answer that an earlier request left under the key.
 func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, error) {
 	var row storedRow
 	var now clock.Time
 	err := r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if c.op.BindsKey != nil {
-			if k.bound, err = c.op.BindsKey(ctx, tx, k.org, k.value); err != nil || k.bound {
-				return cmp.Or(err, db.ErrNone)
-			}
-		}
-		if row, err = db.One[storedRow](ctx, tx,
-			"SELECT "+storedColumns+
-				" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value); err != nil {
-			return err
-		}
-		if row.Status == nil {
-			now, err = db.Now(ctx, tx)
-		}
+		row, now, err = k.look(ctx, tx, c.op)
 		return err
 	})
 	if errors.Is(err, db.ErrNone) {
@@ -214,20 +218,10 @@ func (r *Runner) HoldKey(ctx context.Context, tx *db.Tx, org id.ID, value string
 // call was, or when one is being made.
 func (r *Runner) KeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value string, print []byte) (bool, error) {
 	k := &key{org: org, value: value, print: [32]byte(print)}
-	if o.BindsKey != nil {
-		if bound, err := o.BindsKey(ctx, tx, org, value); bound || err != nil {
-			return bound, err
-		}
-	}
-	row, err := db.One[storedRow](ctx, tx,
-		"SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", org, value)
+	row, now, err := k.look(ctx, tx, o)
 	if errors.Is(err, db.ErrNone) {
-		return false, nil
+		return k.bound, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	now, err := db.Now(ctx, tx)
 	if err != nil {
 		return false, err
 	}

@@ -252,7 +252,7 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 		if v, err = s.earlier(ctx, tx, a, print[:]); err != nil || v != nil || a.Because == "" || a.Key == "" {
 			return err
 		}
-		used, err := s.keyUsed(ctx, tx, a.Caller.Organization, a.Op.Name, a.Key, print[:])
+		used, err := s.cfg.Runner.KeyUsed(ctx, tx, a.Op, a.Caller.Organization, a.Key, print[:])
 		if used {
 			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
 				"new call.")
@@ -301,11 +301,6 @@ func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposa
 		v.CallKey = &a.Key
 	}
 	return v, stepFault(s.show(ctx, a.Caller, op.Agent, a.RequestID, v), 1)
-}
-
-func (s *Service) keyUsed(ctx context.Context, tx *db.Tx, org id.ID, operation, key string, print []byte) (bool,
-	error) {
-	return s.cfg.Runner.KeyUsed(ctx, tx, s.cfg.Catalog.Named(operation), org, key, print)
 }
 
 // earlier finds the proposal of an equal call, with the same key or the same

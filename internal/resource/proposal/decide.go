@@ -124,7 +124,8 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 			if err := s.cfg.Runner.HoldKey(ctx, tx, p.OrganizationID, *p.CallKey); err != nil {
 				return err
 			}
-			switch used, err := s.keyUsed(ctx, tx, p.OrganizationID, p.Steps[0].Operation, *p.CallKey, p.CallPrint); {
+			o := s.cfg.Catalog.Named(p.Steps[0].Operation)
+			switch used, err := s.cfg.Runner.KeyUsed(ctx, tx, o, p.OrganizationID, *p.CallKey, p.CallPrint); {
 			case used, fault.Has(err, fault.KeyReused):
 				changed = []string{"Its idempotency key was used meanwhile."}
 				return errStale
