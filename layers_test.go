@@ -47,7 +47,7 @@ var layers = [][]string{
 	{"internal/resource/mailhost"},
 	{"internal/resource/message"},
 	{"internal/resource/invoice"},
-	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation"},
+	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation", "internal/resource/guard"},
 	{"internal/resource/proposal"},
 	{"internal/door/desk"},
 	{"internal/door/console"},

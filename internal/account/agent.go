@@ -25,12 +25,26 @@ type Agent struct {
 	Limits      Limits            `json:"limits" doc:"per day"`
 	ToolList    string            `json:"toolList" enum:"all,compact" doc:"which tools its clients are told of"`
 
-	OutsideReadAt *clock.Time `json:"-" db:"outside_read_at"` // when it last read what strangers wrote
+	AgentReading
+}
+
+// AgentReading is what an agent has read of strangers, as the row has it: op.Reading.
+type AgentReading struct {
+	OutsideReadAt  *clock.Time `json:"-" db:"outside_read_at"`
+	GuardThreadID  *id.ID      `json:"-" db:"guard_thread_id"`
+	GuardContactID *id.ID      `json:"-" db:"guard_contact_id"`
+	GuardOthers    bool        `json:"-" db:"guard_others"`
 }
 
 var agents = db.NewTable[Agent]("agents", db.Life{
-	Noun: "agent",
-	Refs: []db.Ref{db.To("business_id", "businesses", db.Keeps)},
+	Noun:      "agent",
+	Strangers: db.NobodyOutside,
+	Refs: []db.Ref{
+		db.To("business_id", "businesses", db.Keeps),
+		db.To("guard_thread_id", "threads", db.Keeps),
+		db.To("guard_contact_id", "contacts", db.Keeps),
+	},
+	Unexported: []string{"guard_thread_id", "guard_contact_id", "guard_others"},
 })
 
 const (

@@ -21,7 +21,8 @@ type Acceptance struct {
 }
 
 var acceptances = db.NewTable[Acceptance]("agreements", db.Life{
-	Noun: "agreement",
+	Noun:      "agreement",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("business_id", "businesses", db.Keeps),
 		db.To("user_id", "users", db.Keeps),

@@ -51,14 +51,9 @@ func (l *Limits) Any() bool {
 		l.DNSChanges != nil
 }
 
-// Guarded reports whether the agent is guarded against strangers' words: by
-// default, one that may propose is.
-func (g *Agent) Guarded() bool {
-	if g.Guard == nil {
-		return g.AskMode == AskPropose
-	}
-	return *g.Guard == "on"
-}
+// Guarded reports whether the agent is guarded against strangers' words: every agent
+// is, unless an owner has switched it off.
+func (g *Agent) Guarded() bool { return g.Guard == nil || *g.Guard == "on" }
 
 // Asks returns what the agent may propose: what needs asking, if it may ask.
 func (g *Agent) Asks() (p op.Permissions) {
@@ -157,11 +152,15 @@ type limitsChange struct {
 
 func (a *Accounts) configureAgent(ctx context.Context, c *op.Call, in agentConfigure) (*Agent, error) {
 	return a.changeAgent(ctx, c, in.ID, "agent.updated", func(g *Agent) (bool, error) {
+		guarded := g.Guarded()
 		changed := op.Apply(g, &struct {
 			AskMode  op.Maybe[string] `json:"askMode"`
 			Guard    op.Opt[string]   `json:"guard"`
 			ToolList op.Maybe[string] `json:"toolList"`
 		}{in.AskMode, in.Guard, in.ToolList})
+		if guarded && !g.Guarded() && c.Door != op.Admin && c.Caller.Role != "owner" {
+			return false, fault.Forbidden.Say("Only an owner switches the guard of an agent off.")
+		}
 		if in.Limits != nil {
 			changed = op.Apply(&g.Limits, in.Limits) || changed
 		}

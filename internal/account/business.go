@@ -102,6 +102,7 @@ func FirstBusiness(ctx context.Context, tx *db.Tx) (id.ID, error) {
 // Businesses is the table of businesses.
 var Businesses = db.NewTable[Business]("businesses", db.Life{
 	Noun:      "business",
+	Strangers: db.NobodyOutside,
 	Refs:      []db.Ref{db.To("logo_file_id", "files")},
 	Permanent: true, // keys and agreements refer to deleted ones
 })

@@ -23,7 +23,7 @@ type Card struct {
 	ProviderCustomer *string `json:"-" db:"provider_customer"`
 }
 
-var cards = db.NewTable[Card]("payment_methods", db.Life{Noun: "payment method"})
+var cards = db.NewTable[Card]("payment_methods", db.Life{Noun: "payment method", Strangers: db.NobodyOutside})
 
 // sandboxCards are the cards of the built-in payment provider, with their last
 // four digits. The name says what happens when a card is charged.

@@ -17,6 +17,8 @@ type Colleague struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
 	Role  string `json:"role" enum:"owner,admin,member"`
+
+	op.OwnWords
 }
 
 func colleagueOperations() []*op.Op {

@@ -56,8 +56,9 @@ type NewInvite struct {
 }
 
 var invites = db.NewTable[Invite]("invites", db.Life{
-	Noun: "invitation",
-	Refs: []db.Ref{db.To("invited_by_user_id", "users", db.Keeps)},
+	Noun:      "invitation",
+	Strangers: db.NobodyOutside,
+	Refs:      []db.Ref{db.To("invited_by_user_id", "users", db.Keeps)},
 })
 
 func (a *Accounts) inviteOperations() []*op.Op {

@@ -35,7 +35,8 @@ type NewKey struct {
 }
 
 var keys = db.NewTable[Key]("api_keys", db.Life{
-	Noun: "API key",
+	Noun:      "API key",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("business_id", "businesses", db.Keeps),
 		db.To("created_by_user_id", "users", db.Keeps),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -56,10 +55,18 @@ type makerRow struct {
 	Paused      bool              `db:"paused"`
 	Guard       *string           `db:"guard"`
 	Limits      *Limits           `db:"limits"`
-	OutsideRead *clock.Time       `db:"outside_read_at"`
-	Agreed      bool              `db:"agreed"`
-	Domains     bool              `db:"domains"`
+	AgentReading
+	Agreed  bool `db:"agreed"`
+	Domains bool `db:"domains"`
 }
+
+// readingOf are the columns of what an agent has read, and noReading those of anybody else.
+const (
+	readingOf = `a.outside_read_at AS outside_read_at, a.guard_thread_id AS guard_thread_id, ` +
+		`a.guard_contact_id AS guard_contact_id, a.guard_others AS guard_others, `
+	noReading = `NULL AS outside_read_at, NULL AS guard_thread_id, NULL AS guard_contact_id, ` +
+		`FALSE AS guard_others, `
+)
 
 // agreedTo are the columns for both agreements of the business b.
 const agreedTo = `
@@ -88,8 +95,7 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	row, err := a.makerRow(ctx, org, maker, `
 		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role,
 			a.permissions AS permissions, a.ask_mode AS ask_mode, o.agents_paused_at IS NOT NULL AS paused,
-			a.guard AS guard, a.limits AS limits, a.outside_read_at AS outside_read_at, `+
-		agreedTo+`
+			a.guard AS guard, a.limits AS limits, `+readingOf+agreedTo+`
 		FROM agents a
 		JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL
 		JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
@@ -106,7 +112,7 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	if row.Paused {
 		return nil, AgentsPaused.New()
 	}
-	g := Agent{Permissions: row.Permissions, AskMode: row.AskMode, Guard: row.Guard, OutsideReadAt: row.OutsideRead}
+	g := Agent{Permissions: row.Permissions, AskMode: row.AskMode, Guard: row.Guard, AgentReading: row.AgentReading}
 	g.ID, g.Limits = maker, *row.Limits
 	l := row.login(a, org, maker, op.AgentActor, g.Allowed())
 	l.Caller.Asks = g.Asks()
@@ -121,14 +127,14 @@ const (
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
 	memberOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
 		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
-		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `
+		`NULL AS guard, NULL AS limits, ` + noReading + agreedTo + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
 		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
 	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
 		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
-		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `
+		`NULL AS guard, NULL AS limits, ` + noReading + agreedTo + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
 )

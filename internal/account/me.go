@@ -24,6 +24,8 @@ type Me struct {
 	Now          clock.Time     `json:"now" doc:"the service's clock"`
 	Limits       *MeLimits      `json:"limits" doc:"an agent's allowance; null for others, whose headers tell it"`
 	Daily        *Daily         `json:"daily" doc:"an agent's limits per day and what it has used; null for others"`
+
+	op.OwnWords
 }
 
 // MeLimits is what is left of the organization's allowance of tool calls.

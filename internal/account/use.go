@@ -2,7 +2,7 @@ package account
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -113,32 +113,58 @@ func Reserve(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time, more 
 	return nil
 }
 
-// ReadOutside notes that an agent has read what strangers wrote. Once a minute is
-// enough.
-func (a *Accounts) ReadOutside(ctx context.Context, c *op.Caller) error {
-	if c.Agent == "" {
-		return fmt.Errorf("account: no agent read this")
-	}
-	now := a.clock.Now()
-	if c.OutsideReadAt > now.Add(-time.Minute) {
-		return nil
-	}
-	return a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "UPDATE agents SET outside_read_at = $3 WHERE organization_id = $1 AND id = $2",
-			c.Organization, c.Agent, now)
-		return err
-	})
-}
-
 // GuardTime is how long strangers' words count after they were read.
 const GuardTime = 30 * time.Minute
 
-// meters fills in what decides whether a caller's effects are counted.
+// SetReading keeps what an agent has read of strangers.
+func SetReading(ctx context.Context, tx *db.Tx, org, agent id.ID, r op.Reading) error {
+	_, err := db.Exec(ctx, tx, `
+		UPDATE agents SET outside_read_at = $3, guard_thread_id = $4, guard_contact_id = $5, guard_others = $6
+		WHERE organization_id = $1 AND id = $2`, org, agent, r.At, op.Named(r.Thread), op.Named(r.Contact), r.Others)
+	return err
+}
+
+// Meter fills in on whose account a caller acts, and what the agent has read: everything
+// an agent does is counted.
 func (g *Agent) Meter(c *op.Caller, now clock.Time) {
-	c.Agent = g.ID
+	c.Agent, c.Metered = g.ID, true
+	c.Reading = g.Reading()
+	c.External = c.Reading.At > now.Add(-GuardTime)
+	c.Guarded = c.External && g.Guarded()
+}
+
+// Reading is what the agent has read of strangers.
+func (g *AgentReading) Reading() (r op.Reading) {
 	if g.OutsideReadAt != nil {
-		c.OutsideReadAt = *g.OutsideReadAt
+		r = op.Reading{At: *g.OutsideReadAt, Others: g.GuardOthers}
 	}
-	c.Guarded = g.Guarded() && g.OutsideReadAt != nil && *g.OutsideReadAt > now.Add(-GuardTime)
-	c.Metered = c.Guarded || g.Limits.Any()
+	if g.GuardThreadID != nil {
+		r.Thread = *g.GuardThreadID
+	}
+	if g.GuardContactID != nil {
+		r.Contact = *g.GuardContactID
+	}
+	return r
+}
+
+// OnAccountOf has a caller act on an agent's account: the agent's limits count, and its
+// guard holds while it is on, or where the caller hands on strangers' words. An agent
+// that is gone keeps its account.
+func (a *Accounts) OnAccountOf(ctx context.Context, c *op.Caller, agent id.ID) error {
+	var g Agent
+	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		g, err = db.One[Agent](ctx, tx, "SELECT "+agents.Columns()+
+			" FROM agents WHERE organization_id = $1 AND id = $2", c.Organization, agent)
+		return err
+	})
+	if errors.Is(err, db.ErrNone) { // it moved to another organization
+		g = Agent{Record: op.Record{ID: agent}}
+	} else if err != nil {
+		return err
+	}
+	external := c.External
+	g.Meter(c, a.clock.Now())
+	c.External = c.External || external
+	c.Guarded = c.External && g.Guarded()
+	return nil
 }

@@ -38,6 +38,7 @@ import (
 	"frontdesk/internal/resource/automation"
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/guard"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
@@ -385,7 +386,7 @@ func (a *App) openAgents() {
 		Allowances:  s.AgentLimit.ByPlan(),
 		Backstop:    s.AgentLimit.Transport,
 		Propose:     a.propose,
-		ReadOutside: a.Accounts.ReadOutside,
+		Note:        (&guard.Guard{DB: a.DB, Clock: a.Clock}).Note,
 		Seal:        a.seal,
 		Toolsets:    toolsets,
 		Daily:       daily,

@@ -79,5 +79,5 @@ func (a *App) propose(ctx context.Context, ask mcp.Ask) (*mcp.Asked, error) {
 	}
 	body, err := v.Answer()
 	return &mcp.Asked{Proposal: v.ID, New: made, Waiting: v.Status == proposal.Pending, URL: v.ApprovalURL,
-		Summary: v.Summary(), Body: body}, err
+		Summary: v.Summary(), Body: body, Sight: v.Sight()}, err
 }

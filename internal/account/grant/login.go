@@ -52,7 +52,7 @@ type loginRow struct {
 	Guard       *string           `db:"guard"`
 	Limits      account.Limits    `db:"limits"`
 	ToolList    string            `db:"tool_list"`
-	OutsideRead *clock.Time       `db:"outside_read_at"`
+	account.AgentReading
 }
 
 // Lookup finds the caller behind an access token. It runs for every request, in
@@ -87,7 +87,8 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id), a.ask_mode,
 				o.agents_paused_at IS NOT NULL,
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url),
-				a.guard, a.limits, a.tool_list, a.outside_read_at
+				a.guard, a.limits, a.tool_list, a.outside_read_at, a.guard_thread_id, a.guard_contact_id,
+				a.guard_others
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
 				JOIN businesses b ON b.id = a.business_id JOIN organizations o ON o.id = g.organization_id
 			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:],
@@ -115,7 +116,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 	}
 	g.note(v.Grant, now)
 	agent := account.Agent{Permissions: v.Permissions, AskMode: v.AskMode, Guard: v.Guard, Limits: v.Limits,
-		OutsideReadAt: v.OutsideRead}
+		AgentReading: v.AgentReading}
 	agent.ID = v.Agent
 	l := &Login{
 		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business,

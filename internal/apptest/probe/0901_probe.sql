@@ -7,6 +7,7 @@ CREATE TABLE probe_boxes (
   created_at TIME NOT NULL,
   updated_at TIME NOT NULL,
   deleted_at TIME,
+  external BOOL NOT NULL DEFAULT FALSE,
   name TEXT NOT NULL,
   capacity INT NOT NULL
 );
@@ -17,6 +18,7 @@ CREATE TABLE probe_items (
   created_at TIME NOT NULL,
   updated_at TIME NOT NULL,
   deleted_at TIME,
+  external BOOL NOT NULL DEFAULT FALSE,
   box_id ID NOT NULL REFERENCES probe_boxes (id),
   number INT NOT NULL,
   amount INT NOT NULL,
@@ -30,6 +32,7 @@ CREATE TABLE probe_charges (
   created_at TIME NOT NULL,
   updated_at TIME NOT NULL,
   deleted_at TIME,
+  external BOOL NOT NULL DEFAULT FALSE,
   attempt ID NOT NULL,
   amount INT NOT NULL
 );

@@ -60,9 +60,10 @@ type Charge struct {
 }
 
 var (
-	boxes   = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box"})
-	items   = op.NewNested[Item]("probe_items", db.Life{Noun: "item", Parent: db.To("box_id", "probe_boxes")})
-	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge"})
+	boxes = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box", Strangers: db.NobodyOutside})
+	items = op.NewNested[Item]("probe_items", db.Life{Noun: "item", Strangers: db.NobodyOutside,
+		Parent: db.To("box_id", "probe_boxes")})
+	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge", Strangers: db.NobodyOutside})
 )
 
 // Operations lists the probe's operations.

@@ -32,6 +32,7 @@ type Asked struct {
 	URL      string // where a person decides
 	Summary  string
 	Body     []byte // what the model reads
+	Sight    op.Sight
 }
 
 // because is why a person may allow what was refused, or nothing.

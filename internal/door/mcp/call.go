@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -144,10 +143,6 @@ func (l listing) MarshalJSON() ([]byte, error) {
 	return slices.Concat(before, []byte(empty), l.place, []byte(`]`), after), nil
 }
 
-// received finds a message that somebody outside wrote, wherever an answer has it:
-// as it is, in an event, in a step's result, or in a text that is JSON itself.
-var received = regexp.MustCompile(`direction\\*": ?\\*"inbound`)
-
 // call runs a tool. A refused operation is a result, which the model can read
 // and act upon.
 func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -165,15 +160,16 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 		body = []byte("{}") // 204: done, without content
 	}
 	// What strangers wrote is marked, and noted before the model reads it.
-	outside := t.op.Strangers != "" && bytes.Contains(body, []byte(t.op.Strangers)) || received.Match(body)
-	if outside {
-		if err := d.ReadOutside(ctx, askerOf(r).login.Caller); err != nil {
-			return d.refusal(ctx, t, request, err), nil
-		}
+	sight := a.Sight
+	if asked != nil {
+		sight = asked.Sight
+	}
+	if err := d.Note(ctx, askerOf(r).login.Caller, sight); err != nil {
+		return d.refusal(ctx, t, request, err), nil
 	}
 	if asked != nil {
 		out, err := d.pending(t, r, asked)
-		return marked(out, outside), err
+		return marked(out, sight.External), err
 	}
 	// A refusal that is bound to its key comes back as an answer.
 	out := &sdk.CallToolResult{IsError: a.Status >= http.StatusBadRequest,
@@ -181,7 +177,7 @@ func (d *Door) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (*sdk.
 	if a.Replay {
 		out.Meta = sdk.Meta{"idempotencyReplay": true}
 	}
-	return marked(out, outside), nil
+	return marked(out, sight.External), nil
 }
 
 // marked says of a result that somebody outside wrote some of it.

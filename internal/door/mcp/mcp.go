@@ -57,8 +57,8 @@ type Door struct {
 	Allowances map[string]int
 	// Propose has a person decide a call that the agent may not make alone.
 	Propose func(context.Context, Ask) (*Asked, error)
-	// ReadOutside notes that an agent has read what strangers wrote.
-	ReadOutside func(context.Context, *op.Caller) error
+	// Note keeps what an answer shows an agent, for the guard.
+	Note func(context.Context, *op.Caller, op.Sight) error
 	// Seal binds the state of a call that a client is to repeat.
 	Seal op.Sealer
 	// Backstop is HTTP requests per minute, for each user and client.

@@ -89,6 +89,7 @@ type Tx struct {
 	former   []former
 	latest   clock.Time // the last change of the rows that were locked
 	guard    *guard
+	author   Author
 	trace    *Trace // nil unless somebody follows what the transaction does
 }
 

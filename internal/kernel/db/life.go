@@ -40,6 +40,18 @@ type Life struct {
 	// Expire removes rows by their age.
 	Expire Expiry
 
+	// Somebody says that a row is a person or company the house deals with, or a
+	// conversation with them: what is told of one is not meant for another.
+	Somebody bool
+
+	// Strangers are the columns that people outside the house can fill, as the house
+	// can: the subject of a mail, the name of its attachment. NobodyOutside where there
+	// are none. A row whose type has the common fields must say so.
+	Strangers []string
+	// Answered are the columns that only the outside fills: what another server
+	// answered.
+	Answered []string
+
 	// Erase is what erasing a person does to a row that names them.
 	Erase Erase
 

@@ -31,6 +31,9 @@ type Table[T any] struct {
 	saved      []int // the fields that save binds
 	seq        int   // the field that holds seq, or -1
 	searchable bool
+	external   int   // the field that holds the mark of strangers' words, or -1
+	strangers  []int // the fields that strangers can fill, as the house can
+	answered   []int // and those that nobody else fills
 }
 
 // NewTable declares a table and its life. It panics on an unsuitable row type, so
@@ -53,7 +56,11 @@ func NewTable[T any](name string, life Life) *Table[T] {
 		case "id", "organization_id", "created_at", "deleted_at":
 		default:
 			t.saved = append(t.saved, i)
-			sets = append(sets, f.column+" = $"+strconv.Itoa(len(t.saved)))
+			set := f.column + " = $" + strconv.Itoa(len(t.saved))
+			if f.column == externalColumn {
+				set = f.column + " = (" + f.column + " OR $" + strconv.Itoa(len(t.saved)) + ")"
+			}
+			sets = append(sets, set)
 		}
 	}
 	for _, c := range []string{"id", "organization_id", "created_at", "updated_at", "deleted_at"} {
@@ -61,6 +68,7 @@ func NewTable[T any](name string, life Life) *Table[T] {
 			panic(fmt.Sprintf("db: table %s: %T has no column %s", name, *new(T), c))
 		}
 	}
+	t.declareExternal(at)
 	n := len(t.saved)
 	t.saved = append(t.saved, at["organization_id"], at["id"])
 	t.columns = strings.Join(columns, ", ")
@@ -100,6 +108,7 @@ func (t *Table[T]) args(row *T, fields []int) []any {
 
 // Insert adds the row, and fills in its seq where it has one.
 func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
+	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
 	if t.seq < 0 {
 		_, err := tx.exec(ctx, t.insert, t.args(row, t.inserted))
@@ -117,6 +126,7 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 // did. The index itself decides, without a lookup before: two callers may try at
 // once, and a conflict would end a PostgreSQL transaction.
 func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
+	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
 	insert := t.insert + " ON CONFLICT DO NOTHING"
 	if t.seq < 0 {
@@ -144,6 +154,7 @@ func (t *Table[T]) setSeq(row *T, seq int64) {
 
 // Save writes the whole row back. The caller has locked its root.
 func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
+	t.markExternal(tx, row)
 	t.moveOn(tx, row)
 	n, err := tx.exec(ctx, t.save, t.args(row, t.saved))
 	if err == nil && n == 0 {

@@ -38,6 +38,11 @@ type Event struct {
 	Proposal   *id.ID `db:"proposal_id"`
 	ApprovedBy *id.ID `db:"approved_by"`
 
+	// the agent on whose account it happened, though an automation may have done it; null for nobody's
+	Agent *id.ID `db:"agent_id"`
+	// External says that strangers wrote some of what it tells.
+	External bool `db:"external"`
+
 	ID  id.ID `db:"id"`  // given by Append
 	Seq int64 `db:"seq"` // given by the database
 }
@@ -62,9 +67,10 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 		chain = e.Chain
 	}
 	e.At = tx.NotBefore(e.At)
+	e.External = e.External || tx.Author() == db.Stranger
 	tx.Tell(e)
 	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID,
-		e.Door, e.RequestID, e.Data, chain, e.Previous, e.Proposal, e.ApprovedBy}
+		e.Door, e.RequestID, e.Data, chain, e.Previous, e.Proposal, e.ApprovedBy, e.Agent, e.External}
 	row, err := insert(ctx, tx, args)
 	if err != nil || !row.Heard {
 		return err
@@ -75,8 +81,8 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 const (
 	insertText = `
 		INSERT INTO events (organization_id, type, id, created_at, resource_type, resource_id, actor_kind,
-			actor_id, door, request_id, data, chain, previous, proposal_id, approved_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+			actor_id, door, request_id, data, chain, previous, proposal_id, approved_by, agent_id, external)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 	heardText = `EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = $2)
 		OR EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = '*')`
 )

@@ -123,7 +123,7 @@ func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut
 
 // columns are those of an Event.
 const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, " +
-	"previous, chain, proposal_id, approved_by, id, seq"
+	"previous, chain, proposal_id, approved_by, agent_id, external, id, seq"
 
 // BySeq reads an event by its place in the log.
 func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {

@@ -124,6 +124,8 @@ type BatchResult struct {
 	Status int            `json:"status"`
 	Data   jsontext.Value `json:"data,omitzero" doc:"the row, as GET returns it"`
 	Error  jsontext.Value `json:"error,omitzero" kinds:"object" doc:"why nothing was done with it"`
+
+	Mark
 }
 
 // Prepare reads the rows, before the transaction.
@@ -282,5 +284,5 @@ func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 			e.text = data
 		}
 	}
-	return BatchResult{Status: r.op.Status, Data: data}, err
+	return BatchResult{Status: r.op.Status, Data: data, Mark: Mark{IsExternal(v)}}, err
 }

@@ -119,11 +119,12 @@ func (c *Call) Cause() event.Event {
 // CauseOf is the same for a caller who called no operation.
 func CauseOf(c *Caller, d Door, now clock.Time, requestID string) event.Event {
 	return event.Event{Organization: c.Organization, At: now, ActorKind: string(c.Kind), ActorID: c.ActorID(),
-		Door: d.String(), RequestID: requestID, Chain: c.Chain, Proposal: named(c.Proposal),
-		ApprovedBy: named(c.ApprovedBy)}
+		Door: d.String(), RequestID: requestID, Chain: c.Chain, Proposal: Named(c.Proposal),
+		ApprovedBy: Named(c.ApprovedBy), Agent: Named(c.Agent), External: c.External}
 }
 
-func named(v id.ID) *id.ID {
+// Named is an id as a row keeps it: nil for none.
+func Named(v id.ID) *id.ID {
 	if v == "" {
 		return nil
 	}
@@ -157,6 +158,7 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 		about := c.Cause()
 		about.Organization, about.Type, about.ResourceID = e.org, e.kind, e.id
 		about.Data, about.Previous = text, was
+		about.External = about.External || c.op.Public || IsExternal(e.data)
 		if err := c.runner.Events.Append(ctx, c.Tx, about); err != nil {
 			return err
 		}
@@ -170,6 +172,7 @@ type Answer struct {
 	Body    []byte // nil for 204
 	Replay  bool   // an earlier request's answer, kept under the idempotency key
 	Content *Content
+	Sight   Sight
 }
 
 // stable writes maps in the order of their keys.

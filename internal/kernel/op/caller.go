@@ -76,10 +76,14 @@ type Caller struct {
 	// Agent is on whose account the caller's effects are counted, and Metered whether
 	// they are: it has limits, or is guarded because it has just read what strangers
 	// wrote.
-	Agent         id.ID
-	Metered       bool
-	Guarded       bool
-	OutsideReadAt clock.Time
+	Agent   id.ID
+	Metered bool
+	Guarded bool
+	// Reading is what the agent has last read of strangers.
+	Reading Reading
+	// External says that the caller hands on what strangers wrote: an automation that
+	// works with it, or an agent that has just read it.
+	External bool
 
 	// Proposal is what is being carried out, and ApprovedBy the person who decided;
 	// empty for any other call.
@@ -93,6 +97,14 @@ type Caller struct {
 	Agreements []string
 	// AgreementURL is the page where agreements are accepted.
 	AgreementURL string
+}
+
+// Reading is what an agent has read of strangers' words. The guard goes by it.
+type Reading struct {
+	At      clock.Time // when it last did; zero for never
+	Thread  id.ID      // the only conversation it has read, or none
+	Contact id.ID      // whom that is with, if the house knows them
+	Others  bool       // it has read of others since
 }
 
 // What an agent is refused with although it is allowed the operation: a person can

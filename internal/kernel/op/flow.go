@@ -100,6 +100,7 @@ func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error
 	}
 	return c.runner.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		c.Tx, c.emits = tx, c.emits[:0]
+		tx.WrittenBy(c.author())
 		defer func() { c.Tx = nil }()
 		c.follow()
 		if c.claim != nil {
@@ -156,7 +157,7 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		if c.answer != nil {
 			return *c.answer, nil
 		}
-		a, err := o.answer(out)
+		a, err := c.answered(out)
 		a.Status = cmp.Or(c.status, a.Status)
 		return a, err
 	}
@@ -301,7 +302,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 		}
 		if e := r.DB.Write(ctx, func(ctx context.Context,
 			tx *db.Tx) error {
-			return m.settle(ctx, tx, f.Status, body, false)
+			return m.settle(ctx, tx, Answer{Status: f.Status, Body: body}, false)
 		}); e != nil {
 			return Answer{}, e
 		}
@@ -348,11 +349,11 @@ func (m *claim) lease(ctx context.Context, tx *db.Tx, until clock.Time) error {
 }
 
 // settle turns the claim into the answer that the key replays.
-func (m *claim) settle(ctx context.Context, tx *db.Tx, status int, body []byte, sealed bool) error {
+func (m *claim) settle(ctx context.Context, tx *db.Tx, a Answer, sealed bool) error {
 	n, err := db.Exec(ctx, tx, `
-		UPDATE idempotency SET status = $4, body = $5, sealed = $6, step = NULL, lease_until = NULL
+		UPDATE idempotency SET status = $4, body = $5, sealed = $6, external = $7, step = NULL, lease_until = NULL
 		WHERE organization_id = $1 AND key = $2 AND fence = $3 AND status IS NULL`,
-		m.key.org, m.key.value, m.fence, status, body, sealed)
+		m.key.org, m.key.value, m.fence, a.Status, a.Body, sealed, a.Sight.External)
 	return fenced(n, err)
 }
 

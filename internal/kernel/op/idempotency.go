@@ -158,9 +158,10 @@ type storedRow struct {
 	CreatedAt   clock.Time  `db:"created_at"`
 	LeaseUntil  *clock.Time `db:"lease_until"`
 	Begun       bool        `db:"begun"` // a Flow saved what it is about to do
+	External    bool        `db:"external"`
 }
 
-const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun"
+const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun, external"
 
 // expired reports whether the key is free for another request: its answer is past
 // its lifetime, or its claimer died that long ago before anything happened. An
@@ -253,7 +254,9 @@ func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer,
 	if *row.Status == http.StatusNoContent {
 		body = nil
 	}
-	return Answer{Status: *row.Status, Body: body, Replay: true}, true, nil
+	// Nobody knows any more whom it tells of.
+	return Answer{Status: *row.Status, Body: body, Replay: true, Sight: Sight{External: row.External, Opaque: true}},
+		true, nil
 }
 
 // begin takes the key for a Write. On PostgreSQL it uses a lock that ends with the
@@ -292,15 +295,16 @@ func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 		}
 	}
 	if c.claim != nil {
-		return c.claim.settle(ctx, c.Tx, a.Status, body, c.op.Secret)
+		a.Body = body
+		return c.claim.settle(ctx, c.Tx, a, c.op.Secret)
 	}
 	insert := func() (int64, error) {
 		return db.Exec(ctx, c.Tx, `
 			INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at,
-				fence)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)
+				fence, external)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)
 			ON CONFLICT (organization_id, key) DO NOTHING`, k.org, k.value, c.op.Name, k.print[:],
-			a.Status, body, c.op.Secret, c.Now)
+			a.Status, body, c.op.Secret, c.Now, a.Sight.External)
 	}
 	n, err := insert()
 	if err == nil && n == 0 {

@@ -46,7 +46,6 @@ type Spec struct {
 	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
 	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
 	Immediate   bool      // of an order, which answers 202: it may also be done at once, and answer 200
-	Strangers   string    // an answer with this holds strangers' words, as one with a received message does
 	Rehearses   bool      // a Flow that does nothing outside while Call.Rehearsing
 
 	Media string // the type of what a Bytes operation answers; by default any
@@ -75,6 +74,7 @@ type Op struct {
 	shape    shape
 	in, out  *node
 	list     bool // the output is a List of out
+	rows     bool // the output is a row, or rows
 	nothing  bool // the output is Nothing
 	pathOf   []*prop
 	queryOf  []*prop
@@ -170,6 +170,7 @@ func newOp(s Spec, sh shape, in, out reflect.Type) *Op {
 		panic("the input must be a struct")
 	}
 	o.out = compileOut(o, out)
+	o.checkMarked(out)
 	o.version = !o.list && o.out != nil && o.out.props["updatedAt"] != nil
 	o.origins()
 	o.checkReferences()

@@ -17,6 +17,10 @@ type Record struct {
 	UpdatedAt      clock.Time  `json:"updatedAt"`
 	DeletedAt      *clock.Time `json:"deletedAt"`
 	OrganizationID id.ID       `json:"organizationId"`
+
+	// External says that somebody outside the house wrote some of the row. The table
+	// sets it (db.Life.Strangers), and it is never taken back.
+	External bool `json:"-" db:"external"`
 }
 
 // RowID is the row's id, whatever else the row is.

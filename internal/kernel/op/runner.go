@@ -306,17 +306,18 @@ func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		return r.secondLook(ctx, c, k, err)
 	}
 	if k == nil {
-		return o.answer(out)
+		return c.answered(out)
 	}
 	return r.once(ctx, c, k, func(context.Context) (any, error) { return out, nil })
 }
 
-func (o *Op) answer(out any) (Answer, error) {
+// answered is the answer of a call that nothing is kept of.
+func (c *Call) answered(out any) (Answer, error) {
 	if content, ok := out.(*Content); ok {
-		return Answer{Status: o.Status, Content: content}, nil
+		return Answer{Status: c.op.Status, Content: content}, nil
 	}
-	body, _, err := o.encode(out)
-	return Answer{Status: o.Status, Body: body}, err
+	body, _, err := c.op.encode(out)
+	return Answer{Status: c.op.Status, Body: body, Sight: c.sight(out)}, err
 }
 
 // commit runs fn in one write transaction together with its events and, under
@@ -328,6 +329,7 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 		// It may be run again, and may have moved to another organization.
 		c.Org, c.Caller = org, caller
 		c.Tx, c.emits, c.replay, c.status = tx, c.emits[:0], false, c.op.Status
+		tx.WrittenBy(c.author())
 		defer func() { c.Tx = nil }()
 		c.follow()
 		if k != nil {
@@ -354,7 +356,7 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 		if err := c.count(ctx); err != nil {
 			return err
 		}
-		a = Answer{Status: c.status, Body: body, Replay: c.replay}
+		a = Answer{Status: c.status, Body: body, Replay: c.replay, Sight: c.sight(out)}
 		if k != nil && !c.replay {
 			return k.finish(ctx, c, a)
 		}

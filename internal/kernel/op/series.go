@@ -210,6 +210,7 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 		return Answer{}, err
 	}
 	tx.NextStep()
+	tx.WrittenBy(c.author())
 	out, err := o.call(ctx, c, in, nil)
 	if err != nil {
 		return Answer{}, err
@@ -224,7 +225,7 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 	if err := c.count(ctx); err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Status: c.status, Body: body, Replay: c.replay}
+	a := Answer{Status: c.status, Body: body, Replay: c.replay, Sight: c.sight(out)}
 	if step.Keeps && o.shape == writeShape && !rehearse && !c.replay {
 		k := &key{org: c.Org, value: step.Key, print: o.Fingerprint(text)}
 		if err := k.finish(ctx, c, a); errors.Is(err, errStored) {

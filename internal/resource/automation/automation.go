@@ -48,7 +48,8 @@ type Maker struct {
 }
 
 var automations = db.NewTable[Automation]("automations", db.Life{
-	Noun: "automation",
+	Noun:      "automation",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("maker_id", "", db.Keeps),
 		db.To("maker_user_id", "users", db.Keeps),

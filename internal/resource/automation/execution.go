@@ -48,6 +48,7 @@ type Execution struct {
 	AdmittedAt *clock.Time                `json:"-" db:"admitted_at"`
 	Run        int                        `json:"-" db:"run"`
 	KeyEpoch   int                        `json:"-" db:"key_epoch"`
+	AgentID    *id.ID                     `json:"-" db:"agent_id"` // on whose account it runs
 }
 
 // StepRun is one step of an execution and its outcome.
@@ -86,8 +87,9 @@ func planOf(v *Automation) *plan {
 
 var executions = op.NewNested[Execution]("automation_executions", db.Life{
 	Noun:      "automation execution",
+	Strangers: db.NobodyOutside,
 	Parent:    db.To("automation_id", "automations", db.Keeps), // executions have their own retention
-	Refs:      []db.Ref{db.To("event_id", "events", db.Keeps)},
+	Refs:      []db.Ref{db.To("event_id", "events", db.Keeps), db.To("agent_id", "agents", db.Keeps)},
 	Permanent: true,
 	// An execution that has not ended is canceled: it has nothing left to work
 	// with.
@@ -307,6 +309,7 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 		return nil, Paused.New()
 	}
 	e.prepareRetry(v)
+	e.AgentID = op.Named(c.Caller.Agent) // whoever retries it answers for it
 	// A retry by an automation also continues the chain that led to that
 	// automation.
 	for _, led := range c.Caller.Chain {

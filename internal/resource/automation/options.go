@@ -16,6 +16,8 @@ type AutomationOptions struct {
 	Events       []EventOption     `json:"events" max:"-1" doc:"what a trigger can name"`
 	Operations   []OperationOption `json:"operations" max:"-1" doc:"what a step can call"`
 	Placeholders []Placeholder     `json:"placeholders" doc:"how a step's input names values"`
+
+	op.OwnWords
 }
 
 // EventOption is an event that an automation can listen to.

@@ -30,6 +30,8 @@ type RehearsedRun struct {
 	Runs         bool            `json:"runs" doc:"whether the condition holds"`
 	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the condition could not be evaluated"`
 	Steps        []RehearsedStep `json:"steps"`
+
+	op.Mark
 }
 
 // RehearsedStep is a step with the values that can be known.
@@ -94,6 +96,7 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 	out = &RehearsedRun{Runs: true, Steps: []RehearsedStep{}}
 	if ev != nil {
 		out.EventID, out.EventType, out.CreatedAt = &ev.ID, &ev.Type, &ev.At
+		out.External = ev.External
 	}
 	if v.Condition != nil {
 		c, issue := compile(*v.Condition)

@@ -44,6 +44,8 @@ type Steps interface {
 // may no longer act.
 type Makers interface {
 	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
+	// OnAccountOf has a caller act on an agent's account.
+	OnAccountOf(ctx context.Context, c *op.Caller, agent id.ID) error
 }
 
 // Config is what automations need. All of it is required.

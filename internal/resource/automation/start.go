@@ -28,6 +28,7 @@ type cause struct {
 	event   *event.Event
 	input   jsontext.Value
 	chain   []id.ID // the automations that led to it
+	agent   *id.ID  // on whose account it runs; nil for nobody's
 }
 
 // start begins an execution in the transaction of its cause. Most conditions
@@ -37,12 +38,12 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	now := s.clock.Now()
 	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID},
 		AutomationID: v.ID, Status: queued,
-		Trigger: why.trigger, Input: why.input, Steps: []StepRun{}, Chain: append(slices.Clone(why.chain), v.ID)}
+		Trigger: why.trigger, Input: why.input, Steps: []StepRun{}, Chain: append(slices.Clone(why.chain), v.ID), AgentID: why.agent}
 	if len(e.Input) == 0 {
 		e.Input = jsontext.Value("{}")
 	}
 	if why.event != nil {
-		e.EventID, e.EventType = &why.event.ID, &why.event.Type
+		e.EventID, e.EventType, e.External = &why.event.ID, &why.event.Type, why.event.External
 	}
 	stopped := loopIssue(why.chain, v.ID)
 	if stopped != "" {
@@ -118,7 +119,7 @@ func (s *Service) emitFailure(ctx context.Context, tx *db.Tx, e *Execution) erro
 	return s.events.Append(ctx, tx, event.Event{Organization: e.OrganizationID, At: e.UpdatedAt, Type: FailedEvent,
 		ResourceID: e.ID,
 		ActorKind:  string(op.AutomationActor), ActorID: &e.AutomationID, Door: op.Automation.String(),
-		RequestID: string(e.ID), Data: data, Chain: e.Chain})
+		RequestID: string(e.ID), Data: data, Chain: e.Chain, Agent: e.AgentID, External: e.External})
 }
 
 // FailedEvent reports that an execution failed.
@@ -133,7 +134,7 @@ func (s *Service) startForEvent(ctx context.Context, tx *db.Tx, e event.Event, l
 	if err != nil || v.Status != active {
 		return err
 	}
-	_, err = s.start(ctx, tx, v, cause{trigger: onEvent, event: &e, chain: e.Chain})
+	_, err = s.start(ctx, tx, v, cause{trigger: onEvent, event: &e, chain: e.Chain, agent: e.Agent})
 	return err
 }
 
@@ -195,7 +196,7 @@ func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRu
 	if v.Status == paused {
 		return nil, Paused.New()
 	}
-	why := cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain}
+	why := cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain, agent: op.Named(c.Caller.Agent)}
 	if in.EventID != nil {
 		if why.event, err = s.namedEvent(ctx, c, v, *in.EventID); err != nil {
 			return nil, err

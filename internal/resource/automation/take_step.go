@@ -204,6 +204,7 @@ func (t *run) done(i int, step *Step, answer op.Answer) error {
 		}
 		run := &e.Steps[i]
 		run.Error, run.CompletedAt, run.OutputOmitted = nil, &now, !shown
+		e.External = e.External || answer.Sight.External // what follows may use it
 		switch {
 		case shown:
 			run.Output = &data
@@ -244,6 +245,12 @@ func (t *run) caller(ctx context.Context) (*op.Caller, error) {
 	maker := *found
 	maker.Kind, maker.ID, maker.Role, maker.Chain = op.AutomationActor, t.e.AutomationID, "", slices.Clone(t.e.Chain)
 	maker.Permissions &= op.FromCells(p.Allowed)
+	maker.External = maker.External || t.e.External
+	if t.e.AgentID != nil {
+		if err := t.service.makers.OnAccountOf(ctx, &maker, *t.e.AgentID); err != nil {
+			return nil, err
+		}
+	}
 	if t.e.EventType != nil {
 		if err := t.service.catalog.PermitHearing(maker.Permissions, *t.e.EventType); err != nil {
 			return nil, err

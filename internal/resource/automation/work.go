@@ -132,22 +132,77 @@ func (t *run) load(ctx context.Context, args execute) (job.Outcome, error) {
 
 // admit decides whether a waiting execution runs, and for whom.
 func (t *run) admit(ctx context.Context) (job.Outcome, error) {
-	if t.e.AdmittedAt == nil && t.e.StartedAt == nil && t.e.Plan.Condition != nil {
-		c, issue := compile(*t.e.Plan.Condition)
-		holds := false
-		if issue == "" {
-			holds, issue = c.holds(ctx, t.values)
-		}
-		if issue != "" {
-			return t.fail(issue, nil), nil
-		}
-		if !holds {
-			return t.finish(func(e *Execution, now clock.Time) { e.end(skipped, now, "") }), nil
-		}
-	}
 	var err error
-	t.who, err = t.caller(ctx)
-	return t.refused(err)
+	if t.who, err = t.caller(ctx); err != nil {
+		return t.refused(err)
+	}
+	if t.e.StartedAt != nil || t.e.Plan.Condition == nil {
+		return nil, nil
+	}
+	// A condition that was not decided at once is work, and waits for its turn as steps do.
+	if err := t.awaitTurn(ctx); err != nil {
+		return nil, err
+	}
+	c, issue := compile(*t.e.Plan.Condition)
+	holds := false
+	if issue == "" {
+		holds, issue = c.holds(ctx, t.values)
+	}
+	if issue != "" {
+		return t.fail(issue, nil), nil
+	}
+	if !holds {
+		return t.finish(func(e *Execution, now clock.Time) { e.end(skipped, now, "") }), nil
+	}
+	return nil, nil
+}
+
+// awaitTurn gives the execution its turn; an error says how long to wait for it.
+func (t *run) awaitTurn(ctx context.Context) error {
+	var wait time.Duration
+	err := t.service.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		e, now, err := t.hold(ctx, tx)
+		if err != nil {
+			return err
+		}
+		had := e.AdmittedAt != nil
+		if wait, err = t.turn(ctx, tx, e, now); err != nil || had {
+			return err
+		}
+		t.e.AdmittedAt, e.UpdatedAt = e.AdmittedAt, now
+		return executions.Rows.Save(ctx, tx, e)
+	})
+	if err == nil && wait > 0 {
+		err = job.Later(wait)
+	}
+	return err
+}
+
+// turn says how long a waiting execution has to wait for its turn.
+func (t *run) turn(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) (time.Duration, error) {
+	if e.AdmittedAt == nil {
+		at, err := t.allowance(ctx, tx, t.who, now)
+		if err != nil {
+			return 0, err
+		}
+		e.AdmittedAt = &at
+	}
+	return e.AdmittedAt.Sub(now), nil
+}
+
+// hold locks the execution while it still belongs to this worker.
+func (t *run) hold(ctx context.Context, tx *db.Tx) (*Execution, clock.Time, error) {
+	if err := t.job.Keep(ctx, tx); err != nil {
+		return nil, 0, err
+	}
+	e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
+	if fault.Has(err, fault.NotFound) {
+		return nil, 0, errEnded
+	}
+	if err == nil && (e.Run != t.e.Run || e.Plan == nil) {
+		err = errEnded
+	}
+	return e, t.service.clock.Now(), err
 }
 
 // startInTurn lets a waiting execution run when its turn comes, in the
@@ -158,15 +213,8 @@ func (t *run) startInTurn(
 	if e.Status != queued {
 		return 0, nil
 	}
-	if e.AdmittedAt == nil {
-		at, err := t.allowance(ctx, tx, t.who, now)
-		if err != nil {
-			return 0, err
-		}
-		e.AdmittedAt = &at
-	}
-	if wait = e.AdmittedAt.Sub(now); wait > 0 {
-		return wait, nil
+	if wait, err = t.turn(ctx, tx, e, now); err != nil || wait > 0 {
+		return wait, err
 	}
 	e.Status = running
 	if e.StartedAt == nil {
@@ -199,20 +247,10 @@ func (t *run) save(
 	var ended bool
 	var wait time.Duration
 	err := t.service.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := t.job.Keep(ctx, tx); err != nil {
-			return err
-		}
-		e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
-		if fault.Has(err, fault.NotFound) {
-			return errEnded
-		}
+		e, now, err := t.hold(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if e.Run != t.e.Run || e.Plan == nil {
-			return errEnded
-		}
-		now := t.service.clock.Now()
 		if t.pending != nil {
 			t.pending(e, now)
 		}

@@ -25,6 +25,7 @@ type BusinessOffering struct {
 
 var offerings = op.NewNested[BusinessOffering]("business_offerings", db.Life{
 	Noun:       "offering",
+	Strangers:  db.NobodyOutside,
 	Parent:     db.To("business_id", "businesses"),
 	Unexported: []string{"words"},
 })

@@ -19,8 +19,9 @@ type BusinessOnlinePresence struct {
 }
 
 var onlinePresences = op.NewNested[BusinessOnlinePresence]("business_online_presences", db.Life{
-	Noun:   "online presence",
-	Parent: db.To("business_id", "businesses"),
+	Noun:      "online presence",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("business_id", "businesses"),
 })
 
 func onlinePresenceOperations() []*op.Op {

@@ -18,8 +18,9 @@ type BusinessPhysicalPresence struct {
 }
 
 var physicalPresences = op.NewNested[BusinessPhysicalPresence]("business_physical_presences", db.Life{
-	Noun:   "physical presence",
-	Parent: db.To("business_id", "businesses"),
+	Noun:      "physical presence",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("business_id", "businesses"),
 })
 
 func physicalPresenceOperations() []*op.Op {

@@ -33,6 +33,7 @@ type profileFields struct {
 
 var profiles = db.NewTable[BusinessProfile]("business_profiles", db.Life{
 	Noun:      "business profile",
+	Strangers: db.NobodyOutside,
 	Parent:    db.To("business_id", "businesses", db.EndsAtPurge),
 	Permanent: true,
 })

@@ -23,8 +23,9 @@ type Address struct {
 }
 
 var addresses = primaries[Address]{op.NewNested[Address]("contact_addresses", db.Life{
-	Noun:   "address",
-	Parent: db.To("contact_id", "contacts"),
+	Noun:      "address",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("contact_id", "contacts"),
 	Yields: []db.Yield{
 		{Only: `EXISTS (SELECT 1 FROM contact_addresses k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.deleted_at IS NULL

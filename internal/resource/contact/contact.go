@@ -45,6 +45,8 @@ type Contact struct {
 
 var contacts = db.NewTable[Contact]("contacts", db.Life{
 	Noun:       "contact",
+	Somebody:   true,
+	Strangers:  db.NobodyOutside,
 	Refs:       []db.Ref{db.To("merged_into_id", "contacts", db.Keeps)},
 	Erase:      db.Erase{}.Find(findMerged),
 	Unexported: []string{"children"},

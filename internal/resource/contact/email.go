@@ -20,8 +20,9 @@ type Email struct {
 }
 
 var emails = primaries[Email]{op.NewNested[Email]("contact_emails", db.Life{
-	Noun:   "email",
-	Parent: db.To("contact_id", "contacts"),
+	Noun:      "email",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("contact_id", "contacts"),
 	Yields: []db.Yield{
 		{Only: `EXISTS (SELECT 1 FROM contact_emails k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.email_folded = contact_emails.email_folded
@@ -156,4 +157,11 @@ func removeEmail(ctx context.Context, c *op.Call, in emailRef) (op.Nothing, erro
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("contact.email.deleted", v.ID, v)
+}
+
+// OwnEmails are the addresses of a contact that the house itself wrote down.
+func OwnEmails(ctx context.Context, tx *db.Tx, org, person id.ID) ([]string, error) {
+	return db.All[string](ctx, tx, `
+		SELECT email FROM contact_emails
+		WHERE organization_id = $1 AND contact_id = $2 AND NOT external AND deleted_at IS NULL`, org, person)
 }

@@ -20,9 +20,10 @@ type ContactNote struct {
 }
 
 var notes = op.NewNested[ContactNote]("contact_notes", db.Life{
-	Noun:   "note",
-	Parent: db.To("contact_id", "contacts"),
-	Refs:   []db.Ref{db.To("created_by", "", db.Keeps)},
+	Noun:      "note",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("contact_id", "contacts"),
+	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
 })
 
 func noteOperations() []*op.Op {

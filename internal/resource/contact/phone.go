@@ -24,8 +24,9 @@ type PhoneNumber struct {
 }
 
 var phoneNumbers = op.NewNested[PhoneNumber]("contact_phone_numbers", db.Life{
-	Noun:   "phone number",
-	Parent: db.To("contact_id", "contacts"),
+	Noun:      "phone number",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("contact_id", "contacts"),
 	Yields: []db.Yield{
 		{Only: `EXISTS (SELECT 1 FROM contact_phone_numbers k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.phone_number = contact_phone_numbers.phone_number

@@ -62,3 +62,28 @@ func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error
 	}
 	return out, nil
 }
+
+// OfContact lists the customers that a contact stands for.
+func OfContact(ctx context.Context, tx *db.Tx, org, person id.ID) ([]id.ID, error) {
+	return db.All[id.ID](ctx, tx, `
+		SELECT id FROM customers
+		WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL LIMIT 100`, org, person)
+}
+
+// OwnAddresses are the addresses that the house itself wrote down of a customer: not
+// those that a stranger brought, or an agent that had just read a stranger's words.
+func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) (out []string, err error) {
+	v, err := customers.Get(ctx, tx, org, row)
+	if err != nil {
+		return nil, err
+	}
+	if v.ContactID != nil {
+		if out, err = contact.OwnEmails(ctx, tx, org, *v.ContactID); err != nil {
+			return nil, err
+		}
+	}
+	if v.Email != nil && !v.External {
+		out = append(out, *v.Email)
+	}
+	return out, nil
+}

@@ -36,7 +36,9 @@ type Customer struct {
 }
 
 var customers = db.NewTable[Customer]("customers", db.Life{
-	Noun: "customer",
+	Noun:      "customer",
+	Somebody:  true,
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("business_id", "businesses", db.Keeps),
 		db.To("contact_id", "contacts"),

@@ -36,8 +36,9 @@ const (
 )
 
 var transactions = op.NewNested[Transaction]("customer_transactions", db.Life{
-	Noun:   "transaction",
-	Parent: db.To("customer_id", "customers", db.EndsAtPurge),
+	Noun:      "transaction",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("customer_id", "customers", db.EndsAtPurge),
 	Refs: []db.Ref{
 		db.To("invoice_id", "invoices", db.Keeps),
 		db.To("payment_id", "invoice_payments", db.Keeps),
@@ -153,6 +154,8 @@ func getTransaction(ctx context.Context, c *op.Call, in transactionRef) (*Transa
 type Balance struct {
 	CustomerID id.ID             `json:"customerId"`
 	Balances   []CurrencyBalance `json:"balances" doc:"one for each currency of the customer's transactions"`
+
+	op.OwnWords
 }
 
 // CurrencyBalance is what is owed in one currency.

@@ -21,7 +21,10 @@ type DomainContact struct {
 	Registrant
 }
 
-var domainContacts = db.NewTable[DomainContact]("domain_contacts", db.Life{Noun: "domain contact"})
+var domainContacts = db.NewTable[DomainContact]("domain_contacts", db.Life{
+	Noun:      "domain contact",
+	Strangers: db.NobodyOutside,
+})
 
 // What registrants are refused with.
 var (

@@ -149,6 +149,8 @@ type Registration struct {
 	ContactVerification ContactVerification `json:"contactVerification" enum:"pending,verified" doc:"of the email"`
 
 	Transfer *Transfer `json:"transfer" doc:"to another registrar; null when there is none"`
+
+	op.OwnWords
 }
 
 // TransferStatus is how far along a transfer is.
@@ -199,7 +201,8 @@ func (v *Domain) apexID() id.ID {
 }
 
 var domains = db.NewTable[Domain]("domains", db.Life{
-	Noun: "domain",
+	Noun:      "domain",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("parent_domain_id", "domains", db.EndsAtPurge),
 		db.To("contact_id", "domain_contacts"),

@@ -46,6 +46,8 @@ type EmailSetup struct {
 	Enabled  bool          `json:"enabled"`
 	Mode     *EmailMode    `json:"mode" enum:"full,sending" doc:"null without email"`
 	Records  []EmailRecord `json:"records" doc:"none without email"`
+
+	op.OwnWords
 }
 
 // checkTime bounds the lookups of one request together. They are as many as a

@@ -89,7 +89,8 @@ type Order struct {
 }
 
 var operations = db.NewTable[Operation]("operations", db.Life{
-	Noun: "operation",
+	Noun:      "operation",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("resource_id", "", db.Keeps),
 		db.To("domain_id", "domains", db.Keeps),

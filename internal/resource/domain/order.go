@@ -69,6 +69,8 @@ type Accepted struct {
 	OperationID id.ID           `json:"operationId"`
 	Status      OperationStatus `json:"status" enum:"queued"`
 	Domain      string          `json:"domain"`
+
+	op.OwnWords
 }
 
 // attempt is what a request under an idempotency key remembers.
@@ -233,7 +235,7 @@ func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed boo
 				return nil, err
 			}
 		}
-		return &Accepted{o.ID, orderQueued, o.ResourceName}, nil
+		return &Accepted{OperationID: o.ID, Status: orderQueued, Domain: o.ResourceName}, nil
 	})
 	if err != nil {
 		err = op.Unknown(err) // the money is taken: whatever went wrong, the key keeps its order

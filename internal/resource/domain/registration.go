@@ -72,6 +72,10 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 	if !op.Apply(&wanted, &in) {
 		return was.Registration, nil
 	}
+	renewal, err := d.renewalToCome(ctx, c, was, in)
+	if err != nil {
+		return nil, err
+	}
 	if in.TransferLock.Set && !in.TransferLock.Value {
 		if err := c.Announce(ctx, "domain.unlocked", was.ID); err != nil {
 			return nil, err
@@ -100,12 +104,35 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 		if in.AutoRenew.Set {
 			v.AutoRenew = &in.AutoRenew.Value
 		}
+		if renewal != nil {
+			c.Tx.Tell(*renewal)
+		}
 		v.UpdatedAt = c.Now
 		if err := d.save(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 		return v.Registration, c.Emit("domain.updated", v.ID, v)
 	})
+}
+
+// renewalToCome is what switching automatic renewal on will charge each year. It counts
+// against an agent's limit when it is switched on: nobody asks again later.
+func (d *Domains) renewalToCome(ctx context.Context, c *op.Call, was *Domain,
+	in registrationUpdate) (*op.Charge, error) {
+	if !in.AutoRenew.Value || *was.AutoRenew || c.Caller.Agent == "" || c.Rehearsing() {
+		return nil, nil
+	}
+	leave, err := enter(d.asking)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	offer, err := d.offer(ctx, was.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Charge{What: "the yearly renewal of " + was.Name, Card: "the default card",
+		AmountCents: offer.RenewalPrice, Currency: currency}, nil
 }
 
 // registrarFault turns the registrar's error into what the caller sees.

@@ -60,6 +60,8 @@ type RenewalQuote struct {
 	RenewalPriceCents int64      `json:"renewalPriceCents" doc:"each year"`
 	ExpiresAt         clock.Time `json:"expiresAt" doc:"when the registration ends now"`
 	RenewedUntil      clock.Time `json:"renewedUntil" doc:"when it would end"`
+
+	op.OwnWords
 }
 
 type renewalQuoteInput struct {

@@ -64,6 +64,8 @@ func (d *Domains) offer(ctx context.Context, name string) (*Offer, error) {
 type Search struct {
 	Query   string         `json:"query" max:"1000"`
 	Results []SearchResult `json:"results"`
+
+	op.OwnWords
 }
 
 // SearchStatus is whether a name was checked.
@@ -186,6 +188,8 @@ type Quote struct {
 	Premium                bool   `json:"premium"`
 	RegistrationPriceCents int64  `json:"registrationPriceCents" doc:"the first year"`
 	RenewalPriceCents      int64  `json:"renewalPriceCents" doc:"each further year"`
+
+	op.OwnWords
 }
 
 type quoteInput struct {

@@ -44,6 +44,8 @@ func (d *Domains) transferOperations() []*op.Op {
 type TransferStarted struct {
 	AuthCode *string  `json:"authCode" doc:"for the other registrar; null when it is mailed to the registrant"`
 	Transfer Transfer `json:"transfer"`
+
+	op.OwnWords
 }
 
 func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (*TransferStarted, error) {

@@ -32,7 +32,7 @@ type Event struct {
 }
 
 // An event is written once, so its common fields follow from its creation.
-const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, type,
+const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, external, type,
 	resource_type, resource_id,
 	actor_kind, actor_id, door, request_id, data, previous, proposal_id, approved_by, seq`
 

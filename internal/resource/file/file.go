@@ -31,8 +31,9 @@ type File struct {
 }
 
 var files = db.NewTable[File]("files", db.Life{
-	Noun: "file",
-	Refs: []db.Ref{db.To("folder_id", "folders", db.Keeps)},
+	Noun:      "file",
+	Strangers: []string{"name"},
+	Refs:      []db.Ref{db.To("folder_id", "folders", db.Keeps)},
 	// The sweep removes the bytes once this is committed.
 	BeforePurge: `
 		INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed)

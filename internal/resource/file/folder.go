@@ -17,8 +17,9 @@ type Folder struct {
 }
 
 var folders = db.NewTable[Folder]("folders", db.Life{
-	Noun: "folder",
-	Refs: []db.Ref{db.To("parent_folder_id", "folders", db.Keeps)}, // only an empty folder can be deleted
+	Noun:      "folder",
+	Strangers: db.NobodyOutside,
+	Refs:      []db.Ref{db.To("parent_folder_id", "folders", db.Keeps)}, // only an empty folder can be deleted
 })
 
 // The refusals of folders.

@@ -27,8 +27,9 @@ type AccessLink struct {
 }
 
 var links = op.NewNested[AccessLink]("file_access_links", db.Life{
-	Noun:   "access link",
-	Parent: db.To("file_id", "files", db.EndsAtPurge),
+	Noun:      "access link",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("file_id", "files", db.EndsAtPurge),
 })
 
 // LinkPrefix starts the token of every access link.

@@ -30,6 +30,7 @@ type CreditNote struct {
 
 var creditNotes = op.NewNested[CreditNote]("invoice_credit_notes", db.Life{
 	Noun:      "credit note",
+	Strangers: db.NobodyOutside,
 	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have none
 	Refs:      []db.Ref{db.To("business_id", "businesses", db.Keeps)},
 	Permanent: true,

@@ -74,7 +74,8 @@ type Invoice struct {
 }
 
 var invoices = db.NewTable[Invoice]("invoices", db.Life{
-	Noun: "invoice",
+	Noun:      "invoice",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("business_id", "businesses", db.Keeps),
 		// A draft must still be able to say that its customer was deleted.

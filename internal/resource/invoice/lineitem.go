@@ -31,8 +31,9 @@ type LineItem struct {
 }
 
 var lineItems = db.NewTable[LineItem]("invoice_line_items", db.Life{
-	Noun:   "line item",
-	Parent: db.To("invoice_id", "invoices"),
+	Noun:      "line item",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("invoice_id", "invoices"),
 })
 
 // maxCents bounds every amount of an invoice: far above any real one, and small

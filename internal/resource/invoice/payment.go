@@ -30,6 +30,7 @@ type Payment struct {
 
 var payments = op.NewNested[Payment]("invoice_payments", db.Life{
 	Noun:      "payment",
+	Strangers: db.NobodyOutside,
 	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have no payments
 	Permanent: true,
 })

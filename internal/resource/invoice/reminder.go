@@ -18,8 +18,9 @@ type ReminderRule struct {
 }
 
 var reminderRules = op.NewNested[ReminderRule]("invoice_reminder_rules", db.Life{
-	Noun:   "invoice reminder",
-	Parent: db.To("business_id", "businesses"),
+	Noun:      "invoice reminder",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("business_id", "businesses"),
 })
 
 // maxReminderRules bounds how often somebody is reminded of one invoice.

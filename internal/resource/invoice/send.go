@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/placeholder"
 	"frontdesk/internal/resource/business"
+	"frontdesk/internal/resource/customer"
 	store "frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/template"
@@ -54,8 +55,15 @@ type invoiceSend struct {
 	ScheduledAt *clock.Time `json:"scheduledAt" doc:"when to send it; within a year"`
 }
 
-// Prepare refuses a time that is too far ahead.
+// Prepare refuses a time that is too far ahead, and words or an address of the
+// caller's own to those who may not write mail.
 func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
+	if in.To != nil || in.Message != nil {
+		err := c.Require("messages", op.ActionCreate, "An invoice with a text or to an address of your own")
+		if err != nil {
+			return err
+		}
+	}
 	return message.CheckScheduledAt(in.ScheduledAt, c.Now)
 }
 
@@ -265,4 +273,18 @@ func (v *Invoice) placeholders(from *business.Letterhead, link string) map[strin
 			"url":        link,
 		},
 	}
+}
+
+// OwnAddresses are the addresses that the house itself wrote down of the customer of
+// an invoice.
+func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
+	v, err := invoices.Get(ctx, tx, org, row)
+	if err != nil || v.CustomerID == nil {
+		return nil, err
+	}
+	out, err := customer.OwnAddresses(ctx, tx, org, *v.CustomerID)
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil // deleted
+	}
+	return out, err
 }

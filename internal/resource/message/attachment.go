@@ -29,8 +29,9 @@ type MessageAttachment struct {
 }
 
 var attachments = op.NewNested[MessageAttachment]("message_attachments", db.Life{
-	Noun:   "attachment",
-	Parent: db.To("message_id", "messages", db.EndsAtPurge),
+	Noun:      "attachment",
+	Strangers: []string{"file_name"},
+	Parent:    db.To("message_id", "messages", db.EndsAtPurge),
 	// A draft must be able to say which of its files were deleted.
 	Refs:  []db.Ref{db.To("file_id", "files", db.ClearsAtPurge)},
 	Erase: db.Blank("file_name = 'attachment'").Of("message_id"),

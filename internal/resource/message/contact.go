@@ -32,9 +32,10 @@ type MessageContact struct {
 }
 
 var contacts = op.NewNested[MessageContact]("message_contacts", db.Life{
-	Noun:   "contact of the message",
-	Parent: db.To("message_id", "messages", db.EndsAtPurge),
-	Refs:   []db.Ref{db.To("contact_id", "contacts", db.Ends)},
+	Noun:      "contact of the message",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("message_id", "messages", db.EndsAtPurge),
+	Refs:      []db.Ref{db.To("contact_id", "contacts", db.Ends)},
 	Yields: []db.Yield{{Only: `EXISTS (SELECT 1 FROM message_contacts k
 		WHERE k.organization_id = $1 AND k.message_id = message_contacts.message_id AND k.contact_id = $3
 			AND k.role = message_contacts.role AND k.deleted_at IS NULL)`}},

@@ -51,3 +51,19 @@ func NotInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addre
 		return slices.Contains(senders, db.Fold(a))
 	}), nil
 }
+
+// SameAddress reports whether two addresses are the same one.
+func SameAddress(a, b string) bool { return db.Fold(a) == db.Fold(b) }
+
+// ThreadOf is a conversation and whom it is with.
+type ThreadOf struct {
+	ID        id.ID  `db:"id"`
+	ContactID *id.ID `db:"contact_id"`
+}
+
+// ThreadsAmong finds the threads among ids of any kind.
+func ThreadsAmong(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) ([]ThreadOf, error) {
+	return db.All[ThreadOf](ctx, tx, `
+		SELECT id, contact_id FROM threads
+		WHERE organization_id = $1 AND id = ANY($2) LIMIT 2`, org, ids)
+}

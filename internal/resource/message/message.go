@@ -111,6 +111,11 @@ type Message struct {
 
 var messages = db.NewTable[Message]("messages", db.Life{
 	Noun: "message",
+	Strangers: []string{
+		"from_address", "from_name", "reply_to", "to_addresses", "cc_addresses", "bcc_addresses", "subject",
+		"text_body", "html_body",
+	},
+	Answered: []string{"error_message"},
 	Refs: []db.Ref{
 		db.To("thread_id", "threads", db.Keeps),
 		db.To("in_reply_to_id", "messages"),

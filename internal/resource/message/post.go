@@ -58,6 +58,10 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	if len(o.To) == 0 || len(o.To) > maxRecipients || breaksHeader(o.Content.Subject) {
 		return nil, fmt.Errorf("message: %d recipients, subject %q", len(o.To), o.Content.Subject)
 	}
+	if tx.Author() == db.Service { // these are words of ours
+		tx.WrittenBy(db.House)
+		defer tx.WrittenBy(db.Service)
+	}
 	v := &Message{
 		Record: op.Record{
 			ID:             id.New(),
@@ -116,5 +120,6 @@ func (m *Messages) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind 
 		return fmt.Errorf("message: event %s: %w", kind, err)
 	}
 	cause.Type, cause.ResourceID, cause.Data = kind, about, data
+	cause.External = cause.External || op.IsExternal(v)
 	return m.events.Append(ctx, tx, cause)
 }

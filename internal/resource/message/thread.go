@@ -40,7 +40,9 @@ type Thread struct {
 }
 
 var threads = db.NewTable[Thread]("threads", db.Life{
-	Noun: "thread",
+	Noun:      "thread",
+	Somebody:  true,
+	Strangers: []string{"subject"},
 	Refs: []db.Ref{
 		db.To("assignee_id", "users", db.Keeps), // as with tasks: somebody must take over
 		db.To("contact_id", "contacts"),
@@ -68,7 +70,6 @@ func threadOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "threads.list",
-			Strangers:   `"subject":`,
 			Route:       "GET /v1/threads",
 			Resource:    resource,
 			Summary:     "List threads, newest first.",
@@ -77,7 +78,6 @@ func threadOperations() []*op.Op {
 		}, listThreads),
 		op.Read(op.Spec{
 			Name:        "threads.get",
-			Strangers:   `"subject":`,
 			Route:       "GET /v1/threads/{id}",
 			Resource:    resource,
 			Summary:     "Get a thread.",

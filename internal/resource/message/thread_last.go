@@ -19,6 +19,8 @@ type ThreadMessage struct {
 	From    string   `json:"from" db:"from_address"`
 	To      []string `json:"to" db:"to_addresses" max:"1000"`
 	Preview string   `json:"preview" db:"-" max:"200" doc:"the beginning of its text, without what it quotes"`
+
+	op.Mark
 }
 
 const (
@@ -39,7 +41,7 @@ func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
 		ids[i] = rows[i].ID
 	}
 	found, err := db.All[row](ctx, c.Tx, `
-		SELECT id, direction, status, from_address, to_addresses, thread_id, substr(text_body, 1, $3)
+		SELECT id, direction, status, from_address, to_addresses, external, thread_id, substr(text_body, 1, $3)
 		FROM messages
 		WHERE seq IN (
 			SELECT (

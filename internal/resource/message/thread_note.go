@@ -19,10 +19,11 @@ type ThreadNote struct {
 }
 
 var threadNotes = op.NewNested[ThreadNote]("thread_notes", db.Life{
-	Noun:   "note",
-	Parent: db.To("thread_id", "threads"),
-	Refs:   []db.Ref{db.To("created_by", "", db.Keeps)},
-	Erase:  db.WholeRow, // with a thread that is only emptied, too
+	Noun:      "note",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("thread_id", "threads"),
+	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
+	Erase:     db.WholeRow, // with a thread that is only emptied, too
 })
 
 func threadNoteOperations() []*op.Op {

@@ -42,7 +42,8 @@ type EmailOptIn struct {
 }
 
 var optIns = db.NewTable[EmailOptIn]("email_opt_ins", db.Life{
-	Noun: "email opt-in",
+	Noun:      "email opt-in",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("contact_id", "contacts"),
 		db.To("link_id", "", db.Keeps),

@@ -32,7 +32,10 @@ type PropertyDefinition struct {
 	Search string `json:"-" db:"search"`
 }
 
-var definitions = db.NewTable[PropertyDefinition]("property_definitions", db.Life{Noun: "property definition"})
+var definitions = db.NewTable[PropertyDefinition]("property_definitions", db.Life{
+	Noun:      "property definition",
+	Strangers: db.NobodyOutside,
+})
 
 // KeyTaken refuses a second definition with the same key.
 var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definition of this object type has this key.")

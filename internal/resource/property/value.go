@@ -46,7 +46,8 @@ const (
 )
 
 var values = db.NewTable[PropertyValue]("property_values", db.Life{
-	Noun: "property value",
+	Noun:      "property value",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("definition_id", "property_definitions", db.EndsAtPurge),
 		db.To("object_id", "contacts", db.EndsAtPurge),

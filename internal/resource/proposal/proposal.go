@@ -107,7 +107,8 @@ type Skipped struct {
 }
 
 var proposals = db.NewTable[Proposal]("proposals", db.Life{
-	Noun: "proposal",
+	Noun:      "proposal",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("maker_id", "", db.Keeps),
 		db.To("maker_user_id", "users", db.Keeps),

@@ -38,6 +38,7 @@ const (
 
 var activities = op.NewNested[TaskActivity]("task_activity", db.Life{
 	Noun:      "activity",
+	Strangers: db.NobodyOutside,
 	Parent:    db.To("task_id", "tasks", db.EndsAtPurge),
 	Refs:      []db.Ref{db.To("actor_id", "", db.Keeps)},
 	Permanent: true,

@@ -20,9 +20,10 @@ type TaskAssignee struct {
 }
 
 var assignees = op.NewNested[TaskAssignee]("task_assignees", db.Life{
-	Noun:   "assignee",
-	Parent: db.To("task_id", "tasks"),
-	Refs:   []db.Ref{db.To("user_id", "users", db.Keeps)},
+	Noun:      "assignee",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("task_id", "tasks"),
+	Refs:      []db.Ref{db.To("user_id", "users", db.Keeps)},
 })
 
 // AssigneeExists refuses to assign a task to the same user twice.

@@ -34,7 +34,8 @@ type Task struct {
 }
 
 var tasks = db.NewTable[Task]("tasks", db.Life{
-	Noun: "task",
+	Noun:      "task",
+	Strangers: db.NobodyOutside,
 	Refs: []db.Ref{
 		db.To("contact_id", "contacts"),
 		db.To("customer_id", "customers"),

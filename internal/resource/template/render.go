@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/placeholder"
 
 	"github.com/yuin/goldmark"
@@ -40,6 +41,8 @@ type Rendered struct {
 
 	// Own is true for HTML that somebody designed, which no layout surrounds.
 	Own bool `json:"-"`
+
+	op.Mark // of the template
 }
 
 // Render fills in the values. Nothing in a value counts as Markdown, HTML or a

@@ -46,8 +46,9 @@ type EmailTemplate struct {
 }
 
 var templates = db.NewTable[EmailTemplate]("email_templates", db.Life{
-	Noun: "email template",
-	Refs: []db.Ref{db.To("created_by", "", db.Keeps)},
+	Noun:      "email template",
+	Strangers: db.NobodyOutside,
+	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
 })
 
 // Archived refuses to send with an archived template.
@@ -309,6 +310,9 @@ func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
 		return err
 	}
 	in.shown, err = v.content().Render(values) // archived or not: nothing is sent
+	if err == nil {
+		in.shown.External = v.External
+	}
 	if err != nil || layout == nil || in.shown.Own {
 		return err
 	}

@@ -126,6 +126,7 @@ func (v *Import) fail(i Issue) {
 
 var imports = db.NewTable[Import]("imports", db.Life{
 	Noun:       "import",
+	Strangers:  db.NobodyOutside,
 	Refs:       []db.Ref{db.To("actor_id", "", db.Keeps)},
 	Unexported: []string{"actor_id"},
 })

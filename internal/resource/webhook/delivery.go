@@ -49,6 +49,8 @@ const (
 
 var deliveries = op.NewNested[Delivery]("webhook_deliveries", db.Life{
 	Noun:      "delivery",
+	Strangers: db.NobodyOutside,
+	Answered:  []string{"response_body", "error_message"},
 	Parent:    db.To("webhook_id", "webhooks", db.EndsAtPurge),
 	Refs:      []db.Ref{db.To("event_id", "events", db.Keeps)},
 	Permanent: true,
@@ -71,7 +73,6 @@ func (s *Service) deliveryOperations() []*op.Op {
 		}, listDeliveries),
 		op.Read(op.Spec{
 			Name:        "webhooks.deliveries.get",
-			Strangers:   `"responseBody":"`,
 			Route:       "GET /v1/webhooks/{id}/deliveries/{deliveryId}",
 			Summary:     "Get a delivery.",
 			Description: "Only this answer has requestBody and history.",

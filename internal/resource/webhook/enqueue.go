@@ -29,7 +29,8 @@ func (s *Service) enqueueDelivery(ctx context.Context, tx *db.Tx, e event.Event,
 	}
 	now := s.clock.Now()
 	d := Delivery{
-		Record:    op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: e.Organization},
+		Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: e.Organization,
+			External: e.External},
 		WebhookID: w.ID,
 		EventID:   e.ID,
 		EventType: e.Type,

@@ -61,8 +61,9 @@ const (
 )
 
 var webhooks = db.NewTable[Webhook]("webhooks", db.Life{
-	Noun: "webhook",
-	Refs: []db.Ref{db.To("maker_user_id", "users", db.Keeps)},
+	Noun:      "webhook",
+	Strangers: db.NobodyOutside,
+	Refs:      []db.Ref{db.To("maker_user_id", "users", db.Keeps)},
 	Sealed: []db.Sealed{
 		{Column: "secret", Place: "'webhooks/' || id"},
 		{Column: "previous_secret", Place: "'webhooks/' || id || '/previous'"},

@@ -50,9 +50,10 @@ type DNSRecord struct {
 }
 
 var dnsRecords = db.NewTable[DNSRecord]("dns_records", db.Life{
-	Noun:   "DNS record",
-	Parent: db.To("domain_id", "domains", db.EndsAtPurge),
-	Refs:   []db.Ref{db.To("intent_id", "", db.Keeps)},
+	Noun:      "DNS record",
+	Strangers: db.NobodyOutside,
+	Parent:    db.To("domain_id", "domains", db.EndsAtPurge),
+	Refs:      []db.Ref{db.To("intent_id", "", db.Keeps)},
 })
 
 // visible leaves out records that are not yet known to be in the zone.

@@ -1,0 +1,176 @@
+package guard
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/invoice"
+	"frontdesk/internal/resource/message"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Check refuses what an agent may not do after it has read strangers' words. It goes
+// by what happened, not by the operation: a batch, a restore and an undo that make a
+// webhook are refused as its creation is.
+func Check(ctx context.Context, c *op.Call, told []any) error {
+	if !c.Caller.Guarded || c.Caller.ApprovedBy != "" {
+		return nil
+	}
+	for _, t := range told {
+		why := ""
+		switch t := t.(type) {
+		case op.Announced:
+			why = wayOut(event.Event{Type: t.Type})
+		case event.Event:
+			if c.Announces(t) {
+				continue
+			}
+			if why = wayOut(t); why != "" {
+				break
+			}
+			m, err := sending(t)
+			if err != nil {
+				return err
+			}
+			if m != nil {
+				if why, err = m.leaks(ctx, c, isInvoiceMail(told)); err != nil {
+					return err
+				}
+			}
+		}
+		if why != "" {
+			return refuse(c.Caller, why)
+		}
+	}
+	return nil
+}
+
+// refuse says why a person must decide, until when, and what the person can do.
+func refuse(c *op.Caller, why string) error {
+	f := op.Guarded.Say("The agent has just read what strangers wrote, so a person must allow this: %s", why)
+	until := c.Reading.At.Add(account.GuardTime)
+	f.Details = map[string]any{
+		"until": until,
+		"remedy": "A person can do this themselves, approve it where the agent may propose (askMode), or let the " +
+			"agent try again after until.",
+	}
+	return f
+}
+
+// isInvoiceMail reports whether the call mailed an invoice: the files of its mail are
+// the invoice itself.
+func isInvoiceMail(told []any) bool {
+	return slices.ContainsFunc(told, func(t any) bool {
+		e, ok := t.(event.Event)
+		return ok && e.Type == "invoice.sent"
+	})
+}
+
+// mail is what of a message matters here.
+type mail struct {
+	Status     string   `json:"status"`
+	To         []string `json:"to"`
+	CC         []string `json:"cc"`
+	BCC        []string `json:"bcc"`
+	Text       *string  `json:"text"`
+	HTML       *string  `json:"html"`
+	ThreadID   id.ID    `json:"threadId"`
+	FileIDs    []id.ID  `json:"fileIds"`
+	InvoiceIDs []id.ID  `json:"invoiceIds"`
+}
+
+// sending is the mail that an event sends; nil for none.
+func sending(e event.Event) (*mail, error) {
+	if !slices.Contains([]string{"message.created", "message.queued", "message.scheduled"}, e.Type) {
+		return nil, nil
+	}
+	var m mail
+	if err := json.Unmarshal(e.Data, &m); err != nil {
+		return nil, err
+	}
+	if m.Status != string(message.Queued) && m.Status != string(message.Scheduled) {
+		return nil, nil
+	}
+	return &m, nil
+}
+
+// maxAddresses is how many addresses a mail may tell of.
+const maxAddresses = 10
+
+// leaks says why a mail must not leave; empty for one that may.
+func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string, error) {
+	own, err := m.ownAddresses(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	others := slices.DeleteFunc(slices.Concat(m.To, m.CC, m.BCC), func(a string) bool {
+		return slices.ContainsFunc(own, func(o string) bool { return message.SameAddress(o, a) })
+	})
+	unknown, err := message.NeverWrittenTo(ctx, c.Tx, c.Org, others)
+	if err != nil {
+		return "", err
+	}
+	r := c.Caller.Reading
+	if r.Thread != "" && m.ThreadID == r.Thread && !r.Others {
+		if unknown, err = message.NotInThread(ctx, c.Tx, c.Org, string(m.ThreadID), unknown); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case len(unknown) > 0:
+		names := strings.Join(unknown, ", ")
+		if len(names) > 200 {
+			names = names[:200] + "…"
+		}
+		return "it writes to " + names + ", to whom this organization never wrote.", nil
+	case len(m.InvoiceIDs) > 0 && len(others) > 0:
+		return "an invoice goes to an address that is not its customer's.", nil
+	case len(m.FileIDs) > 0 && !invoiceMail:
+		return "the mail carries files.", nil
+	case m.addresses() > maxAddresses:
+		return "the mail tells of more than ten addresses.", nil
+	}
+	return "", nil
+}
+
+// ownAddresses are those that the house keeps of the customers whose invoices a mail
+// carries, if it carries those of one customer only.
+func (m *mail) ownAddresses(ctx context.Context, c *op.Call) (own []string, err error) {
+	for i, v := range m.InvoiceIDs {
+		list, err := invoice.OwnAddresses(ctx, c.Tx, c.Org, v)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			own = list
+			continue
+		}
+		own = slices.DeleteFunc(own, func(a string) bool {
+			return !slices.ContainsFunc(list, func(b string) bool { return message.SameAddress(a, b) })
+		})
+	}
+	return own, nil
+}
+
+var anAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}`)
+
+// addresses is how many different addresses the text tells of: an export by mail.
+func (m *mail) addresses() int {
+	seen := map[string]bool{}
+	for _, text := range []*string{m.Text, m.HTML} {
+		if text == nil {
+			continue
+		}
+		for _, a := range anAddress.FindAllString(*text, 1000) {
+			seen[strings.ToLower(a)] = true
+		}
+	}
+	return len(seen)
+}
