@@ -451,6 +451,15 @@ type CurrencyBalance struct {
 	BalanceCents int64  `json:"balanceCents"` // in the currency's smallest unit; negative is credit
 }
 
+// CurrencyTotal is an answer, or part of one.
+type CurrencyTotal struct {
+	Currency            string `json:"currency"`
+	Count               int64  `json:"count"` // how many invoices
+	TotalCents          int64  `json:"totalCents"`
+	AmountDueCents      int64  `json:"amountDueCents"`      // still to be paid of issued ones
+	AmountToRefundCents int64  `json:"amountToRefundCents"` // paid and credited above the total, to be paid back
+}
+
 // Customer is an answer, or part of one.
 type Customer struct {
 	ID             string     `json:"id"`
@@ -810,6 +819,7 @@ type Invoice struct {
 	AmountPaidCents     int64                      `json:"amountPaidCents"`     // payments that are not void, less refunds
 	AmountCreditedCents int64                      `json:"amountCreditedCents"` // the sum of the credit notes
 	AmountDueCents      int64                      `json:"amountDueCents"`      // still to be paid; 0 on a void invoice
+	AmountToRefundCents int64                      `json:"amountToRefundCents"` // paid and credited above the total, to be paid back
 	Currency            string                     `json:"currency"`
 	IssuedAt            *time.Time                 `json:"issuedAt"`
 	SentAt              *time.Time                 `json:"sentAt"`
@@ -1537,6 +1547,11 @@ type ThreadNote struct {
 	CreatedBy      *string    `json:"createdBy"` // the user, also behind a key or agent; null if unknown
 	CreatedByAgent bool       `json:"createdByAgent"`
 	Body           string     `json:"body"`
+}
+
+// Totals is an answer, or part of one.
+type Totals struct {
+	Totals []CurrencyTotal `json:"totals"` // one for each currency that the invoices have
 }
 
 // Transaction is an answer, or part of one.
@@ -2682,8 +2697,9 @@ type InvoiceCreateInput struct {
 
 // InvoiceCreditNoteCreateInput is what invoices.credit_notes.create takes.
 type InvoiceCreditNoteCreateInput struct {
-	LineItems []CreditLineFields `json:"lineItems,omitzero"` // by default all that is left of every line
-	Reason    Opt[string]        `json:"reason,omitzero"`
+	LineItems   []CreditLineFields `json:"lineItems,omitzero"` // by default all that is left of every line
+	Reason      Opt[string]        `json:"reason,omitzero"`
+	AmountCents Opt[int64]         `json:"amountCents,omitzero"` // with tax; in place of lineItems
 }
 
 // InvoiceCreditNoteListParams is what invoices.credit_notes.list takes.
@@ -2721,12 +2737,12 @@ type InvoiceListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, dueAt, totalCents
-	Query         string    `json:"query,omitzero"`  // part of number, name or email; 1-2 letters match word starts
+	SortBy        string    `json:"sortBy,omitzero"`  // createdAt, updatedAt, dueAt, totalCents
+	Include       []string  `json:"include,omitzero"` // customer: also show it
+	Query         string    `json:"query,omitzero"`   // part of number, name or email; 1-2 letters match word starts
 	Status        []string  `json:"status,omitzero"`
 	CustomerID    string    `json:"customerId,omitzero"`
 	BusinessID    string    `json:"businessId,omitzero"`
-	Include       []string  `json:"include,omitzero"`   // customer: also show it
 	DueBefore     time.Time `json:"dueBefore,omitzero"` // invoices due before this time
 	DueAfter      time.Time `json:"dueAfter,omitzero"`  // invoices due after this time
 	Unpaid        Opt[bool] `json:"unpaid,omitzero"`    // true: issued, with something still due; false: all others
@@ -2758,6 +2774,22 @@ type InvoiceSendInput struct {
 	TemplateKey Opt[string]    `json:"templateKey,omitzero"` // invoice, invoice_reminder
 	Message     Opt[string]    `json:"message,omitzero"`     // a text of yours in the mail
 	ScheduledAt Opt[time.Time] `json:"scheduledAt,omitzero"` // when to send it; within a year
+}
+
+// InvoiceTotalsParams is what invoices.totals takes.
+type InvoiceTotalsParams struct {
+	IDs           []string  `json:"ids,omitzero"` // only these
+	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	Query         string    `json:"query,omitzero"` // part of number, name or email; 1-2 letters match word starts
+	Status        []string  `json:"status,omitzero"`
+	CustomerID    string    `json:"customerId,omitzero"`
+	BusinessID    string    `json:"businessId,omitzero"`
+	DueBefore     time.Time `json:"dueBefore,omitzero"` // invoices due before this time
+	DueAfter      time.Time `json:"dueAfter,omitzero"`  // invoices due after this time
+	Unpaid        Opt[bool] `json:"unpaid,omitzero"`    // true: issued, with something still due; false: all others
 }
 
 // InvoiceUpdateInput is what invoices.update takes.
@@ -4626,9 +4658,11 @@ func newInvoicesCreditNotesResource(c *caller) *InvoicesCreditNotesResource {
 	return &InvoicesCreditNotesResource{c}
 }
 
-// Create: Credit an issued invoice, all that is left of it or some lines. Without lineItems, all that is left is
-// credited. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less is
-// due; an invoice of which nothing is due is paid. What was paid before can be refunded.
+// Create: Credit an issued invoice: all that is left of it, an amount, or some lines. Without lineItems and
+// amountCents, all that is left is credited, whether it was paid or not. amountCents is credited of all lines in
+// proportion. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less
+// is due; an invoice of which nothing is due is paid. What was paid before can be refunded: the invoice's
+// amountToRefundCents says how much.
 func (r *InvoicesCreditNotesResource) Create(ctx context.Context, invoiceID string, input InvoiceCreditNoteCreateInput, options ...Option) (*CreditNote, error) {
 	return call[CreditNote](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(invoiceID) + "/credit-notes", Body: input}, options)
 }
@@ -4770,6 +4804,12 @@ func (r *InvoicesResource) Restore(ctx context.Context, id string, options ...Op
 // now, as the invoice is now, and leaves then; until then the message can be canceled.
 func (r *InvoicesResource) Send(ctx context.Context, id string, input InvoiceSendInput, options ...Option) (*Invoice, error) {
 	return call[Invoice](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(id) + "/send", Body: input}, options)
+}
+
+// Totals: Add up invoices, by currency. The filters are those of the list, and all invoices that match are added
+// up, void ones left out. Amounts of different currencies are never added.
+func (r *InvoicesResource) Totals(ctx context.Context, params InvoiceTotalsParams, options ...Option) (*Totals, error) {
+	return call[Totals](ctx, r.c, Request{Method: "GET", Path: "/v1/invoices/totals", Query: queryOf(params)}, options)
 }
 
 // Update: Change fields of a draft. lineItems replaces all line items. With another customerId, billTo fields

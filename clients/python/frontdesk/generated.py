@@ -665,6 +665,15 @@ class CurrencyBalance(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class CurrencyTotal(Model):
+    currency: str
+    count: int  # how many invoices
+    total_cents: int
+    amount_due_cents: int  # still to be paid of issued ones
+    amount_to_refund_cents: int  # paid and credited above the total, to be paid back
+
+
+@dataclass(slots=True, kw_only=True)
 class Customer(Model):
     id: str
     created_at: _dt.datetime
@@ -1021,6 +1030,7 @@ class Invoice(Model):
     amount_paid_cents: int  # payments that are not void, less refunds
     amount_credited_cents: int  # the sum of the credit notes
     amount_due_cents: int  # still to be paid; 0 on a void invoice
+    amount_to_refund_cents: int  # paid and credited above the total, to be paid back
     currency: str
     issued_at: _dt.datetime | None
     sent_at: _dt.datetime | None
@@ -1741,6 +1751,11 @@ class ThreadNote(Model):
     created_by: str | None  # the user, also behind a key or agent; null if unknown
     created_by_agent: bool
     body: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals(Model):
+    totals: List[CurrencyTotal]  # one for each currency that the invoices have
 
 
 @dataclass(slots=True, kw_only=True)
@@ -2897,12 +2912,14 @@ class ImportsResource(Resource):
 class InvoicesCreditNotesResource(Resource):
     """The operations ``invoices.credit_notes.*``."""
 
-    def create(self, invoice_id: str, *, line_items: Sequence[CreditLineFields] | Omit = OMIT, reason: str | None | Omit = OMIT) -> CreditNote:
-        """Credit an issued invoice, all that is left of it or some lines. Without lineItems, all that is left is
-        credited. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less
-        is due; an invoice of which nothing is due is paid. What was paid before can be refunded.
+    def create(self, invoice_id: str, *, line_items: Sequence[CreditLineFields] | Omit = OMIT, reason: str | None | Omit = OMIT, amount_cents: int | None | Omit = OMIT) -> CreditNote:
+        """Credit an issued invoice: all that is left of it, an amount, or some lines. Without lineItems and
+        amountCents, all that is left is credited, whether it was paid or not. amountCents is credited of all lines
+        in proportion. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and
+        less is due; an invoice of which nothing is due is paid. What was paid before can be refunded: the invoice's
+        amountToRefundCents says how much.
         """
-        return self._client.call(CreditNote, "POST", path_of("/v1/invoices/{}/credit-notes", invoice_id), body={"lineItems": wire(line_items), "reason": reason})
+        return self._client.call(CreditNote, "POST", path_of("/v1/invoices/{}/credit-notes", invoice_id), body={"lineItems": wire(line_items), "reason": reason, "amountCents": amount_cents})
 
     def get(self, invoice_id: str, credit_note_id: str) -> CreditNote:
         """Get a credit note of an invoice."""
@@ -2980,9 +2997,9 @@ class InvoicesResource(Resource):
         """
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/issue", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "totalCents"] | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, include: Sequence[Literal["customer"]] | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Pages[Invoice]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "totalCents"] | None = None, include: Sequence[Literal["customer"]] | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Pages[Invoice]:
         """List invoices, newest first."""
-        return self._client.pages(Invoice, "/v1/invoices", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "include": include, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid}, True)
+        return self._client.pages(Invoice, "/v1/invoices", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "include": include, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid}, True)
 
     def pdf(self, id: str) -> Download:
         """Get an invoice as a PDF. Dates and amounts follow the business's locale and time zone. A draft or void
@@ -3015,6 +3032,12 @@ class InvoicesResource(Resource):
         as the invoice is now, and leaves then; until then the message can be canceled.
         """
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/send", id), body={"to": to, "templateKey": template_key, "message": message, "scheduledAt": wire(scheduled_at)})
+
+    def totals(self, *, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Totals:
+        """Add up invoices, by currency. The filters are those of the list, and all invoices that match are added up,
+        void ones left out. Amounts of different currencies are never added.
+        """
+        return self._client.call(Totals, "GET", "/v1/invoices/totals", query={"ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid})
 
     def update(self, id: str, *, customer_id: str | Omit = OMIT, line_items: Sequence[LineItemFields] | Omit = OMIT, currency: str | Omit = OMIT, due_at: _dt.datetime | None | Omit = OMIT, bill_to_name: str | None | Omit = OMIT, bill_to_email: str | None | Omit = OMIT, bill_to_address_line1: str | None | Omit = OMIT, bill_to_address_line2: str | None | Omit = OMIT, bill_to_city: str | None | Omit = OMIT, bill_to_state: str | None | Omit = OMIT, bill_to_postal_code: str | None | Omit = OMIT, bill_to_country: str | None | Omit = OMIT, discount_percent: str | None | Omit = OMIT, prices_include_tax: bool | Omit = OMIT, notes: str | None | Omit = OMIT, terms: str | None | Omit = OMIT, data: Mapping[str, Any] | Omit = OMIT) -> Invoice:
         """Change fields of a draft. lineItems replaces all line items. With another customerId, billTo fields that

@@ -687,6 +687,17 @@ export interface CurrencyBalance {
   balanceCents: number
 }
 
+export interface CurrencyTotal {
+  currency: string
+  /** How many invoices. */
+  count: number
+  totalCents: number
+  /** Still to be paid of issued ones. */
+  amountDueCents: number
+  /** Paid and credited above the total, to be paid back. */
+  amountToRefundCents: number
+}
+
 export interface Customer {
   id: string
   createdAt: string
@@ -1119,6 +1130,8 @@ export interface Invoice {
   amountCreditedCents: number
   /** Still to be paid; 0 on a void invoice. */
   amountDueCents: number
+  /** Paid and credited above the total, to be paid back. */
+  amountToRefundCents: number
   currency: string
   issuedAt: string | null
   sentAt: string | null
@@ -1958,6 +1971,11 @@ export interface ThreadNote {
   createdBy: string | null
   createdByAgent: boolean
   body: string
+}
+
+export interface Totals {
+  /** One for each currency that the invoices have. */
+  totals: CurrencyTotal[]
 }
 
 export interface Transaction {
@@ -3361,6 +3379,8 @@ export interface InvoiceCreditNoteCreateInput {
   /** By default all that is left of every line. */
   lineItems?: CreditLineFields[]
   reason?: string | null
+  /** With tax; in place of lineItems. */
+  amountCents?: number | null
 }
 
 /** What invoices.credit_notes.list takes. */
@@ -3410,13 +3430,13 @@ export interface InvoiceListParams {
   updatedAfter?: string | Date
   updatedBefore?: string | Date
   sortBy?: 'createdAt' | 'updatedAt' | 'dueAt' | 'totalCents'
+  /** Customer: also show it. */
+  include?: 'customer'[]
   /** Part of number, name or email; 1-2 letters match word starts. */
   query?: string
   status?: ('draft' | 'issued' | 'sent' | 'partially_paid' | 'paid' | 'overdue' | 'void')[]
   customerId?: string
   businessId?: string
-  /** Customer: also show it. */
-  include?: 'customer'[]
   /** Invoices due before this time. */
   dueBefore?: string | Date
   /** Invoices due after this time. */
@@ -3459,6 +3479,27 @@ export interface InvoiceSendInput {
   message?: string | null
   /** When to send it; within a year. */
   scheduledAt?: string | Date | null
+}
+
+/** What invoices.totals takes. */
+export interface InvoiceTotalsParams {
+  /** Only these. */
+  ids?: string[]
+  createdAfter?: string | Date
+  createdBefore?: string | Date
+  updatedAfter?: string | Date
+  updatedBefore?: string | Date
+  /** Part of number, name or email; 1-2 letters match word starts. */
+  query?: string
+  status?: ('draft' | 'issued' | 'sent' | 'partially_paid' | 'paid' | 'overdue' | 'void')[]
+  customerId?: string
+  businessId?: string
+  /** Invoices due before this time. */
+  dueBefore?: string | Date
+  /** Invoices due after this time. */
+  dueAfter?: string | Date
+  /** True: issued, with something still due; false: all others. */
+  unpaid?: boolean
 }
 
 /** What invoices.update takes. */
@@ -4988,7 +5029,7 @@ export class ImportsResource extends Resource {
 /** The operations `invoices.credit_notes.*`. */
 export class InvoicesCreditNotesResource extends Resource {
 
-  /** Credit an issued invoice, all that is left of it or some lines. Without lineItems, all that is left is credited. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less is due; an invoice of which nothing is due is paid. What was paid before can be refunded. */
+  /** Credit an issued invoice: all that is left of it, an amount, or some lines. Without lineItems and amountCents, all that is left is credited, whether it was paid or not. amountCents is credited of all lines in proportion. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less is due; an invoice of which nothing is due is paid. What was paid before can be refunded: the invoice's amountToRefundCents says how much. */
   create(invoiceId: string, input?: InvoiceCreditNoteCreateInput, options?: CallOptions): Promise<CreditNote> {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${invoiceId}/credit-notes`, body: input ?? {} }, options)
   }
@@ -5091,6 +5132,11 @@ export class InvoicesResource extends Resource {
   /** Mail an issued invoice as a PDF, or a reminder of it. The text is the organization's active template with the templateKey, or a built-in one. An invoice can be sent again. With scheduledAt the mail is written now, as the invoice is now, and leaves then; until then the message can be canceled. */
   send(id: string, input?: InvoiceSendInput, options?: CallOptions): Promise<Invoice> {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${id}/send`, body: input ?? {} }, options)
+  }
+
+  /** Add up invoices, by currency. The filters are those of the list, and all invoices that match are added up, void ones left out. Amounts of different currencies are never added. */
+  totals(params?: InvoiceTotalsParams, options?: CallOptions): Promise<Totals> {
+    return this.client.call({ method: 'GET', path: '/v1/invoices/totals', query: params }, options)
   }
 
   /** Change fields of a draft. lineItems replaces all line items. With another customerId, billTo fields that were never sent are filled in again. */
