@@ -313,11 +313,15 @@ addEventListener("input", (event) => {
 // A template goes where the cursor is, and nothing that was typed is lost.
 async function insert(url, box) {
   for (const d of $$("details.menu[open]")) d.open = false;
+  const to = $("[name=to]", box.form);
+  if (to && to.value) url.searchParams.set("to", to.value); // whom it is filled in for
   const res = await fetch(url);
   const doc = new DOMParser().parseFromString(await res.text(), "text/html"), from = doc.getElementById(box.id);
   if (!res.ok || !from || !box.isConnected) { go(url); return; }
   const line = $("[name=subject]", box.form), theirs = $("[name=subject]", from.form);
   if (line && theirs && !line.value) line.value = theirs.value;
+  const used = $("[name=template]", box.form), chosen = $("[name=template]", from.form);
+  if (used && chosen) used.value = chosen.value; // its design goes with the text
   const whole = box.dataset.inserted === box.value || !box.unsent; // another template takes the place of the first
   box.focus();
   if (whole) box.value = from.value; else box.setRangeText(from.value, box.selectionStart, box.selectionEnd, "end");
