@@ -786,7 +786,7 @@ type Import struct {
 	IgnoredColumns []string   `json:"ignoredColumns"` // columns of the file that were not used
 	ErrorMessage   *string    `json:"errorMessage"`   // why it failed as a whole
 	CompletedAt    *time.Time `json:"completedAt"`
-	Lines          []Line     `json:"lines"` // of a dry run: what the first 1,000 lines would do
+	Lines          []Line     `json:"lines"` // of a dry run: what 1,000 lines would do
 }
 
 // Invoice is an answer, or part of one.
@@ -1005,6 +1005,7 @@ type Message struct {
 	ErrorMessage   *string         `json:"errorMessage"`   // why it was not sent, or not to everybody
 	AutoSubmitted  bool            `json:"autoSubmitted"`  // true if a machine wrote or sent it, not a person
 	Authentication *Authentication `json:"authentication"` // of received mail: whether to believe from
+	Letterhead     bool            `json:"letterhead"`     // the letterhead of the business surrounds html
 	Contacts       []LinkedContact `json:"contacts"`       // with include=contacts
 }
 
@@ -1242,9 +1243,10 @@ type Proposal struct {
 	DecidedBy       *string        `json:"decidedBy"` // the person who approved or rejected it
 	DecidedAt       *time.Time     `json:"decidedAt"`
 	RejectionReason *string        `json:"rejectionReason"`
-	CompletedAt     *time.Time     `json:"completedAt"` // when it was carried out, or failed
-	ReplacesID      *string        `json:"replacesId"`  // the proposal that this one changes
-	ApprovalURL     string         `json:"approvalUrl"` // where a person decides, after signing in
+	CompletedAt     *time.Time     `json:"completedAt"`    // when it was carried out, or failed
+	ReplacesID      *string        `json:"replacesId"`     // the proposal that this one changes
+	UndoesImportID  *string        `json:"undoesImportId"` // the import that it takes back
+	ApprovalURL     string         `json:"approvalUrl"`    // where a person decides, after signing in
 }
 
 // ProposalStep is an answer, or part of one.
@@ -2055,6 +2057,7 @@ type ContactListParams struct {
 type ContactMergeInput struct {
 	ContactID string    `json:"contactId"`       // the other contact, which goes
 	DryRun    Opt[bool] `json:"dryRun,omitzero"` // only tell what would move
+	Take      []string  `json:"take,omitzero"`   // fields of which the other's value is taken: firstName, lastName, …
 }
 
 // ContactNoteCreateInput is what contacts.notes.create takes.
@@ -2651,10 +2654,12 @@ type FolderUpdateInput struct {
 
 // ImportCreateInput is what imports.create takes.
 type ImportCreateInput struct {
-	File       Upload      `json:"file"`             // CSV with a line of headings, or vCard; up to 64 MiB and 500,000 records
-	ObjectType string      `json:"objectType"`       // contacts, customers
-	Mapping    Opt[string] `json:"mapping,omitzero"` // JSON: an object from column to field; null ignores a column
-	DryRun     Opt[bool]   `json:"dryRun,omitzero"`  // true stores nothing and says what each line would do
+	File        Upload      `json:"file"`                 // CSV with a line of headings, or vCard; up to 64 MiB and 500,000 records
+	ObjectType  string      `json:"objectType"`           // contacts, customers
+	Mapping     Opt[string] `json:"mapping,omitzero"`     // JSON: an object from column to field; null ignores a column
+	DryRun      Opt[bool]   `json:"dryRun,omitzero"`      // true stores nothing and says what each line would do
+	LinesAction Opt[string] `json:"linesAction,omitzero"` // of a dry run: only lines that would do this; create, update, fail
+	LinesOffset Opt[int64]  `json:"linesOffset,omitzero"` // of a dry run: lines to pass over
 }
 
 // ImportListParams is what imports.list takes.
@@ -2866,7 +2871,8 @@ type MessageCreateInput struct {
 	InReplyToID Opt[string]    `json:"inReplyToId,omitzero"` // the message it answers
 	ContactID   Opt[string]    `json:"contactId,omitzero"`
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
-	Draft       Opt[bool]      `json:"draft,omitzero"` // true keeps it unsent
+	Draft       Opt[bool]      `json:"draft,omitzero"`      // true keeps it unsent
+	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text as HTML, in the letterhead
 }
 
 // MessageListParams is what messages.list takes.
@@ -2909,6 +2915,7 @@ type MessageUpdateInput struct {
 	InReplyToID Opt[string]    `json:"inReplyToId,omitzero"`
 	ContactID   Opt[string]    `json:"contactId,omitzero"`
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
+	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text as HTML, in the letterhead
 }
 
 // OperationListParams is what operations.list takes.
@@ -2978,18 +2985,19 @@ type ProposalGetParams struct {
 
 // ProposalListParams is what proposals.list takes.
 type ProposalListParams struct {
-	Limit         int64     `json:"limit,omitzero"`     // how many at most
-	Offset        int64     `json:"offset,omitzero"`    // how many to skip
-	SortOrder     string    `json:"sortOrder,omitzero"` // asc, desc
-	Cursor        string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
-	IDs           []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
-	Status        []string  `json:"status,omitzero"`
-	AgentID       string    `json:"agentId,omitzero"`
+	Limit          int64     `json:"limit,omitzero"`     // how many at most
+	Offset         int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder      string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor         string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	IDs            []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter   time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore  time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter   time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore  time.Time `json:"updatedBefore,omitzero"`
+	SortBy         string    `json:"sortBy,omitzero"` // createdAt, updatedAt
+	Status         []string  `json:"status,omitzero"`
+	AgentID        string    `json:"agentId,omitzero"`
+	UndoesImportID string    `json:"undoesImportId,omitzero"` // those that take this import back
 }
 
 // SuggestionListParams is what suggestions.list takes.
@@ -3854,10 +3862,10 @@ func (r *ContactsResource) ListAll(ctx context.Context, params ContactListParams
 	return all[Contact](ctx, r.c, "/v1/contacts", queryOf(params), true, options)
 }
 
-// Merge: Merge another contact into this one, and delete the other. The contact keeps its own fields and takes
-// those that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks,
-// customers and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a
-// suggestion. With dryRun it only answers what would move.
+// Merge: Merge another contact into this one, and delete the other. The contact keeps its own fields, but for
+// those that take names, and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags,
+// properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed property,
+// the other's becomes a suggestion. With dryRun it only answers what would move.
 func (r *ContactsResource) Merge(ctx context.Context, id string, input ContactMergeInput, options ...Option) (*Merge, error) {
 	return call[Merge](ctx, r.c, Request{Method: "POST", Path: "/v1/contacts/" + url.PathEscape(id) + "/merge", Body: input}, options)
 }
@@ -4621,7 +4629,7 @@ func newImportsResource(c *caller) *ImportsResource {
 // a contact, one of its emails, and else creates. Fields that are changed are those that the file has a value
 // for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known by
 // their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores
-// nothing, and answers 200 with what each line would do.
+// nothing, and answers 200 with what each line would do, 1,000 at a time: linesAction and linesOffset say which.
 func (r *ImportsResource) Create(ctx context.Context, input ImportCreateInput, options ...Option) (*Import, error) {
 	form := []Part{{Field: "file", File: &input.File}}
 	form = append(form, Part{Field: "objectType", Text: fmt.Sprint(input.ObjectType)})
@@ -4630,6 +4638,12 @@ func (r *ImportsResource) Create(ctx context.Context, input ImportCreateInput, o
 	}
 	if v, ok := input.DryRun.Get(); ok {
 		form = append(form, Part{Field: "dryRun", Text: fmt.Sprint(v)})
+	}
+	if v, ok := input.LinesAction.Get(); ok {
+		form = append(form, Part{Field: "linesAction", Text: fmt.Sprint(v)})
+	}
+	if v, ok := input.LinesOffset.Get(); ok {
+		form = append(form, Part{Field: "linesOffset", Text: fmt.Sprint(v)})
 	}
 	return call[Import](ctx, r.c, Request{Method: "POST", Path: "/v1/imports", Form: form}, options)
 }

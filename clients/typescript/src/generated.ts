@@ -1085,7 +1085,7 @@ export interface Import {
   /** Why it failed as a whole. */
   errorMessage: string | null
   completedAt: string | null
-  /** Of a dry run: what the first 1,000 lines would do. */
+  /** Of a dry run: what 1,000 lines would do. */
   lines?: Line[] | null
 }
 
@@ -1357,6 +1357,8 @@ export interface Message {
   autoSubmitted: boolean
   /** Of received mail: whether to believe from. */
   authentication: Authentication | null
+  /** The letterhead of the business surrounds html. */
+  letterhead: boolean
   /** With include=contacts. */
   contacts?: LinkedContact[] | null
 }
@@ -1626,6 +1628,8 @@ export interface Proposal {
   completedAt: string | null
   /** The proposal that this one changes. */
   replacesId: string | null
+  /** The import that it takes back. */
+  undoesImportId: string | null
   /** Where a person decides, after signing in. */
   approvalUrl: string
 }
@@ -2580,6 +2584,8 @@ export interface ContactMergeInput {
   contactId: string
   /** Only tell what would move. */
   dryRun?: boolean
+  /** Fields of which the other's value is taken: firstName, lastName, …. */
+  take?: string[]
 }
 
 /** What contacts.notes.create takes. */
@@ -3325,6 +3331,10 @@ export interface ImportCreateInput {
   mapping?: string | null
   /** True stores nothing and says what each line would do. */
   dryRun?: boolean
+  /** Of a dry run: only lines that would do this. */
+  linesAction?: 'create' | 'update' | 'fail' | null
+  /** Of a dry run: lines to pass over. */
+  linesOffset?: number
 }
 
 /** What imports.list takes. */
@@ -3600,6 +3610,8 @@ export interface MessageCreateInput {
   customerId?: string | null
   /** True keeps it unsent. */
   draft?: boolean
+  /** Also send text as HTML, in the letterhead. */
+  letterhead?: boolean
 }
 
 /** What messages.list takes. */
@@ -3650,6 +3662,8 @@ export interface MessageUpdateInput {
   inReplyToId?: string | null
   contactId?: string | null
   customerId?: string | null
+  /** Also send text as HTML, in the letterhead. */
+  letterhead?: boolean
 }
 
 /** What operations.list takes. */
@@ -3752,6 +3766,8 @@ export interface ProposalListParams {
   sortBy?: 'createdAt' | 'updatedAt'
   status?: ('planned' | 'pending' | 'approved' | 'executing' | 'executed' | 'failed' | 'rejected' | 'canceled' | 'expired' | 'stale')[]
   agentId?: string
+  /** Those that take this import back. */
+  undoesImportId?: string
 }
 
 /** What suggestions.list takes. */
@@ -4469,7 +4485,7 @@ export class ContactsResource extends Resource {
     return this.client.list('/v1/contacts', params, true, options)
   }
 
-  /** Merge another contact into this one, and delete the other. The contact keeps its own fields and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers what would move. */
+  /** Merge another contact into this one, and delete the other. The contact keeps its own fields, but for those that take names, and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers what would move. */
   merge(id: string, input: ContactMergeInput, options?: CallOptions): Promise<Merge> {
     return this.client.call({ method: 'POST', path: path`/v1/contacts/${id}/merge`, body: input }, options)
   }
@@ -5010,7 +5026,7 @@ export class FoldersResource extends Resource {
 /** The operations `imports.*`. */
 export class ImportsResource extends Resource {
 
-  /** Import contacts or customers from a CSV or vCard file. A record changes what has its externalId or, of a contact, one of its emails, and else creates. Fields that are changed are those that the file has a value for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores nothing, and answers 200 with what each line would do. */
+  /** Import contacts or customers from a CSV or vCard file. A record changes what has its externalId or, of a contact, one of its emails, and else creates. Fields that are changed are those that the file has a value for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores nothing, and answers 200 with what each line would do, 1,000 at a time: linesAction and linesOffset say which. */
   create(input: ImportCreateInput, options?: CallOptions): Promise<Import> {
     return this.client.call({ method: 'POST', path: '/v1/imports', form: input }, options)
   }

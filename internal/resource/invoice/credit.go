@@ -161,7 +161,8 @@ func (f *creditLineFields) take(l *LineItem, was credited, currency string) (lin
 		return line, "lineItemId", "Nothing is left to credit of this line item"
 	case f.AmountCents != nil:
 		if *f.AmountCents > left {
-			return line, "amountCents", "Too large: " + locale.Amount(left, currency) + " is left to credit of this line item"
+			return line, "amountCents", "Too large: " + locale.Amount(left, currency) +
+				" is left to credit of this line item"
 		}
 		return l.credit(*f.AmountCents, 0), "", ""
 	case f.Quantity == nil, f.quantity == leftQuantity: // the last unit takes what is left
@@ -230,7 +231,8 @@ func (v *Invoice) takenOf(of tax, before map[id.ID]credited) (cents int64) {
 
 // creditAmount takes an amount back of all lines, in proportion to what is left
 // of them. The amount is less than what is left.
-func (v *Invoice) creditAmount(groups []chargedGroup, before map[id.ID]credited, amount int64) (lines []CreditNoteLine) {
+func (v *Invoice) creditAmount(groups []chargedGroup, before map[id.ID]credited,
+	amount int64) (lines []CreditNoteLine) {
 	left := int64(0)
 	for i := range groups {
 		left += groups[i].left(v.PricesIncludeTax)

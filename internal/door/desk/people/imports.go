@@ -118,7 +118,8 @@ func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
 	if i.DryRun {
 		words = [3]string{"Would be added", "Would be changed", "Stay as they are"}
 	}
-	d.Figures = []figure{{"Lines in the file", thousands(c.Total), ""}, {words[0], thousands(c.Created), ""}, {words[1], thousands(c.Updated), ""}}
+	d.Figures = []figure{{"Lines in the file", thousands(c.Total), ""}, {words[0], thousands(c.Created), ""},
+		{words[1], thousands(c.Updated), ""}}
 	if c.Unchanged > 0 {
 		d.Figures = append(d.Figures, figure{words[2], thousands(c.Unchanged), ""})
 	}
@@ -307,7 +308,8 @@ func checkImport(v *desk.Visit) error {
 	}
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	offset = max(0, min(offset, 500_000))
-	fields := map[string]string{"objectType": q.Get("objectType"), "dryRun": "true", "linesOffset": strconv.Itoa(offset)}
+	fields := map[string]string{"objectType": q.Get("objectType"), "dryRun": "true",
+		"linesOffset": strconv.Itoa(offset)}
 	if action != "" {
 		fields["linesAction"] = action
 	}
