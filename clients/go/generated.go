@@ -819,7 +819,7 @@ type Invoice struct {
 	AmountPaidCents     int64                      `json:"amountPaidCents"`     // payments that are not void, less refunds
 	AmountCreditedCents int64                      `json:"amountCreditedCents"` // the sum of the credit notes
 	AmountDueCents      int64                      `json:"amountDueCents"`      // still to be paid; 0 on a void invoice
-	AmountToRefundCents int64                      `json:"amountToRefundCents"` // paid and credited above the total, to be paid back
+	AmountToRefundCents int64                      `json:"amountToRefundCents"` // paid and credited above the total
 	Currency            string                     `json:"currency"`
 	IssuedAt            *time.Time                 `json:"issuedAt"`
 	SentAt              *time.Time                 `json:"sentAt"`
@@ -2057,7 +2057,7 @@ type ContactListParams struct {
 type ContactMergeInput struct {
 	ContactID string    `json:"contactId"`       // the other contact, which goes
 	DryRun    Opt[bool] `json:"dryRun,omitzero"` // only tell what would move
-	Take      []string  `json:"take,omitzero"`   // fields of which the other's value is taken: firstName, lastName, …
+	Take      []string  `json:"take,omitzero"`   // fields, like firstName, of which the other's value is taken
 }
 
 // ContactNoteCreateInput is what contacts.notes.create takes.
@@ -2915,7 +2915,7 @@ type MessageUpdateInput struct {
 	InReplyToID Opt[string]    `json:"inReplyToId,omitzero"`
 	ContactID   Opt[string]    `json:"contactId,omitzero"`
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
-	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text as HTML, in the letterhead
+	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text in the letterhead
 }
 
 // OperationListParams is what operations.list takes.
@@ -4820,8 +4820,8 @@ func (r *InvoicesResource) Send(ctx context.Context, id string, input InvoiceSen
 	return call[Invoice](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(id) + "/send", Body: input}, options)
 }
 
-// Totals: Add up invoices, by currency. The filters are those of the list, and all invoices that match are added
-// up, void ones left out. Amounts of different currencies are never added.
+// Totals: Add up invoices, by currency. The filters are those of the list. All invoices that match are added up,
+// void ones left out. Amounts of different currencies are never added.
 func (r *InvoicesResource) Totals(ctx context.Context, params InvoiceTotalsParams, options ...Option) (*Totals, error) {
 	return call[Totals](ctx, r.c, Request{Method: "GET", Path: "/v1/invoices/totals", Query: queryOf(params)}, options)
 }

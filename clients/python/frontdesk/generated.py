@@ -1030,7 +1030,7 @@ class Invoice(Model):
     amount_paid_cents: int  # payments that are not void, less refunds
     amount_credited_cents: int  # the sum of the credit notes
     amount_due_cents: int  # still to be paid; 0 on a void invoice
-    amount_to_refund_cents: int  # paid and credited above the total, to be paid back
+    amount_to_refund_cents: int  # paid and credited above the total
     currency: str
     issued_at: _dt.datetime | None
     sent_at: _dt.datetime | None
@@ -3037,8 +3037,8 @@ class InvoicesResource(Resource):
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/send", id), body={"to": to, "templateKey": template_key, "message": message, "scheduledAt": wire(scheduled_at)})
 
     def totals(self, *, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Totals:
-        """Add up invoices, by currency. The filters are those of the list, and all invoices that match are added up,
-        void ones left out. Amounts of different currencies are never added.
+        """Add up invoices, by currency. The filters are those of the list. All invoices that match are added up, void
+        ones left out. Amounts of different currencies are never added.
         """
         return self._client.call(Totals, "GET", "/v1/invoices/totals", query={"ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid})
 

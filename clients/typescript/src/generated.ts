@@ -1130,7 +1130,7 @@ export interface Invoice {
   amountCreditedCents: number
   /** Still to be paid; 0 on a void invoice. */
   amountDueCents: number
-  /** Paid and credited above the total, to be paid back. */
+  /** Paid and credited above the total. */
   amountToRefundCents: number
   currency: string
   issuedAt: string | null
@@ -2584,7 +2584,7 @@ export interface ContactMergeInput {
   contactId: string
   /** Only tell what would move. */
   dryRun?: boolean
-  /** Fields of which the other's value is taken: firstName, lastName, …. */
+  /** Fields, like firstName, of which the other's value is taken. */
   take?: string[]
 }
 
@@ -3662,7 +3662,7 @@ export interface MessageUpdateInput {
   inReplyToId?: string | null
   contactId?: string | null
   customerId?: string | null
-  /** Also send text as HTML, in the letterhead. */
+  /** Also send text in the letterhead. */
   letterhead?: boolean
 }
 
@@ -5150,7 +5150,7 @@ export class InvoicesResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${id}/send`, body: input ?? {} }, options)
   }
 
-  /** Add up invoices, by currency. The filters are those of the list, and all invoices that match are added up, void ones left out. Amounts of different currencies are never added. */
+  /** Add up invoices, by currency. The filters are those of the list. All invoices that match are added up, void ones left out. Amounts of different currencies are never added. */
   totals(params?: InvoiceTotalsParams, options?: CallOptions): Promise<Totals> {
     return this.client.call({ method: 'GET', path: '/v1/invoices/totals', query: params }, options)
   }

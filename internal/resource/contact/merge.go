@@ -60,7 +60,7 @@ type contactMerge struct {
 	ContactID id.ID `json:"contactId" ref:"contacts" doc:"the other contact, which goes"`
 	DryRun    bool  `json:"dryRun" default:"false" doc:"only tell what would move"`
 
-	Take []string `json:"take" optional:"yes" doc:"fields of which the other's value is taken: firstName, lastName, …"`
+	Take []string `json:"take" optional:"yes" doc:"fields, like firstName, of which the other's value is taken"`
 }
 
 // takeable are the fields that have one value. Notes, tags and rows are joined.

@@ -52,7 +52,7 @@ type Invoice struct {
 	AmountPaidCents     int64 `json:"amountPaidCents" doc:"payments that are not void, less refunds"`
 	AmountCreditedCents int64 `json:"amountCreditedCents" doc:"the sum of the credit notes"`
 	AmountDueCents      int64 `json:"amountDueCents" db:"-" doc:"still to be paid; 0 on a void invoice"`
-	AmountToRefundCents int64 `json:"amountToRefundCents" db:"-" doc:"paid and credited above the total, to be paid back"`
+	AmountToRefundCents int64 `json:"amountToRefundCents" db:"-" doc:"paid and credited above the total"`
 
 	Currency  string      `json:"currency"`
 	IssuedAt  *clock.Time `json:"issuedAt"`
@@ -101,7 +101,7 @@ func invoiceOperations() []*op.Op {
 			Name:    "invoices.totals",
 			Route:   "GET /v1/invoices/totals",
 			Summary: "Add up invoices, by currency.",
-			Description: "The filters are those of the list, and all invoices that match are added up, void ones left " +
+			Description: "The filters are those of the list. All invoices that match are added up, void ones left " +
 				"out. Amounts of different currencies are never added.",
 			Example: `{"unpaid": true}`,
 		}, addUpInvoices),

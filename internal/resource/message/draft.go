@@ -191,7 +191,7 @@ type messageUpdate struct {
 	InReplyToID op.Opt[id.ID]            `json:"inReplyToId" ref:"messages"`
 	ContactID   op.Opt[id.ID]            `json:"contactId" ref:"contacts"`
 	CustomerID  op.Opt[id.ID]            `json:"customerId" ref:"customers"`
-	Letterhead  bool                     `json:"letterhead" default:"false" doc:"also send text as HTML, in the letterhead"`
+	Letterhead  bool                     `json:"letterhead" default:"false" doc:"also send text in the letterhead"`
 
 	made  Message   // the new content, built by Prepare
 	plain patchRest // what is copied unchanged
