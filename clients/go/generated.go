@@ -451,6 +451,15 @@ type CurrencyBalance struct {
 	BalanceCents int64  `json:"balanceCents"` // in the currency's smallest unit; negative is credit
 }
 
+// CurrencyTotal is an answer, or part of one.
+type CurrencyTotal struct {
+	Currency            string `json:"currency"`
+	Count               int64  `json:"count"` // how many invoices
+	TotalCents          int64  `json:"totalCents"`
+	AmountDueCents      int64  `json:"amountDueCents"`      // still to be paid of issued ones
+	AmountToRefundCents int64  `json:"amountToRefundCents"` // paid and credited above the total, to be paid back
+}
+
 // Customer is an answer, or part of one.
 type Customer struct {
 	ID             string     `json:"id"`
@@ -777,7 +786,7 @@ type Import struct {
 	IgnoredColumns []string   `json:"ignoredColumns"` // columns of the file that were not used
 	ErrorMessage   *string    `json:"errorMessage"`   // why it failed as a whole
 	CompletedAt    *time.Time `json:"completedAt"`
-	Lines          []Line     `json:"lines"` // of a dry run: what the first 1,000 lines would do
+	Lines          []Line     `json:"lines"` // of a dry run: what 1,000 lines would do
 }
 
 // Invoice is an answer, or part of one.
@@ -810,6 +819,7 @@ type Invoice struct {
 	AmountPaidCents     int64                      `json:"amountPaidCents"`     // payments that are not void, less refunds
 	AmountCreditedCents int64                      `json:"amountCreditedCents"` // the sum of the credit notes
 	AmountDueCents      int64                      `json:"amountDueCents"`      // still to be paid; 0 on a void invoice
+	AmountToRefundCents int64                      `json:"amountToRefundCents"` // paid and credited above the total
 	Currency            string                     `json:"currency"`
 	IssuedAt            *time.Time                 `json:"issuedAt"`
 	SentAt              *time.Time                 `json:"sentAt"`
@@ -995,6 +1005,7 @@ type Message struct {
 	ErrorMessage   *string         `json:"errorMessage"`   // why it was not sent, or not to everybody
 	AutoSubmitted  bool            `json:"autoSubmitted"`  // true if a machine wrote or sent it, not a person
 	Authentication *Authentication `json:"authentication"` // of received mail: whether to believe from
+	Letterhead     bool            `json:"letterhead"`     // the letterhead of the business surrounds html
 	Contacts       []LinkedContact `json:"contacts"`       // with include=contacts
 }
 
@@ -1232,9 +1243,10 @@ type Proposal struct {
 	DecidedBy       *string        `json:"decidedBy"` // the person who approved or rejected it
 	DecidedAt       *time.Time     `json:"decidedAt"`
 	RejectionReason *string        `json:"rejectionReason"`
-	CompletedAt     *time.Time     `json:"completedAt"` // when it was carried out, or failed
-	ReplacesID      *string        `json:"replacesId"`  // the proposal that this one changes
-	ApprovalURL     string         `json:"approvalUrl"` // where a person decides, after signing in
+	CompletedAt     *time.Time     `json:"completedAt"`    // when it was carried out, or failed
+	ReplacesID      *string        `json:"replacesId"`     // the proposal that this one changes
+	UndoesImportID  *string        `json:"undoesImportId"` // the import that it takes back
+	ApprovalURL     string         `json:"approvalUrl"`    // where a person decides, after signing in
 }
 
 // ProposalStep is an answer, or part of one.
@@ -1537,6 +1549,11 @@ type ThreadNote struct {
 	CreatedBy      *string    `json:"createdBy"` // the user, also behind a key or agent; null if unknown
 	CreatedByAgent bool       `json:"createdByAgent"`
 	Body           string     `json:"body"`
+}
+
+// Totals is an answer, or part of one.
+type Totals struct {
+	Totals []CurrencyTotal `json:"totals"` // one for each currency that the invoices have
 }
 
 // Transaction is an answer, or part of one.
@@ -2040,6 +2057,7 @@ type ContactListParams struct {
 type ContactMergeInput struct {
 	ContactID string    `json:"contactId"`       // the other contact, which goes
 	DryRun    Opt[bool] `json:"dryRun,omitzero"` // only tell what would move
+	Take      []string  `json:"take,omitzero"`   // fields, like firstName, of which the other's value is taken
 }
 
 // ContactNoteCreateInput is what contacts.notes.create takes.
@@ -2636,10 +2654,12 @@ type FolderUpdateInput struct {
 
 // ImportCreateInput is what imports.create takes.
 type ImportCreateInput struct {
-	File       Upload      `json:"file"`             // CSV with a line of headings, or vCard; up to 64 MiB and 500,000 records
-	ObjectType string      `json:"objectType"`       // contacts, customers
-	Mapping    Opt[string] `json:"mapping,omitzero"` // JSON: an object from column to field; null ignores a column
-	DryRun     Opt[bool]   `json:"dryRun,omitzero"`  // true stores nothing and says what each line would do
+	File        Upload      `json:"file"`                 // CSV with a line of headings, or vCard; up to 64 MiB and 500,000 records
+	ObjectType  string      `json:"objectType"`           // contacts, customers
+	Mapping     Opt[string] `json:"mapping,omitzero"`     // JSON: an object from column to field; null ignores a column
+	DryRun      Opt[bool]   `json:"dryRun,omitzero"`      // true stores nothing and says what each line would do
+	LinesAction Opt[string] `json:"linesAction,omitzero"` // of a dry run: only lines that would do this; create, update, fail
+	LinesOffset Opt[int64]  `json:"linesOffset,omitzero"` // of a dry run: lines to pass over
 }
 
 // ImportListParams is what imports.list takes.
@@ -2682,8 +2702,9 @@ type InvoiceCreateInput struct {
 
 // InvoiceCreditNoteCreateInput is what invoices.credit_notes.create takes.
 type InvoiceCreditNoteCreateInput struct {
-	LineItems []CreditLineFields `json:"lineItems,omitzero"` // by default all that is left of every line
-	Reason    Opt[string]        `json:"reason,omitzero"`
+	LineItems   []CreditLineFields `json:"lineItems,omitzero"` // by default all that is left of every line
+	Reason      Opt[string]        `json:"reason,omitzero"`
+	AmountCents Opt[int64]         `json:"amountCents,omitzero"` // with tax; in place of lineItems
 }
 
 // InvoiceCreditNoteListParams is what invoices.credit_notes.list takes.
@@ -2721,12 +2742,12 @@ type InvoiceListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, dueAt, totalCents
-	Query         string    `json:"query,omitzero"`  // part of number, name or email; 1-2 letters match word starts
+	SortBy        string    `json:"sortBy,omitzero"`  // createdAt, updatedAt, dueAt, totalCents
+	Include       []string  `json:"include,omitzero"` // customer: also show it
+	Query         string    `json:"query,omitzero"`   // part of number, name or email; 1-2 letters match word starts
 	Status        []string  `json:"status,omitzero"`
 	CustomerID    string    `json:"customerId,omitzero"`
 	BusinessID    string    `json:"businessId,omitzero"`
-	Include       []string  `json:"include,omitzero"`   // customer: also show it
 	DueBefore     time.Time `json:"dueBefore,omitzero"` // invoices due before this time
 	DueAfter      time.Time `json:"dueAfter,omitzero"`  // invoices due after this time
 	Unpaid        Opt[bool] `json:"unpaid,omitzero"`    // true: issued, with something still due; false: all others
@@ -2758,6 +2779,22 @@ type InvoiceSendInput struct {
 	TemplateKey Opt[string]    `json:"templateKey,omitzero"` // invoice, invoice_reminder
 	Message     Opt[string]    `json:"message,omitzero"`     // a text of yours in the mail
 	ScheduledAt Opt[time.Time] `json:"scheduledAt,omitzero"` // when to send it; within a year
+}
+
+// InvoiceTotalsParams is what invoices.totals takes.
+type InvoiceTotalsParams struct {
+	IDs           []string  `json:"ids,omitzero"` // only these
+	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	Query         string    `json:"query,omitzero"` // part of number, name or email; 1-2 letters match word starts
+	Status        []string  `json:"status,omitzero"`
+	CustomerID    string    `json:"customerId,omitzero"`
+	BusinessID    string    `json:"businessId,omitzero"`
+	DueBefore     time.Time `json:"dueBefore,omitzero"` // invoices due before this time
+	DueAfter      time.Time `json:"dueAfter,omitzero"`  // invoices due after this time
+	Unpaid        Opt[bool] `json:"unpaid,omitzero"`    // true: issued, with something still due; false: all others
 }
 
 // InvoiceUpdateInput is what invoices.update takes.
@@ -2834,7 +2871,8 @@ type MessageCreateInput struct {
 	InReplyToID Opt[string]    `json:"inReplyToId,omitzero"` // the message it answers
 	ContactID   Opt[string]    `json:"contactId,omitzero"`
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
-	Draft       Opt[bool]      `json:"draft,omitzero"` // true keeps it unsent
+	Draft       Opt[bool]      `json:"draft,omitzero"`      // true keeps it unsent
+	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text as HTML, in the letterhead
 }
 
 // MessageListParams is what messages.list takes.
@@ -2877,6 +2915,7 @@ type MessageUpdateInput struct {
 	InReplyToID Opt[string]    `json:"inReplyToId,omitzero"`
 	ContactID   Opt[string]    `json:"contactId,omitzero"`
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
+	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text in the letterhead
 }
 
 // OperationListParams is what operations.list takes.
@@ -2946,18 +2985,19 @@ type ProposalGetParams struct {
 
 // ProposalListParams is what proposals.list takes.
 type ProposalListParams struct {
-	Limit         int64     `json:"limit,omitzero"`     // how many at most
-	Offset        int64     `json:"offset,omitzero"`    // how many to skip
-	SortOrder     string    `json:"sortOrder,omitzero"` // asc, desc
-	Cursor        string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
-	IDs           []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
-	Status        []string  `json:"status,omitzero"`
-	AgentID       string    `json:"agentId,omitzero"`
+	Limit          int64     `json:"limit,omitzero"`     // how many at most
+	Offset         int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder      string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor         string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	IDs            []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter   time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore  time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter   time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore  time.Time `json:"updatedBefore,omitzero"`
+	SortBy         string    `json:"sortBy,omitzero"` // createdAt, updatedAt
+	Status         []string  `json:"status,omitzero"`
+	AgentID        string    `json:"agentId,omitzero"`
+	UndoesImportID string    `json:"undoesImportId,omitzero"` // those that take this import back
 }
 
 // SuggestionListParams is what suggestions.list takes.
@@ -3822,10 +3862,10 @@ func (r *ContactsResource) ListAll(ctx context.Context, params ContactListParams
 	return all[Contact](ctx, r.c, "/v1/contacts", queryOf(params), true, options)
 }
 
-// Merge: Merge another contact into this one, and delete the other. The contact keeps its own fields and takes
-// those that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks,
-// customers and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a
-// suggestion. With dryRun it only answers what would move.
+// Merge: Merge another contact into this one, and delete the other. The contact keeps its own fields, but for
+// those that take names, and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags,
+// properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed property,
+// the other's becomes a suggestion. With dryRun it only answers what would move.
 func (r *ContactsResource) Merge(ctx context.Context, id string, input ContactMergeInput, options ...Option) (*Merge, error) {
 	return call[Merge](ctx, r.c, Request{Method: "POST", Path: "/v1/contacts/" + url.PathEscape(id) + "/merge", Body: input}, options)
 }
@@ -4589,7 +4629,7 @@ func newImportsResource(c *caller) *ImportsResource {
 // a contact, one of its emails, and else creates. Fields that are changed are those that the file has a value
 // for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known by
 // their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores
-// nothing, and answers 200 with what each line would do.
+// nothing, and answers 200 with what each line would do, 1,000 at a time: linesAction and linesOffset say which.
 func (r *ImportsResource) Create(ctx context.Context, input ImportCreateInput, options ...Option) (*Import, error) {
 	form := []Part{{Field: "file", File: &input.File}}
 	form = append(form, Part{Field: "objectType", Text: fmt.Sprint(input.ObjectType)})
@@ -4598,6 +4638,12 @@ func (r *ImportsResource) Create(ctx context.Context, input ImportCreateInput, o
 	}
 	if v, ok := input.DryRun.Get(); ok {
 		form = append(form, Part{Field: "dryRun", Text: fmt.Sprint(v)})
+	}
+	if v, ok := input.LinesAction.Get(); ok {
+		form = append(form, Part{Field: "linesAction", Text: fmt.Sprint(v)})
+	}
+	if v, ok := input.LinesOffset.Get(); ok {
+		form = append(form, Part{Field: "linesOffset", Text: fmt.Sprint(v)})
 	}
 	return call[Import](ctx, r.c, Request{Method: "POST", Path: "/v1/imports", Form: form}, options)
 }
@@ -4626,9 +4672,11 @@ func newInvoicesCreditNotesResource(c *caller) *InvoicesCreditNotesResource {
 	return &InvoicesCreditNotesResource{c}
 }
 
-// Create: Credit an issued invoice, all that is left of it or some lines. Without lineItems, all that is left is
-// credited. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less is
-// due; an invoice of which nothing is due is paid. What was paid before can be refunded.
+// Create: Credit an issued invoice: all that is left of it, an amount, or some lines. Without lineItems and
+// amountCents, all that is left is credited, whether it was paid or not. amountCents is credited of all lines in
+// proportion. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less
+// is due; an invoice of which nothing is due is paid. What was paid before can be refunded: the invoice's
+// amountToRefundCents says how much.
 func (r *InvoicesCreditNotesResource) Create(ctx context.Context, invoiceID string, input InvoiceCreditNoteCreateInput, options ...Option) (*CreditNote, error) {
 	return call[CreditNote](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(invoiceID) + "/credit-notes", Body: input}, options)
 }
@@ -4770,6 +4818,12 @@ func (r *InvoicesResource) Restore(ctx context.Context, id string, options ...Op
 // now, as the invoice is now, and leaves then; until then the message can be canceled.
 func (r *InvoicesResource) Send(ctx context.Context, id string, input InvoiceSendInput, options ...Option) (*Invoice, error) {
 	return call[Invoice](ctx, r.c, Request{Method: "POST", Path: "/v1/invoices/" + url.PathEscape(id) + "/send", Body: input}, options)
+}
+
+// Totals: Add up invoices, by currency. The filters are those of the list. All invoices that match are added up,
+// void ones left out. Amounts of different currencies are never added.
+func (r *InvoicesResource) Totals(ctx context.Context, params InvoiceTotalsParams, options ...Option) (*Totals, error) {
+	return call[Totals](ctx, r.c, Request{Method: "GET", Path: "/v1/invoices/totals", Query: queryOf(params)}, options)
 }
 
 // Update: Change fields of a draft. lineItems replaces all line items. With another customerId, billTo fields

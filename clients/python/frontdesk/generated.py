@@ -665,6 +665,15 @@ class CurrencyBalance(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class CurrencyTotal(Model):
+    currency: str
+    count: int  # how many invoices
+    total_cents: int
+    amount_due_cents: int  # still to be paid of issued ones
+    amount_to_refund_cents: int  # paid and credited above the total, to be paid back
+
+
+@dataclass(slots=True, kw_only=True)
 class Customer(Model):
     id: str
     created_at: _dt.datetime
@@ -988,7 +997,7 @@ class Import(Model):
     ignored_columns: List[str]  # columns of the file that were not used
     error_message: str | None  # why it failed as a whole
     completed_at: _dt.datetime | None
-    lines: List[Line] | None = None  # of a dry run: what the first 1,000 lines would do
+    lines: List[Line] | None = None  # of a dry run: what 1,000 lines would do
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1021,6 +1030,7 @@ class Invoice(Model):
     amount_paid_cents: int  # payments that are not void, less refunds
     amount_credited_cents: int  # the sum of the credit notes
     amount_due_cents: int  # still to be paid; 0 on a void invoice
+    amount_to_refund_cents: int  # paid and credited above the total
     currency: str
     issued_at: _dt.datetime | None
     sent_at: _dt.datetime | None
@@ -1205,6 +1215,7 @@ class Message(Model):
     error_message: str | None  # why it was not sent, or not to everybody
     auto_submitted: bool  # true if a machine wrote or sent it, not a person
     authentication: Authentication | None  # of received mail: whether to believe from
+    letterhead: bool  # the letterhead of the business surrounds html
     contacts: List[LinkedContact] | None = None  # with include=contacts
 
 
@@ -1441,6 +1452,7 @@ class Proposal(Model):
     rejection_reason: str | None
     completed_at: _dt.datetime | None  # when it was carried out, or failed
     replaces_id: str | None  # the proposal that this one changes
+    undoes_import_id: str | None  # the import that it takes back
     approval_url: str  # where a person decides, after signing in
 
 
@@ -1741,6 +1753,11 @@ class ThreadNote(Model):
     created_by: str | None  # the user, also behind a key or agent; null if unknown
     created_by_agent: bool
     body: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals(Model):
+    totals: List[CurrencyTotal]  # one for each currency that the invoices have
 
 
 @dataclass(slots=True, kw_only=True)
@@ -2303,13 +2320,13 @@ class ContactsResource(Resource):
         """List contacts, newest first."""
         return self._client.pages(Contact, "/v1/contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "query": query, "email": email, "phone": phone, "externalId": external_id, "tag": tag, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
 
-    def merge(self, id: str, *, contact_id: str, dry_run: bool | Omit = OMIT) -> Merge:
-        """Merge another contact into this one, and delete the other. The contact keeps its own fields and takes those
-        that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks, customers
-        and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a suggestion.
-        With dryRun it only answers what would move.
+    def merge(self, id: str, *, contact_id: str, dry_run: bool | Omit = OMIT, take: Sequence[str] | Omit = OMIT) -> Merge:
+        """Merge another contact into this one, and delete the other. The contact keeps its own fields, but for those
+        that take names, and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags,
+        properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed
+        property, the other's becomes a suggestion. With dryRun it only answers what would move.
         """
-        return self._client.call(Merge, "POST", path_of("/v1/contacts/{}/merge", id), body={"contactId": contact_id, "dryRun": dry_run})
+        return self._client.call(Merge, "POST", path_of("/v1/contacts/{}/merge", id), body={"contactId": contact_id, "dryRun": dry_run, "take": wire(take)})
 
     def put_by_email(self, address: str, *, first_name: str | None | Omit = OMIT, middle_name: str | None | Omit = OMIT, last_name: str | None | Omit = OMIT, prefix: str | None | Omit = OMIT, suffix: str | None | Omit = OMIT, organization_name: str | None | Omit = OMIT, job_title: str | None | Omit = OMIT, birthday: _dt.date | None | Omit = OMIT, notes: str | None | Omit = OMIT, external_id: str | None | Omit = OMIT, tags: Sequence[str] | Omit = OMIT) -> Contact:
         """Create or change the contact with an email address. Changes the fields that are sent, like PATCH, and keeps
@@ -2876,14 +2893,15 @@ class FoldersResource(Resource):
 class ImportsResource(Resource):
     """The operations ``imports.*``."""
 
-    def create(self, *, file: Upload, object_type: Literal["contacts", "customers"], mapping: str | None | Omit = OMIT, dry_run: bool | Omit = OMIT) -> Import:
+    def create(self, *, file: Upload, object_type: Literal["contacts", "customers"], mapping: str | None | Omit = OMIT, dry_run: bool | Omit = OMIT, lines_action: Literal["create", "update", "fail"] | None | Omit = OMIT, lines_offset: int | Omit = OMIT) -> Import:
         """Import contacts or customers from a CSV or vCard file. A record changes what has its externalId or, of a
         contact, one of its emails, and else creates. Fields that are changed are those that the file has a value
         for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known
         by their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores
-        nothing, and answers 200 with what each line would do.
+        nothing, and answers 200 with what each line would do, 1,000 at a time: linesAction and linesOffset say
+        which.
         """
-        return self._client.call(Import, "POST", "/v1/imports", form={"file": file, "objectType": object_type, "mapping": mapping, "dryRun": dry_run})
+        return self._client.call(Import, "POST", "/v1/imports", form={"file": file, "objectType": object_type, "mapping": mapping, "dryRun": dry_run, "linesAction": lines_action, "linesOffset": lines_offset})
 
     def get(self, id: str) -> Import:
         """Get an import, with its progress. The events of what it changes have its id as requestId."""
@@ -2897,12 +2915,14 @@ class ImportsResource(Resource):
 class InvoicesCreditNotesResource(Resource):
     """The operations ``invoices.credit_notes.*``."""
 
-    def create(self, invoice_id: str, *, line_items: Sequence[CreditLineFields] | Omit = OMIT, reason: str | None | Omit = OMIT) -> CreditNote:
-        """Credit an issued invoice, all that is left of it or some lines. Without lineItems, all that is left is
-        credited. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less
-        is due; an invoice of which nothing is due is paid. What was paid before can be refunded.
+    def create(self, invoice_id: str, *, line_items: Sequence[CreditLineFields] | Omit = OMIT, reason: str | None | Omit = OMIT, amount_cents: int | None | Omit = OMIT) -> CreditNote:
+        """Credit an issued invoice: all that is left of it, an amount, or some lines. Without lineItems and
+        amountCents, all that is left is credited, whether it was paid or not. amountCents is credited of all lines
+        in proportion. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and
+        less is due; an invoice of which nothing is due is paid. What was paid before can be refunded: the invoice's
+        amountToRefundCents says how much.
         """
-        return self._client.call(CreditNote, "POST", path_of("/v1/invoices/{}/credit-notes", invoice_id), body={"lineItems": wire(line_items), "reason": reason})
+        return self._client.call(CreditNote, "POST", path_of("/v1/invoices/{}/credit-notes", invoice_id), body={"lineItems": wire(line_items), "reason": reason, "amountCents": amount_cents})
 
     def get(self, invoice_id: str, credit_note_id: str) -> CreditNote:
         """Get a credit note of an invoice."""
@@ -2980,9 +3000,9 @@ class InvoicesResource(Resource):
         """
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/issue", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "totalCents"] | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, include: Sequence[Literal["customer"]] | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Pages[Invoice]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "totalCents"] | None = None, include: Sequence[Literal["customer"]] | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Pages[Invoice]:
         """List invoices, newest first."""
-        return self._client.pages(Invoice, "/v1/invoices", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "include": include, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid}, True)
+        return self._client.pages(Invoice, "/v1/invoices", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "include": include, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid}, True)
 
     def pdf(self, id: str) -> Download:
         """Get an invoice as a PDF. Dates and amounts follow the business's locale and time zone. A draft or void
@@ -3015,6 +3035,12 @@ class InvoicesResource(Resource):
         as the invoice is now, and leaves then; until then the message can be canceled.
         """
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/send", id), body={"to": to, "templateKey": template_key, "message": message, "scheduledAt": wire(scheduled_at)})
+
+    def totals(self, *, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Totals:
+        """Add up invoices, by currency. The filters are those of the list. All invoices that match are added up, void
+        ones left out. Amounts of different currencies are never added.
+        """
+        return self._client.call(Totals, "GET", "/v1/invoices/totals", query={"ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid})
 
     def update(self, id: str, *, customer_id: str | Omit = OMIT, line_items: Sequence[LineItemFields] | Omit = OMIT, currency: str | Omit = OMIT, due_at: _dt.datetime | None | Omit = OMIT, bill_to_name: str | None | Omit = OMIT, bill_to_email: str | None | Omit = OMIT, bill_to_address_line1: str | None | Omit = OMIT, bill_to_address_line2: str | None | Omit = OMIT, bill_to_city: str | None | Omit = OMIT, bill_to_state: str | None | Omit = OMIT, bill_to_postal_code: str | None | Omit = OMIT, bill_to_country: str | None | Omit = OMIT, discount_percent: str | None | Omit = OMIT, prices_include_tax: bool | Omit = OMIT, notes: str | None | Omit = OMIT, terms: str | None | Omit = OMIT, data: Mapping[str, Any] | Omit = OMIT) -> Invoice:
         """Change fields of a draft. lineItems replaces all line items. With another customerId, billTo fields that
@@ -3102,14 +3128,14 @@ class MessagesResource(Resource):
         """
         return self._client.call(Message, "POST", path_of("/v1/messages/{}/cancel", id))
 
-    def create(self, *, to: str | Sequence[str], cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | None | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | None | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | Omit = OMIT, invoice_ids: Sequence[str] | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, draft: bool | Omit = OMIT) -> Message:
+    def create(self, *, to: str | Sequence[str], cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | None | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | None | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | Omit = OMIT, invoice_ids: Sequence[str] | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, draft: bool | Omit = OMIT, letterhead: bool | Omit = OMIT) -> Message:
         """Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a draft
         waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a name:
         "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a
         template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient
         alone, and only to addresses that opted in.
         """
-        return self._client.call(Message, "POST", "/v1/messages", body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "draft": draft})
+        return self._client.call(Message, "POST", "/v1/messages", body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "draft": draft, "letterhead": letterhead})
 
     def delete(self, id: str) -> None:
         """Delete a draft."""
@@ -3127,10 +3153,10 @@ class MessagesResource(Resource):
         """Send a draft. It is sent at scheduledAt if that is in the future, otherwise at once."""
         return self._client.call(Message, "POST", path_of("/v1/messages/{}/send", id))
 
-    def update(self, id: str, *, to: str | Sequence[str] | Omit = OMIT, cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | None | Omit = OMIT, invoice_ids: Sequence[str] | None | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT) -> Message:
+    def update(self, id: str, *, to: str | Sequence[str] | Omit = OMIT, cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | None | Omit = OMIT, invoice_ids: Sequence[str] | None | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, letterhead: bool | Omit = OMIT) -> Message:
         """Change fields of a draft. fileIds replaces all attachments. A templateId renders again, with variables.
         """
-        return self._client.call(Message, "PATCH", path_of("/v1/messages/{}", id), body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id})
+        return self._client.call(Message, "PATCH", path_of("/v1/messages/{}", id), body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "letterhead": letterhead})
 
 
 class OperationsResource(Resource):
@@ -3206,10 +3232,10 @@ class ProposalsResource(Resource):
         """Waits until it is decided and carried out, or for at most ``timeout`` seconds."""
         return settled(lambda seconds: self.get(id, wait_seconds=seconds), timeout)
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["planned", "pending", "approved", "executing", "executed", "failed", "rejected", "canceled", "expired", "stale"]] | None = None, agent_id: str | None = None) -> Pages[Proposal]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["planned", "pending", "approved", "executing", "executed", "failed", "rejected", "canceled", "expired", "stale"]] | None = None, agent_id: str | None = None, undoes_import_id: str | None = None) -> Pages[Proposal]:
         """List proposals, newest first. A key or an agent sees its own, a person those of the whole organization.
         """
-        return self._client.pages(Proposal, "/v1/proposals", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "agentId": agent_id}, True)
+        return self._client.pages(Proposal, "/v1/proposals", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "agentId": agent_id, "undoesImportId": undoes_import_id}, True)
 
 
 class SuggestionsResource(Resource):

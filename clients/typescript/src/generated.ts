@@ -687,6 +687,17 @@ export interface CurrencyBalance {
   balanceCents: number
 }
 
+export interface CurrencyTotal {
+  currency: string
+  /** How many invoices. */
+  count: number
+  totalCents: number
+  /** Still to be paid of issued ones. */
+  amountDueCents: number
+  /** Paid and credited above the total, to be paid back. */
+  amountToRefundCents: number
+}
+
 export interface Customer {
   id: string
   createdAt: string
@@ -1074,7 +1085,7 @@ export interface Import {
   /** Why it failed as a whole. */
   errorMessage: string | null
   completedAt: string | null
-  /** Of a dry run: what the first 1,000 lines would do. */
+  /** Of a dry run: what 1,000 lines would do. */
   lines?: Line[] | null
 }
 
@@ -1119,6 +1130,8 @@ export interface Invoice {
   amountCreditedCents: number
   /** Still to be paid; 0 on a void invoice. */
   amountDueCents: number
+  /** Paid and credited above the total. */
+  amountToRefundCents: number
   currency: string
   issuedAt: string | null
   sentAt: string | null
@@ -1344,6 +1357,8 @@ export interface Message {
   autoSubmitted: boolean
   /** Of received mail: whether to believe from. */
   authentication: Authentication | null
+  /** The letterhead of the business surrounds html. */
+  letterhead: boolean
   /** With include=contacts. */
   contacts?: LinkedContact[] | null
 }
@@ -1613,6 +1628,8 @@ export interface Proposal {
   completedAt: string | null
   /** The proposal that this one changes. */
   replacesId: string | null
+  /** The import that it takes back. */
+  undoesImportId: string | null
   /** Where a person decides, after signing in. */
   approvalUrl: string
 }
@@ -1958,6 +1975,11 @@ export interface ThreadNote {
   createdBy: string | null
   createdByAgent: boolean
   body: string
+}
+
+export interface Totals {
+  /** One for each currency that the invoices have. */
+  totals: CurrencyTotal[]
 }
 
 export interface Transaction {
@@ -2562,6 +2584,8 @@ export interface ContactMergeInput {
   contactId: string
   /** Only tell what would move. */
   dryRun?: boolean
+  /** Fields, like firstName, of which the other's value is taken. */
+  take?: string[]
 }
 
 /** What contacts.notes.create takes. */
@@ -3307,6 +3331,10 @@ export interface ImportCreateInput {
   mapping?: string | null
   /** True stores nothing and says what each line would do. */
   dryRun?: boolean
+  /** Of a dry run: only lines that would do this. */
+  linesAction?: 'create' | 'update' | 'fail' | null
+  /** Of a dry run: lines to pass over. */
+  linesOffset?: number
 }
 
 /** What imports.list takes. */
@@ -3361,6 +3389,8 @@ export interface InvoiceCreditNoteCreateInput {
   /** By default all that is left of every line. */
   lineItems?: CreditLineFields[]
   reason?: string | null
+  /** With tax; in place of lineItems. */
+  amountCents?: number | null
 }
 
 /** What invoices.credit_notes.list takes. */
@@ -3410,13 +3440,13 @@ export interface InvoiceListParams {
   updatedAfter?: string | Date
   updatedBefore?: string | Date
   sortBy?: 'createdAt' | 'updatedAt' | 'dueAt' | 'totalCents'
+  /** Customer: also show it. */
+  include?: 'customer'[]
   /** Part of number, name or email; 1-2 letters match word starts. */
   query?: string
   status?: ('draft' | 'issued' | 'sent' | 'partially_paid' | 'paid' | 'overdue' | 'void')[]
   customerId?: string
   businessId?: string
-  /** Customer: also show it. */
-  include?: 'customer'[]
   /** Invoices due before this time. */
   dueBefore?: string | Date
   /** Invoices due after this time. */
@@ -3459,6 +3489,27 @@ export interface InvoiceSendInput {
   message?: string | null
   /** When to send it; within a year. */
   scheduledAt?: string | Date | null
+}
+
+/** What invoices.totals takes. */
+export interface InvoiceTotalsParams {
+  /** Only these. */
+  ids?: string[]
+  createdAfter?: string | Date
+  createdBefore?: string | Date
+  updatedAfter?: string | Date
+  updatedBefore?: string | Date
+  /** Part of number, name or email; 1-2 letters match word starts. */
+  query?: string
+  status?: ('draft' | 'issued' | 'sent' | 'partially_paid' | 'paid' | 'overdue' | 'void')[]
+  customerId?: string
+  businessId?: string
+  /** Invoices due before this time. */
+  dueBefore?: string | Date
+  /** Invoices due after this time. */
+  dueAfter?: string | Date
+  /** True: issued, with something still due; false: all others. */
+  unpaid?: boolean
 }
 
 /** What invoices.update takes. */
@@ -3559,6 +3610,8 @@ export interface MessageCreateInput {
   customerId?: string | null
   /** True keeps it unsent. */
   draft?: boolean
+  /** Also send text as HTML, in the letterhead. */
+  letterhead?: boolean
 }
 
 /** What messages.list takes. */
@@ -3609,6 +3662,8 @@ export interface MessageUpdateInput {
   inReplyToId?: string | null
   contactId?: string | null
   customerId?: string | null
+  /** Also send text in the letterhead. */
+  letterhead?: boolean
 }
 
 /** What operations.list takes. */
@@ -3711,6 +3766,8 @@ export interface ProposalListParams {
   sortBy?: 'createdAt' | 'updatedAt'
   status?: ('planned' | 'pending' | 'approved' | 'executing' | 'executed' | 'failed' | 'rejected' | 'canceled' | 'expired' | 'stale')[]
   agentId?: string
+  /** Those that take this import back. */
+  undoesImportId?: string
 }
 
 /** What suggestions.list takes. */
@@ -4428,7 +4485,7 @@ export class ContactsResource extends Resource {
     return this.client.list('/v1/contacts', params, true, options)
   }
 
-  /** Merge another contact into this one, and delete the other. The contact keeps its own fields and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers what would move. */
+  /** Merge another contact into this one, and delete the other. The contact keeps its own fields, but for those that take names, and takes those that it lacks; notes are joined. Emails, numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. Where both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers what would move. */
   merge(id: string, input: ContactMergeInput, options?: CallOptions): Promise<Merge> {
     return this.client.call({ method: 'POST', path: path`/v1/contacts/${id}/merge`, body: input }, options)
   }
@@ -4969,7 +5026,7 @@ export class FoldersResource extends Resource {
 /** The operations `imports.*`. */
 export class ImportsResource extends Resource {
 
-  /** Import contacts or customers from a CSV or vCard file. A record changes what has its externalId or, of a contact, one of its emails, and else creates. Fields that are changed are those that the file has a value for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores nothing, and answers 200 with what each line would do. */
+  /** Import contacts or customers from a CSV or vCard file. A record changes what has its externalId or, of a contact, one of its emails, and else creates. Fields that are changed are those that the file has a value for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A record that is wrong is named in errors, and the others are imported. A dry run stores nothing, and answers 200 with what each line would do, 1,000 at a time: linesAction and linesOffset say which. */
   create(input: ImportCreateInput, options?: CallOptions): Promise<Import> {
     return this.client.call({ method: 'POST', path: '/v1/imports', form: input }, options)
   }
@@ -4988,7 +5045,7 @@ export class ImportsResource extends Resource {
 /** The operations `invoices.credit_notes.*`. */
 export class InvoicesCreditNotesResource extends Resource {
 
-  /** Credit an issued invoice, all that is left of it or some lines. Without lineItems, all that is left is credited. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less is due; an invoice of which nothing is due is paid. What was paid before can be refunded. */
+  /** Credit an issued invoice: all that is left of it, an amount, or some lines. Without lineItems and amountCents, all that is left is credited, whether it was paid or not. amountCents is credited of all lines in proportion. Discount and tax follow in proportion. A credit in the customer's ledger takes it back, and less is due; an invoice of which nothing is due is paid. What was paid before can be refunded: the invoice's amountToRefundCents says how much. */
   create(invoiceId: string, input?: InvoiceCreditNoteCreateInput, options?: CallOptions): Promise<CreditNote> {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${invoiceId}/credit-notes`, body: input ?? {} }, options)
   }
@@ -5091,6 +5148,11 @@ export class InvoicesResource extends Resource {
   /** Mail an issued invoice as a PDF, or a reminder of it. The text is the organization's active template with the templateKey, or a built-in one. An invoice can be sent again. With scheduledAt the mail is written now, as the invoice is now, and leaves then; until then the message can be canceled. */
   send(id: string, input?: InvoiceSendInput, options?: CallOptions): Promise<Invoice> {
     return this.client.call({ method: 'POST', path: path`/v1/invoices/${id}/send`, body: input ?? {} }, options)
+  }
+
+  /** Add up invoices, by currency. The filters are those of the list. All invoices that match are added up, void ones left out. Amounts of different currencies are never added. */
+  totals(params?: InvoiceTotalsParams, options?: CallOptions): Promise<Totals> {
+    return this.client.call({ method: 'GET', path: '/v1/invoices/totals', query: params }, options)
   }
 
   /** Change fields of a draft. lineItems replaces all line items. With another customerId, billTo fields that were never sent are filled in again. */

@@ -131,7 +131,7 @@ func TestInvoiceStory(t *testing.T) {
 			"A mistake", "unitAmountCents": 99500000}]}`, paid.Text("customerId"))).OK(t, 201).Text("id")
 		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/issue", "").OK(t, 200)
 		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/void", "").OK(t, 200)
-		b.get("/invoices").at("/invoices", "$995,000.00", "$3,001.20 on this page")
+		b.get("/invoices").at("/invoices", "$995,000.00", "$3,001.20 in all")
 
 		// Euros are not dollars, and what was given back did not come in.
 		euros := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "currency": "eur",

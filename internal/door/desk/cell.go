@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -165,6 +167,22 @@ func hue(name string) string {
 func (v *Visit) Money(cents int64, currency string) string {
 	f, _ := v.formats()
 	return f.Money(cents, currency)
+}
+
+// Sums writes amounts by currency, the business's own first. What is in another
+// currency stands beside it and is never added to it.
+func (v *Visit) Sums(cents map[string]int64) string {
+	own := v.House().Currency
+	words := []string{}
+	if n, ok := cents[own]; ok || len(cents) == 0 {
+		words = append(words, v.Money(n, own))
+	}
+	for _, code := range slices.Sorted(maps.Keys(cents)) {
+		if code != own {
+			words = append(words, v.Money(cents[code], code))
+		}
+	}
+	return strings.Join(words, " + ")
 }
 
 // When is a time as people say it: a time of today, a weekday, a date.

@@ -117,7 +117,7 @@ async function go(url, options = {}, how = "page") {
     if (!kind.startsWith("text/html")) { location.assign(url); return; }
     const text = await res.text();
     if (mine !== asked) return;
-    const to = new URL(res.url);
+    const to = new URL(how === "same" && options.method && !res.redirected ? location.href : res.url);
     const stays = how === "same" || to.pathname === location.pathname && options.method === "POST";
     if (!show(text, res.redirected || !options.method ? res.url : location.href, stays ? "same" : "page")) return;
     if (how === "back") { /* the address is already right */ }
@@ -159,6 +159,9 @@ addEventListener("click", (event) => {
   if (url.pathname === location.pathname && url.search === location.search && url.hash) return;
   event.preventDefault();
   closePalette();
+  const lines = link.closest(".head") && $("form[data-lines]"); // an invoice is issued as it was typed
+  if (lines && halfLine(lines)) { lines.requestSubmit($("button", lines)); return; }
+  if (lines && lines.sending) { lines.next = url; return; }
   go(url, {}, link.dataset.edit !== undefined ? "same" : "page");
 });
 
@@ -172,13 +175,13 @@ addEventListener("submit", (event) => {
   const filled = new FormData(form, button);
   const data = form.getAttribute("enctype") === "multipart/form-data" ? filled : new URLSearchParams(filled);
   const sendsNow = posts(form) && !form.sending;
-  if (sendsNow) for (const field of form.elements) field.unsent = false;
+  if (sendsNow) for (const field of form.elements) if (button || !field.typing) field.unsent = false;
   if (posts(form)) {
     if (form.sending) { form.again = form.dataset.lines !== undefined; return; } // a double click, or typed meanwhile
     form.sending = true;
-    go(url, { method: "POST", body: data }, "page").then(() => {
+    go(url, { method: "POST", body: data }, form.dataset.lines !== undefined ? "same" : "page").then(() => {
       form.sending = false;
-      if (form.again) { form.again = false; if (form.isConnected) form.requestSubmit(); }
+      sendLines(form);
     });
     return;
   }
@@ -187,6 +190,33 @@ addEventListener("submit", (event) => {
   closePalette();
   go(url);
 });
+
+// == Lines that save themselves
+// A line that is still being written is not sent: the server would refuse the half of it.
+const halfLine = (form) => $$("tr", form).some((tr) => {
+  const what = $("[name=description]", tr), price = $("[name=price]", tr);
+  if (!what) return false;
+  return what.value.trim() ? !price.value.trim() : !what.defaultValue && !!price.value.trim();
+});
+// What changed while the lines were being sent is sent after them, unless somebody is typing; then a link that was pressed is followed.
+function sendLines(form) {
+  if (!form.isConnected || form.sending || [...form.elements].some((f) => f.typing)) return;
+  if (form.again && !halfLine(form)) { form.again = false; form.requestSubmit(); return; }
+  const next = form.next;
+  form.next = null;
+  if (next && !$(".wrong", form)) go(next);
+}
+// Whoever leaves a line unfinished is told what is missing.
+addEventListener("focusout", (event) => {
+  const form = event.target.form;
+  if (!form || form.dataset.lines === undefined || !document.hasFocus() || form.contains(event.relatedTarget)) return;
+  event.target.typing = false;
+  if (halfLine(form)) form.requestSubmit(); else sendLines(form);
+});
+// A press selects a sum, so that typing replaces it; a second press sets the cursor.
+let pressed = null;
+addEventListener("mousedown", (event) => { pressed = event.target !== document.activeElement && event.target.matches("input[inputmode=decimal]") ? event.target : null; });
+addEventListener("click", (event) => { if (pressed && event.target === pressed && pressed.selectionStart === pressed.selectionEnd) pressed.select(); pressed = null; });
 
 addEventListener("popstate", () => go(location.href, {}, "back"));
 
@@ -204,7 +234,7 @@ function ready(how) {
   tally();
   if (how !== "live") {
     const first = $("#content [autofocus]");
-    if (first) { first.focus(); if (first.select && first.type !== "checkbox") first.select(); }
+    if (first && (how !== "same" || !asking())) { first.focus(); if (first.select && first.type !== "checkbox") first.select(); }
     clearTimeout(toastTimer);
     if ($(".toast")) toastTimer = setTimeout(() => { $("#toasts").replaceChildren(); }, 10000);
   }
@@ -233,7 +263,10 @@ addEventListener("change", (event) => {
   if (box.dataset && box.dataset.all !== undefined) for (const b of $$('tbody input[name="id"]', box.form)) b.checked = box.checked;
   chosen();
   tally();
-  if (box.dataset && box.dataset.submit !== undefined) box.form.requestSubmit();
+  box.typing = false;
+  if (box.dataset && box.dataset.submit !== undefined) {
+    if (box.form.dataset.lines === undefined || !halfLine(box.form)) box.form.requestSubmit();
+  }
   const press = box.closest("[data-press]"); // what the form asks next depends on it
   if (press) box.form.requestSubmit(document.getElementById(press.dataset.press));
   if (box.dataset && box.dataset.files) document.getElementById(box.dataset.files).textContent = [...box.files].map((f) => f.name).join(", ");
@@ -258,7 +291,7 @@ let typing;
 function grow(t) { t.style.height = "auto"; t.style.height = Math.min(t.scrollHeight + 2, 400) + "px"; }
 addEventListener("input", (event) => {
   const field = event.target;
-  field.unsent = true;
+  field.unsent = field.typing = true;
   if (field.dataset?.grow !== undefined) grow(field);
   const form = field.form;
   if (form && form.dataset.instant !== undefined) {
@@ -280,11 +313,15 @@ addEventListener("input", (event) => {
 // A template goes where the cursor is, and nothing that was typed is lost.
 async function insert(url, box) {
   for (const d of $$("details.menu[open]")) d.open = false;
+  const to = $("[name=to]", box.form);
+  if (to && to.value) url.searchParams.set("to", to.value); // whom it is filled in for
   const res = await fetch(url);
   const doc = new DOMParser().parseFromString(await res.text(), "text/html"), from = doc.getElementById(box.id);
   if (!res.ok || !from || !box.isConnected) { go(url); return; }
   const line = $("[name=subject]", box.form), theirs = $("[name=subject]", from.form);
   if (line && theirs && !line.value) line.value = theirs.value;
+  const used = $("[name=template]", box.form), chosen = $("[name=template]", from.form);
+  if (used && chosen) used.value = chosen.value; // its design goes with the text
   const whole = box.dataset.inserted === box.value || !box.unsent; // another template takes the place of the first
   box.focus();
   if (whole) box.value = from.value; else box.setRangeText(from.value, box.selectionStart, box.selectionEnd, "end");

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"math/big"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/locale"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -58,7 +56,7 @@ func (v *Visit) Describe(operation string, f Field, value string) Input {
 	if s != nil && s.MaxLength != nil {
 		in.Max = *s.MaxLength
 	}
-	if whole := v.schema(operation); whole != nil && slices.Contains(whole.Required, f.Field) {
+	if whole := v.schema(operation); f.Needed || whole != nil && slices.Contains(whole.Required, f.Field) {
 		in.Required = true
 	}
 	if f.Ref == "members" || f.Ref == "businesses" {
@@ -159,6 +157,8 @@ func (v *Visit) Read(operation string, fields []Field, posted url.Values) (Field
 		switch {
 		case issue != "":
 			wrong[f.Field] = issue
+		case value == nil && f.Needed:
+			wrong[f.Field] = "Fill this in"
 		case value != nil || nullable(v.property(operation, f.Field)):
 			out[f.Field] = value
 		}
@@ -227,40 +227,6 @@ func splitWords(text string) []string {
 		}
 	}
 	return out
-}
-
-// Cents reads a sum: 1,250.50 or 1250,50.
-func Cents(text, currency string) (any, string) {
-	digits := locale.Digits(currency)
-	text = strings.NewReplacer(" ", "", "\u00a0", "", "$", "", "€", "", "£", "").Replace(text)
-	if i := strings.LastIndexAny(text, ",."); i >= 0 && len(text)-i-1 != 3 {
-		text = strings.NewReplacer(",", "", ".", "").Replace(text[:i]) + "." + text[i+1:]
-	} else {
-		text = strings.ReplaceAll(text, ",", "")
-	}
-	r, ok := new(big.Rat).SetString(text)
-	if !ok || len(text) > 20 || strings.ContainsAny(text, "eE/") {
-		return nil, "Write an amount, like 120.50"
-	}
-	r.Mul(r, new(big.Rat).SetInt64(pow10(digits)))
-	if !r.IsInt() || !r.Num().IsInt64() {
-		return nil, "Write an amount with at most " + Count(digits, "decimal", "decimals")
-	}
-	return r.Num().Int64(), ""
-}
-
-func pow10(n int) int64 {
-	p := int64(1)
-	for range n {
-		p *= 10
-	}
-	return p
-}
-
-// Plain writes a sum for an input: 120.50.
-func Plain(amount int64, currency string) string {
-	digits := locale.Digits(currency)
-	return new(big.Rat).SetFrac64(amount, pow10(digits)).FloatString(digits)
 }
 
 // pick finds the object that a text names: by its id, or by a name that only one

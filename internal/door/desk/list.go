@@ -126,8 +126,13 @@ func (n *Noun[T]) showList(v *Visit) error {
 	if page.Total != nil {
 		view.Sub = thousands(*page.Total)
 	}
-	if n.Total != nil {
-		d.Sum = n.Total(v, rows)
+	if n.Total != nil && len(rows) > 0 {
+		for _, name := range []string{"limit", "offset", "sortBy", "sortOrder", "include"} {
+			delete(in, name)
+		}
+		if d.Sum, err = n.Total(v, in); err != nil {
+			return err
+		}
 	}
 	return v.Show(http.StatusOK, "list", view)
 }

@@ -66,8 +66,9 @@ type Noun[T Row] struct {
 	Front func(*Visit) error
 	// Page replaces the object's page.
 	Page func(*Visit) error
-	// Total says what the rows of a page add up to.
-	Total func(v *Visit, rows []T) string
+	// Total says what all rows of a list add up to, not only those of a page. It
+	// gets the list's filters.
+	Total func(v *Visit, filters Fields) (string, error)
 	// Frozen objects show their facts and do not let them be edited.
 	Frozen func(row *T) bool
 	// Include asks the operations for more: "properties".
@@ -132,12 +133,15 @@ type Field struct {
 	Wide  bool                  // takes the whole row of a form
 	Start func(v *Visit) string // the first value in a form for a new one
 	From  string                // the field of the object that an action's form starts with
+	First func(row any) any     // what an action's form starts with, where it is no field of the object
 	// Words are the choices of an enum where their own names do not say enough.
 	Words map[string]string
 	// Shown is for facts that are not one field of the object, or read better another way.
 	Shown func(v *Visit, row any) Cell
 	Fixed bool // shown, never edited
 	Rare  bool // most have none: shown on demand while it is empty
+	// Needed must be filled in here, though the operation takes it or leaves it.
+	Needed bool
 	// New is a field of the form alone.
 	New bool
 	// Plain choices are shown as the API spells them: A, MX, TXT.

@@ -89,12 +89,23 @@ func (n *Noun[T]) showObject(v *Visit) error {
 	return n.objectPage(v, http.StatusOK, o, nil)
 }
 
+// Again shows an object's page once more because a form of its own layout was
+// refused. typed puts what was typed into what Data made for the page.
+func (n *Noun[T]) Again(v *Visit, status int, typed func(more any)) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	return n.objectPage(v, status, o, &typedIn{more: typed})
+}
+
 // typedIn is a form on an object's page that was refused.
 type typedIn struct {
 	at     string // the field, or "emails" for a new row of a child
 	posted url.Values
 	whole  string
 	wrong  map[string]string
+	more   func(any) // changes what Data made, where the form is one of the layout
 }
 
 func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) error {
@@ -158,6 +169,9 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		if d.More, err = n.Data(v, &o.row); err != nil {
 			return err
 		}
+	}
+	if t != nil && t.more != nil {
+		t.more(d.More)
 	}
 	return v.Show(status, layout, view)
 }
@@ -404,7 +418,7 @@ func (n *Noun[T]) edit(v *Visit) error {
 		in[name] = posted.Get(name) == "yes"
 	}
 	if len(wrong) > 0 {
-		return n.objectPage(v, http.StatusBadRequest, o, &typedIn{name, posted, "", wrong})
+		return n.objectPage(v, http.StatusBadRequest, o, &typedIn{at: name, posted: posted, wrong: wrong})
 	}
 	ref := o.row.RowID()
 	in["id"] = ref
@@ -413,7 +427,7 @@ func (n *Noun[T]) edit(v *Visit) error {
 		if err != nil {
 			return err
 		}
-		return n.objectPage(v, status, o, &typedIn{name, posted, whole, fields})
+		return n.objectPage(v, status, o, &typedIn{at: name, posted: posted, whole: whole, wrong: fields})
 	}
 	return v.DoneWith(v.Back("/"+n.Path+"/"+string(ref)), "saved", ref)
 }
@@ -500,6 +514,8 @@ func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], t
 		first := ""
 		if field.Start != nil {
 			first = field.Start(v)
+		} else if field.First != nil {
+			first = inputValue(v, true, field, field.First(&o.row))
 		} else if value, ok := o.raw[cmp.Or(field.From, field.Field)]; ok {
 			first = inputValue(v, true, field, value)
 		}
@@ -534,6 +550,9 @@ func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
 		for name, value := range a.Set(v, &o.row) {
 			in[name] = value
 		}
+	}
+	if v.Value("key") != "" { // a form that is sent twice by mistake is carried out once
+		v.once = a.Op
 	}
 	if err := v.Do(a.Op, in, nil); err != nil {
 		if len(a.Form) == 0 {

@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/resource/eventlog"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Moment is one thing on a timeline: who did what, when, and the words they
@@ -204,7 +205,8 @@ func orElse(s, other string) string {
 // eventVerbs are the verbs of events that say too little by their own name.
 var eventVerbs = map[string]string{
 	"created": "added", "updated": "changed", "deleted": "deleted", "restored": "brought back", "sent": "sent",
-	"issued": "issued", "voided": "voided", "merged": "merged", "overdue": "marked overdue", "completed": "finished",
+	"issued": "issued", "voided": "voided", "merged": "merged", "unmerged": "took apart",
+	"overdue": "marked overdue", "completed": "finished",
 	"received": "received", "delivered": "delivered", "bounced": "could not deliver", "failed": "could not send",
 	"queued": "queued", "scheduled": "scheduled", "canceled": "canceled", "reminded": "sent a reminder of",
 	"payment_recorded": "recorded a payment for",
@@ -285,7 +287,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 		one, _, icon := n.words()
 		word, m.Icon = one, icon
 		if len(e.Data) > 0 {
-			name = n.nameOf(v, e.Data)
+			name, m.After = v.namesIn(n, verb, e.Data)
 		}
 		if verb != "deleted" {
 			m.Href = "/" + n.path() + "/" + string(e.ResourceID)
@@ -342,6 +344,24 @@ func (n *Noun[T]) nameOf(v *Visit, data []byte) string {
 		return ""
 	}
 	return n.Name(v, &row)
+}
+
+// namesIn is the name of the object that an event is about and, of a merge, with
+// whom.
+func (v *Visit) namesIn(n noun, verb string, data []byte) (name, after string) {
+	other, word := "merged", "with "
+	switch verb {
+	case "merged":
+	case "unmerged":
+		other, word = "restored", "and "
+	default:
+		return n.nameOf(v, data), ""
+	}
+	var both map[string]jsontext.Value
+	if json.Unmarshal(data, &both) != nil || both["contact"] == nil || both[other] == nil {
+		return "", ""
+	}
+	return n.nameOf(v, both["contact"]), word + n.nameOf(v, both[other])
 }
 
 // nameIn finds a name in the data of an event of something that is no noun here.

@@ -24,7 +24,7 @@ func (v *Visit) lastEvent(object id.ID) (id.ID, error) {
 }
 
 // undoable is the event itself if it can be undone: a change whose former values
-// are known, or a deletion that can be taken back.
+// are known, or a deletion or a merge that can be taken back.
 func (v *Visit) undoable(e *eventlog.Event) id.ID {
 	n := v.ofType(e.ResourceType)
 	if n == nil {
@@ -37,6 +37,10 @@ func (v *Visit) undoable(e *eventlog.Event) id.ID {
 		}
 	case "deleted":
 		if v.May(n.ops() + ".restore") {
+			return e.ID
+		}
+	case "merged":
+		if v.May(n.ops() + ".unmerge") {
 			return e.ID
 		}
 	}
@@ -92,6 +96,17 @@ func (v *Visit) undoOne(ref id.ID) error {
 	n := v.ofType(e.ResourceType)
 	if strings.HasSuffix(e.Type, ".deleted") {
 		return v.Do(n.ops()+".restore", Fields{"id": e.ResourceID}, nil)
+	}
+	if strings.HasSuffix(e.Type, ".merged") {
+		var merge struct {
+			Merged struct {
+				ID id.ID `json:"id"`
+			} `json:"merged"`
+		}
+		if err := json.Unmarshal(e.Data, &merge); err != nil {
+			return err
+		}
+		return v.Do(n.ops()+".unmerge", Fields{"id": e.ResourceID, "contactId": merge.Merged.ID}, nil)
 	}
 	var before map[string]any
 	if err := json.Unmarshal(e.Previous, &before); err != nil {

@@ -38,6 +38,7 @@ type Visit struct {
 	names  map[id.ID]Who // of actors, once they were asked for
 	team   []account.Colleague
 	coin   string // the currency of the object that the page is about
+	once   string // the operation that the form's key stands for
 }
 
 // Fields is the input of an operation.
@@ -55,7 +56,7 @@ func (v *Visit) Run(operation string, input Fields) ([]byte, error) {
 	}
 	q := op.Request{Caller: caller, Door: op.Console, ID: v.ID,
 		Body: func() ([]byte, error) { return json.Marshal(input) }}
-	if o.KeyRequired {
+	if o.KeyRequired || operation == v.once {
 		// A form that is sent twice by mistake names the same key.
 		q.Key, q.HasKey = v.R.FormValue("key"), true
 	}

@@ -253,3 +253,14 @@ func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
 		"SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
 			w.conditions(tx, t.name), w.args...)
 }
+
+// Grouped adds up the live rows that match w and query: one S for each value of a
+// column, in its order. columns are those of S, as SQL adds them up.
+func Grouped[S, T any](ctx context.Context, tx *Tx, t *Table[T], columns, by string, query *string, w *Where) ([]S,
+	error) {
+	Containing(w, "search", query)
+	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
+		return []S{}, err
+	}
+	return All[S](ctx, tx, "SELECT "+columns+" FROM "+t.live(tx, w)+" GROUP BY "+by+" ORDER BY "+by, w.args...)
+}

@@ -80,8 +80,9 @@ func Digits(code string) int {
 	return 2
 }
 
-// Money writes an amount in the smallest unit of a currency.
-func (f *Format) Money(cents int64, code string) string {
+// Plain writes an amount in the smallest unit of a currency with a point and
+// nothing else: 1250.50.
+func Plain(cents int64, code string) string {
 	sign, text := "", strconv.FormatInt(cents, 10)
 	if cents < 0 {
 		sign, text = "-", text[1:]
@@ -89,6 +90,19 @@ func (f *Format) Money(cents int64, code string) string {
 	if digits := Digits(code); digits > 0 {
 		text = strings.Repeat("0", max(0, digits+1-len(text))) + text
 		text = text[:len(text)-digits] + "." + text[len(text)-digits:]
+	}
+	return sign + text
+}
+
+// Amount writes an amount with its currency for a message to whoever asks, program
+// or person: 1250.50 USD.
+func Amount(cents int64, code string) string { return Plain(cents, code) + " " + strings.ToUpper(code) }
+
+// Money writes an amount in the smallest unit of a currency.
+func (f *Format) Money(cents int64, code string) string {
+	sign, text := "", Plain(cents, code)
+	if cents < 0 {
+		sign, text = "-", text[1:]
 	}
 	symbol := strings.ToUpper(code)
 	if unit, err := currency.ParseISO(code); err == nil {

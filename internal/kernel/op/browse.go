@@ -22,6 +22,11 @@ type Walk struct {
 // createdAt and updatedAt is said by the noun, in a field SortBy.
 type Browse struct {
 	Walk
+	Narrow
+}
+
+// Narrow are the filters that the lists of all top-level nouns have.
+type Narrow struct {
 	IDs           []id.ID     `query:"ids" max:"100" doc:"only these"`
 	CreatedAfter  *clock.Time `query:"createdAfter"`
 	CreatedBefore *clock.Time `query:"createdBefore"`
@@ -38,16 +43,21 @@ const (
 // of a field.
 func Rows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy string, query *string, w *db.Where) (
 	*List[T], error) {
-	db.Only(w, b.IDs)
-	db.After(w, "created_at", b.CreatedAfter)
-	db.Before(w, "created_at", b.CreatedBefore)
-	db.After(w, "updated_at", b.UpdatedAfter)
-	db.Before(w, "updated_at", b.UpdatedBefore)
+	b.Filter(w)
 	return walk(b.Walk, sortBy, walked[T]{
 		read:  func(p db.Page) ([]T, error) { return t.Browse(ctx, c.Tx, query, w, p) },
 		leads: func(p db.Page) bool { return t.Leads(c.Tx, p) },
 		place: func(row *T, p db.Page) (db.Place, error) { return t.Place(ctx, c.Tx, row, p) },
 	})
+}
+
+// Filter adds the filters to a condition.
+func (n *Narrow) Filter(w *db.Where) {
+	db.Only(w, n.IDs)
+	db.After(w, "created_at", n.CreatedAfter)
+	db.Before(w, "created_at", n.CreatedBefore)
+	db.After(w, "updated_at", n.UpdatedAfter)
+	db.Before(w, "updated_at", n.UpdatedBefore)
 }
 
 // Log lists a page of a log, by its time. seq is a row's place in it.

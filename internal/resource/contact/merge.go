@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"frontdesk/internal/kernel/db"
@@ -41,7 +42,8 @@ func mergeOperations() []*op.Op {
 			Name:    "contacts.merge",
 			Route:   "POST /v1/contacts/{id}/merge",
 			Summary: "Merge another contact into this one, and delete the other.",
-			Description: "The contact keeps its own fields and takes those that it lacks; notes are joined. Emails, " +
+			Description: "The contact keeps its own fields, but for those that take names, and takes those that it " +
+				"lacks; notes are joined. Emails, " +
 				"numbers, addresses, tags, properties, messages, tasks, customers and opt-ins of the other follow. " +
 				"Where both have a confirmed property, the other's becomes a suggestion. With dryRun it only answers " +
 				"what would move.",
@@ -57,11 +59,22 @@ type contactMerge struct {
 	contactRef
 	ContactID id.ID `json:"contactId" ref:"contacts" doc:"the other contact, which goes"`
 	DryRun    bool  `json:"dryRun" default:"false" doc:"only tell what would move"`
+
+	Take []string `json:"take" optional:"yes" doc:"fields, like firstName, of which the other's value is taken"`
 }
+
+// takeable are the fields that have one value. Notes, tags and rows are joined.
+var takeable = []string{"firstName", "middleName", "lastName", "prefix", "suffix", "organizationName", "jobTitle",
+	"externalId", "birthday"}
 
 func (in *contactMerge) Prepare(_ context.Context, c *op.Call) error {
 	if in.ID == in.ContactID {
 		return fault.Field("contactId", "Must be another contact than the one that stays")
+	}
+	for i, name := range in.Take {
+		if !slices.Contains(takeable, name) {
+			return fault.At([]any{"take", i}, "Must be one of "+strings.Join(takeable, ", "))
+		}
 	}
 	return c.Require("contacts", op.ActionDelete, "A merge")
 }
@@ -75,7 +88,7 @@ func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, err
 	if err := checkTogether(v, other); err != nil {
 		return nil, err
 	}
-	out.Fields = v.gain(other)
+	out.Fields = v.gain(other, in.Take)
 	moved, err := db.Repoint(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, in.DryRun)
 	if errors.Is(err, db.ErrTooMany) {
 		return nil, MergeTooLarge.New()
@@ -195,9 +208,9 @@ func (v *Contact) texts() []textField {
 	}
 }
 
-// gain takes over the fields that the contact lacks, joins notes and tags, and
-// returns what changed.
-func (v *Contact) gain(other *Contact) []string {
+// gain takes over the fields that the contact lacks and those that were asked for,
+// joins notes and tags, and returns what changed.
+func (v *Contact) gain(other *Contact, take []string) []string {
 	fields := []string{}
 	theirs := other.texts()
 	for i, f := range v.texts() {
@@ -205,7 +218,7 @@ func (v *Contact) gain(other *Contact) []string {
 		switch {
 		case from == nil:
 			continue
-		case *f.value == nil:
+		case *f.value == nil, slices.Contains(take, f.name) && **f.value != *from:
 			*f.value = from
 		case f.name == "notes" && **f.value != *from:
 			joined := **f.value + between + *from
@@ -215,7 +228,8 @@ func (v *Contact) gain(other *Contact) []string {
 		}
 		fields = append(fields, f.name)
 	}
-	if v.Birthday == nil && other.Birthday != nil {
+	if born := other.Birthday; born != nil && (v.Birthday == nil ||
+		slices.Contains(take, "birthday") && *v.Birthday != *born) {
 		v.Birthday = other.Birthday
 		fields = append(fields, "birthday")
 	}

@@ -2,11 +2,13 @@ package invoice
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
 )
 
 // This file has the arithmetic of credit notes.
@@ -14,7 +16,9 @@ import (
 // A credit note takes back a part of some lines. Discount and tax follow in
 // proportion, and are computed from the sum of all credit notes so far: what
 // this one has is that sum less what the earlier ones had. So rounding never
-// adds up, and once all lines are taken back exactly nothing is left.
+// adds up, and once all lines are taken back exactly nothing is left. An amount
+// that no part of the lines comes to, because of rounding, is met by a unit more
+// or less of tax.
 
 // CreditNoteLine is what a credit note takes back of one line item.
 type CreditNoteLine struct {
@@ -85,6 +89,7 @@ func creditedOf(notes []CreditNote) map[id.ID]credited {
 
 // creditAll takes back all that is left of every line.
 func (v *Invoice) creditAll(before map[id.ID]credited) (lines []CreditNoteLine) {
+	lines = []CreditNoteLine{}
 	for i := range v.LineItems {
 		l := &v.LineItems[i]
 		if was := before[l.ID]; l.net() != was.cents {
@@ -123,7 +128,7 @@ func (v *Invoice) creditLines(before map[id.ID]credited, asked []creditLineField
 		default:
 			seen[l.ID] = true
 			var line CreditNoteLine
-			if line, field, issue = f.take(l, before[l.ID]); issue == "" {
+			if line, field, issue = f.take(l, before[l.ID], v.Currency); issue == "" {
 				lines = append(lines, line)
 			}
 		}
@@ -147,7 +152,8 @@ func (v *Invoice) line(ref id.ID) *LineItem {
 }
 
 // take computes what a line of a credit note comes to.
-func (f *creditLineFields) take(l *LineItem, was credited) (line CreditNoteLine, field, issue string) {
+func (f *creditLineFields) take(l *LineItem, was credited, currency string) (line CreditNoteLine, field,
+	issue string) {
 	left, whole := l.net()-was.cents, millionths(l.Quantity)
 	leftQuantity := max(0, whole-was.quantity)
 	switch {
@@ -155,7 +161,8 @@ func (f *creditLineFields) take(l *LineItem, was credited) (line CreditNoteLine,
 		return line, "lineItemId", "Nothing is left to credit of this line item"
 	case f.AmountCents != nil:
 		if *f.AmountCents > left {
-			return line, "amountCents", fmt.Sprintf("Too large: %d is left to credit of this line item", left)
+			return line, "amountCents", "Too large: " + locale.Amount(left, currency) +
+				" is left to credit of this line item"
 		}
 		return l.credit(*f.AmountCents, 0), "", ""
 	case f.Quantity == nil, f.quantity == leftQuantity: // the last unit takes what is left
@@ -165,38 +172,36 @@ func (f *creditLineFields) take(l *LineItem, was credited) (line CreditNoteLine,
 	}
 	cents := share(l.net(), was.quantity+f.quantity, whole) - share(l.net(), was.quantity, whole)
 	if cents > left {
-		return line, "quantity", fmt.Sprintf("Too large: %d is left to credit of this line item, and this quantity "+
-			"comes to %d", left, cents)
+		return line, "quantity", fmt.Sprintf("Too large: %s is left to credit of this line item, and this quantity "+
+			"comes to %s", locale.Amount(left, currency), locale.Amount(cents, currency))
 	}
 	return l.credit(cents, f.quantity), "", ""
 }
 
 // total fills in what follows from the lines of a credit note. before is what
 // earlier ones took back of each line.
-func (n *CreditNote) total(v *Invoice, before map[id.ID]credited) error {
+func (n *CreditNote) total(v *Invoice, groups []chargedGroup, before map[id.ID]credited) error {
 	taken := map[tax]int64{}
 	for _, l := range n.LineItems {
 		taken[v.line(l.LineItemID).tax()] += l.AmountCents
 	}
-	earlier := map[tax]int64{}
-	for i := range v.LineItems {
-		l := &v.LineItems[i]
-		earlier[l.tax()] += before[l.ID].cents
-	}
 	n.Taxes = []Tax{}
-	for _, g := range v.chargedGroups() {
-		from, to := earlier[g.tax], earlier[g.tax]+taken[g.tax]
+	for i := range groups {
+		g := &groups[i]
+		from := v.takenOf(g.tax, before)
+		to := from + taken[g.tax]
 		if to < 0 || to > g.net {
-			return fault.Field("lineItems", fmt.Sprintf("Too large: %d is left to credit of the line items with this "+
-				"tax, because others lower them", g.net-from))
+			return fault.Field("lineItems", fmt.Sprintf("Too large: %s is left to credit of the line items with this "+
+				"tax, because others lower them", locale.Amount(g.net-from, v.Currency)))
 		}
-		rest, tax := g.at(to)
-		restBefore, taxBefore := g.at(from)
-		rest, tax = rest-restBefore, tax-taxBefore
+		rest, tax := g.next(to)
+		if tax += g.adjust; to == from && (to < g.net || tax == 0) { // tax alone may be left of a line of one cent
+			continue
+		}
 		n.SubtotalCents += to - from
 		n.DiscountCents += to - from - rest
 		n.TotalCents += rest
-		if g.tax.rate == "" || to == from {
+		if g.tax.rate == "" {
 			continue
 		}
 		t := Tax{Rate: g.tax.rate, BaseCents: rest, AmountCents: tax}
@@ -214,37 +219,149 @@ func (n *CreditNote) total(v *Invoice, before map[id.ID]credited) error {
 	return nil
 }
 
+// takenOf is what earlier credit notes took back of the lines of one tax.
+func (v *Invoice) takenOf(of tax, before map[id.ID]credited) (cents int64) {
+	for i := range v.LineItems {
+		if l := &v.LineItems[i]; l.tax() == of {
+			cents += before[l.ID].cents
+		}
+	}
+	return cents
+}
+
+// creditAmount takes an amount back of all lines, in proportion to what is left
+// of them. The amount is less than what is left.
+func (v *Invoice) creditAmount(groups []chargedGroup, before map[id.ID]credited,
+	amount int64) (lines []CreditNoteLine) {
+	left := int64(0)
+	for i := range groups {
+		left += groups[i].left(v.PricesIncludeTax)
+	}
+	passed, given := int64(0), int64(0)
+	for i := range groups {
+		g := &groups[i]
+		passed += g.left(v.PricesIncludeTax)
+		part := share(amount, passed, left) - given
+		given += part
+		switch from := v.takenOf(g.tax, before); {
+		case from == g.net:
+			g.adjust = part - g.left(v.PricesIncludeTax)
+		case part > 0:
+			lines = append(lines, v.creditGroup(g, before, g.reach(from, part, v.PricesIncludeTax)-from)...)
+		}
+	}
+	return lines
+}
+
+// reach is how much of the group's lines is taken back once a credit note takes
+// an amount of it. What they do not come to by themselves is the tax's.
+func (g *chargedGroup) reach(from, amount int64, included bool) int64 {
+	gross := func(to int64) int64 {
+		rest, tax := g.next(to)
+		if included {
+			return rest
+		}
+		return rest + tax
+	}
+	to := from + int64(sort.Search(int(g.net-from), func(n int) bool { return gross(from+1+int64(n)) > amount }))
+	to = max(to, from+1) // a note has a line
+	g.adjust = amount - gross(to)
+	return to
+}
+
+// creditGroup takes so much back of the lines of one tax. Lines that lower others
+// are left.
+func (v *Invoice) creditGroup(g *chargedGroup, before map[id.ID]credited, cents int64) (lines []CreditNoteLine) {
+	left := int64(0)
+	open := func(l *LineItem) int64 {
+		if l.tax() != g.tax {
+			return 0
+		}
+		return max(0, l.net()-before[l.ID].cents)
+	}
+	for i := range v.LineItems {
+		left += open(&v.LineItems[i])
+	}
+	passed, given := int64(0), int64(0)
+	for i := range v.LineItems {
+		l := &v.LineItems[i]
+		passed += open(l)
+		if part := share(cents, passed, left) - given; open(l) > 0 && part > 0 {
+			given += part
+			lines = append(lines, l.credit(part, 0))
+		}
+	}
+	return lines
+}
+
 // chargedGroup is a group with the tax that an issued invoice charges for it.
 // The invoice tells it, so that no later change of a rule does.
 type chargedGroup struct {
 	group
 	after int64 // what the lines cost after all discounts
 	due   int64 // the tax
+
+	restBefore, taxBefore int64 // what earlier credit notes took back of both
+
+	adjust int64 // of the tax, so that a credit note comes to the amount that was asked for
 }
 
-func (v *Invoice) chargedGroups() (out []chargedGroup) {
-	charged := map[tax]Tax{}
-	untaxed := v.TotalAmountCents
-	for _, t := range v.Taxes {
-		key := tax{rate: t.Rate}
-		if t.Name != nil {
-			key.name = *t.Name
-		}
-		charged[key] = t
-		untaxed -= t.BaseCents + t.AmountCents
-	}
+func (v *Invoice) chargedGroups(earlier []CreditNote) (out []chargedGroup) {
+	charged, untaxed := taxesOf(v.Taxes, v.TotalAmountCents)
 	for _, g := range groupLines(v.LineItems) {
-		t := charged[g.tax]
-		c := chargedGroup{group: g, after: t.BaseCents, due: t.AmountCents}
-		switch {
-		case g.tax.rate == "":
-			c.after = untaxed
-		case v.PricesIncludeTax:
-			c.after += t.AmountCents
+		c := chargedGroup{group: g, after: untaxed}
+		if g.tax.rate != "" {
+			c.after, c.due = charged[g.tax].rest(v.PricesIncludeTax), charged[g.tax].AmountCents
+		}
+		for _, n := range earlier {
+			credited, untaxed := taxesOf(n.Taxes, n.TotalCents)
+			if g.tax.rate == "" {
+				c.restBefore += untaxed
+				continue
+			}
+			c.restBefore += credited[g.tax].rest(v.PricesIncludeTax)
+			c.taxBefore += credited[g.tax].AmountCents
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// taxesOf finds the taxes of a total by rate and name, and what has none.
+func taxesOf(taxes []Tax, total int64) (by map[tax]Tax, untaxed int64) {
+	by, untaxed = map[tax]Tax{}, total
+	for _, t := range taxes {
+		key := tax{rate: t.Rate}
+		if t.Name != nil {
+			key.name = *t.Name
+		}
+		by[key] = t
+		untaxed -= t.BaseCents + t.AmountCents
+	}
+	return by, untaxed
+}
+
+// rest is what is taxed, with the tax where prices include it.
+func (t Tax) rest(included bool) int64 {
+	if included {
+		return t.BaseCents + t.AmountCents
+	}
+	return t.BaseCents
+}
+
+// left is what can still be credited of a group, with its tax.
+func (g *chargedGroup) left(included bool) int64 {
+	if included {
+		return g.after - g.restBefore
+	}
+	return g.after - g.restBefore + g.due - g.taxBefore
+}
+
+// next is what a credit note takes back once so much of the group's lines is
+// taken back: their cost after all discounts, and the tax.
+func (g *chargedGroup) next(cents int64) (rest, tax int64) {
+	rest, tax = g.at(cents)
+	return rest - g.restBefore, max(0, tax-g.taxBefore)
 }
 
 // at is what belongs to so much of the group's lines: their cost after all

@@ -29,9 +29,9 @@ func TestRandomCredits(t *testing.T) {
 
 func creditRandomly(r *rand.Rand, v *Invoice) error {
 	var notes []CreditNote
-	add := func(lines []CreditNoteLine) error {
+	add := func(lines []CreditNoteLine, groups []chargedGroup) error {
 		n := CreditNote{LineItems: lines}
-		if err := n.total(v, creditedOf(notes)); err != nil {
+		if err := n.total(v, groups, creditedOf(notes)); err != nil {
 			return err
 		}
 		notes = append(notes, n)
@@ -51,6 +51,21 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 	}
 	for range r.IntN(6) {
 		before := creditedOf(notes)
+		groups := v.chargedGroups(notes)
+		left := v.TotalAmountCents
+		for _, n := range notes {
+			left -= n.TotalCents
+		}
+		if left > 1 && r.IntN(3) == 0 { // an amount, to the cent
+			amount := 1 + r.Int64N(left-1)
+			if err := add(v.creditAmount(groups, before, amount), groups); err != nil {
+				return err
+			}
+			if got := notes[len(notes)-1].TotalCents; got != amount {
+				return fmt.Errorf("a note of %d comes to %d", amount, got)
+			}
+			continue
+		}
 		l := v.LineItems[r.IntN(len(v.LineItems))]
 		f := creditLineFields{LineItemID: l.ID}
 		if r.IntN(2) == 0 {
@@ -67,11 +82,11 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 		if err != nil {
 			continue // more than what is left
 		}
-		if err := add(lines); err != nil {
+		if err := add(lines, groups); err != nil {
 			return err
 		}
 	}
-	if err := add(v.creditAll(creditedOf(notes))); err != nil {
+	if err := add(v.creditAll(creditedOf(notes)), v.chargedGroups(notes)); err != nil {
 		return err
 	}
 	total, discount, taxes := int64(0), v.DiscountCents, map[tax]Tax{}

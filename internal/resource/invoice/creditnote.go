@@ -6,6 +6,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/customer"
 )
@@ -59,10 +60,11 @@ func creditNoteOperations() []*op.Op {
 		op.Write(op.Spec{
 			Name:    "invoices.credit_notes.create",
 			Route:   "POST /v1/invoices/{id}/credit-notes",
-			Summary: "Credit an issued invoice, all that is left of it or some lines.",
-			Description: "Without lineItems, all that is left is credited. Discount and tax follow in proportion. A " +
+			Summary: "Credit an issued invoice: all that is left of it, an amount, or some lines.",
+			Description: "Without lineItems and amountCents, all that is left is credited, whether it was paid or " +
+				"not. amountCents is credited of all lines in proportion. Discount and tax follow in proportion. A " +
 				"credit in the customer's ledger takes it back, and less is due; an invoice of which nothing is due " +
-				"is paid. What was paid before can be refunded.",
+				"is paid. What was paid before can be refunded: the invoice's amountToRefundCents says how much.",
 			Errors:  []*fault.Kind{NotCreditable, NothingLeft, TooManyNotes},
 			Events:  []string{"invoice.credit_note.created"},
 			Example: `{"id": ` + exampleID + `, "reason": "Returned"}`,
@@ -118,11 +120,16 @@ type creditNoteCreate struct {
 	ID        id.ID                        `path:"id" doc:"the invoice"`
 	LineItems op.Maybe[[]creditLineFields] `json:"lineItems" min:"1" doc:"by default all that is left of every line"`
 	Reason    *string                      `json:"reason" max:"10000"`
+
+	AmountCents *int64 `json:"amountCents" min:"1" max:"99999999999999" doc:"with tax; in place of lineItems"`
 }
 
 // Prepare parses the quantities.
 func (in *creditNoteCreate) Prepare(context.Context, *op.Call) error {
 	var tree *fault.Tree
+	if in.LineItems.Set && in.AmountCents != nil {
+		return fault.Field("amountCents", "Give either lineItems or amountCents")
+	}
 	for i := range in.LineItems.Value {
 		if field, issue := in.LineItems.Value[i].parse(); issue != "" {
 			tree = tree.At([]any{"lineItems", i, field}, issue)
@@ -153,19 +160,24 @@ func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*Cr
 	n := &CreditNote{Record: c.NewRecord(), InvoiceID: v.ID, BusinessID: v.BusinessID, Currency: v.Currency,
 		Reason: in.Reason, PricesIncludeTax: v.PricesIncludeTax}
 	before := creditedOf(earlier)
+	left := v.TotalAmountCents - v.AmountCreditedCents
+	groups := v.chargedGroups(earlier)
 	n.LineItems = v.creditAll(before)
-	if in.LineItems.Set {
+	switch {
+	case in.LineItems.Set:
 		if n.LineItems, err = v.creditLines(before, in.LineItems.Value); err != nil {
 			return nil, err
 		}
+	case in.AmountCents != nil && *in.AmountCents > left:
+		return nil, v.nothingLeft(*in.AmountCents, left)
+	case in.AmountCents != nil && *in.AmountCents < left:
+		n.LineItems = v.creditAmount(groups, before, *in.AmountCents)
 	}
-	if err := n.total(v, before); err != nil {
+	if err := n.total(v, groups, before); err != nil {
 		return nil, err
 	}
-	if left := v.TotalAmountCents - v.AmountCreditedCents; n.TotalCents <= 0 || n.TotalCents > left {
-		f := NothingLeft.Say("The credit note comes to %d, and %d is left to credit.", n.TotalCents, left)
-		f.Details = map[string]int64{"creditableCents": left}
-		return nil, f
+	if n.TotalCents <= 0 || n.TotalCents > left {
+		return nil, v.nothingLeft(n.TotalCents, left)
 	}
 	if n.CreditNoteNumber, err = creditNoteNumbers.next(ctx, c, v.BusinessID); err != nil {
 		return nil, err
@@ -183,4 +195,12 @@ func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*Cr
 		return nil, err
 	}
 	return n, c.Emit("invoice.credit_note.created", n.ID, n)
+}
+
+// nothingLeft refuses a credit note that comes to more than what is left.
+func (v *Invoice) nothingLeft(amount, left int64) error {
+	f := NothingLeft.Say("The credit note comes to %s, and %s is left to credit.", locale.Amount(amount, v.Currency),
+		locale.Amount(left, v.Currency))
+	f.Details = map[string]int64{"creditableCents": left}
+	return f
 }

@@ -48,10 +48,11 @@ type Invoice struct {
 	TotalCents         int64   `json:"totalCents" db:"-" doc:"subtotal less discount, with the taxes"`
 	TotalAmountCents   int64   `json:"totalAmountCents" doc:"totalCents, in the currency's smallest unit"`
 	// AmountPaidCents and AmountCreditedCents may be more than the total
-	// together, until what was paid is refunded.
+	// together, until what was paid is refunded: AmountToRefundCents.
 	AmountPaidCents     int64 `json:"amountPaidCents" doc:"payments that are not void, less refunds"`
 	AmountCreditedCents int64 `json:"amountCreditedCents" doc:"the sum of the credit notes"`
 	AmountDueCents      int64 `json:"amountDueCents" db:"-" doc:"still to be paid; 0 on a void invoice"`
+	AmountToRefundCents int64 `json:"amountToRefundCents" db:"-" doc:"paid and credited above the total"`
 
 	Currency  string      `json:"currency"`
 	IssuedAt  *clock.Time `json:"issuedAt"`
@@ -97,6 +98,14 @@ func invoiceOperations() []*op.Op {
 			Summary: "List invoices, newest first.",
 			Example: `{"unpaid": true, "dueBefore": "2026-03-02T00:00:00Z", "limit": 20}`,
 		}, listInvoices),
+		op.Read(op.Spec{
+			Name:    "invoices.totals",
+			Route:   "GET /v1/invoices/totals",
+			Summary: "Add up invoices, by currency.",
+			Description: "The filters are those of the list. All invoices that match are added up, void ones left " +
+				"out. Amounts of different currencies are never added.",
+			Example: `{"unpaid": true}`,
+		}, addUpInvoices),
 		op.Write(op.Spec{
 			Name:    "invoices.create",
 			Route:   "POST /v1/invoices",
@@ -145,12 +154,17 @@ type invoiceRef struct {
 
 type invoiceList struct {
 	op.Browse
-	SortBy     string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,dueAt,totalCents"`
+	SortBy  string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,dueAt,totalCents"`
+	Include []string `query:"include" enum:"customer" doc:"customer: also show it"`
+	invoiceFilter
+}
+
+// invoiceFilter says which invoices are listed, or added up.
+type invoiceFilter struct {
 	Query      *string  `query:"query" max:"200" doc:"part of number, name or email; 1-2 letters match word starts"`
 	Status     []Status `query:"status" enum:"draft,issued,sent,partially_paid,paid,overdue,void"`
 	CustomerID *id.ID   `query:"customerId"`
 	BusinessID *id.ID   `query:"businessId"`
-	Include    []string `query:"include" enum:"customer" doc:"customer: also show it"`
 
 	DueBefore *clock.Time `query:"dueBefore" doc:"invoices due before this time"`
 	DueAfter  *clock.Time `query:"dueAfter" doc:"invoices due after this time"`
@@ -161,8 +175,12 @@ type invoiceList struct {
 // index invoices_unpaid has the same text.
 const open = "status IN ('issued', 'sent', 'partially_paid', 'overdue')"
 
-// filter adds the conditions that the list's order does not help.
-func (in *invoiceList) filter(w *db.Where) {
+// where is the condition of the filter, but for the query.
+func (in *invoiceFilter) where(c *op.Call) *db.Where {
+	w := db.In(c.Org)
+	db.Equal(w, "customer_id", in.CustomerID)
+	db.Choice(w, "status", in.Status, paid)
+	db.Equal(w, "business_id", in.BusinessID)
 	due := db.Named{Where: "due_at IS NOT NULL AND deleted_at IS NULL"}
 	if in.DueBefore != nil {
 		due.Where, due.Args = due.Where+" AND due_at < ?", append(due.Args, *in.DueBefore)
@@ -180,18 +198,14 @@ func (in *invoiceList) filter(w *db.Where) {
 	default:
 		w.And("NOT " + open)
 	}
+	return w
 }
 
 func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Invoice], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "customer_id", in.CustomerID)
-	db.Choice(w, "status", in.Status, paid)
-	db.Equal(w, "business_id", in.BusinessID)
-	in.filter(w)
 	if in.SortBy == "totalCents" {
 		in.SortBy = "totalAmountCents"
 	}
-	list, err := op.Rows(ctx, c, invoices, in.Browse, in.SortBy, in.Query, w)
+	list, err := op.Rows(ctx, c, invoices, in.Browse, in.SortBy, in.Query, in.where(c))
 	if err != nil {
 		return nil, err
 	}
@@ -391,7 +405,8 @@ func (v *Invoice) derive() {
 	if !v.PricesIncludeTax {
 		v.SubtotalCents -= v.TaxCents
 	}
-	v.AmountDueCents = max(0, v.TotalAmountCents-v.AmountPaidCents-v.AmountCreditedCents)
+	open := v.TotalAmountCents - v.AmountPaidCents - v.AmountCreditedCents
+	v.AmountDueCents, v.AmountToRefundCents = max(0, open), max(0, -open)
 	if v.Status == void {
 		v.AmountDueCents = 0
 	}

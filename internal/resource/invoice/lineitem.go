@@ -119,7 +119,7 @@ func (f *lineItemFields) priceDiscount() (field, issue string) {
 			return "discountCents", negative
 		}
 		if f.discount = *f.DiscountCents; f.discount > f.amount {
-			return "discountCents", fmt.Sprintf("Too large: the amount of this line is %d", f.amount)
+			return "discountCents", "Too large: more than the amount of this line"
 		}
 	}
 	return "", ""

@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/customer"
 )
@@ -153,7 +154,8 @@ func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment,
 		return nil, NotPayable.Say("A %s invoice cannot be paid.", v.Status)
 	}
 	if in.AmountCents > v.AmountDueCents {
-		f := ExceedsBalance.Say("The payment exceeds the %d that is still due.", v.AmountDueCents)
+		f := ExceedsBalance.Say("The payment exceeds the %s that is still due.",
+			locale.Amount(v.AmountDueCents, v.Currency))
 		f.Details = map[string]int64{"amountDueCents": v.AmountDueCents}
 		return nil, f
 	}

@@ -5,6 +5,7 @@ import (
 
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/customer"
 )
@@ -57,7 +58,8 @@ func refundPayment(ctx context.Context, c *op.Call, in paymentRefund) (*Payment,
 		amount = *in.AmountCents
 	}
 	if amount > left || left == 0 {
-		f := ExceedsPayment.Say("The refund exceeds the %d that is left of the payment.", left)
+		f := ExceedsPayment.Say("The refund exceeds the %s that is left of the payment.",
+			locale.Amount(left, v.Currency))
 		f.Details = map[string]int64{"refundableCents": left}
 		return nil, f
 	}

@@ -165,8 +165,11 @@ func (v *Invoice) sheet(from *business.Letterhead, f *locale.Format) *sheet {
 	if v.AmountCreditedCents > 0 {
 		s.sums = append(s.sums, sum{label: "Credited", value: w.money(-v.AmountCreditedCents)})
 	}
-	s.sums = append(s.sums,
-		sum{label: "Amount due (" + strings.ToUpper(v.Currency) + ")", value: w.money(v.AmountDueCents)})
+	last, amount := "Amount due", v.AmountDueCents
+	if v.AmountToRefundCents > 0 { // so that the figures add up
+		last, amount = "To be paid back", v.AmountToRefundCents
+	}
+	s.sums = append(s.sums, sum{label: last + " (" + strings.ToUpper(v.Currency) + ")", value: w.money(amount)})
 	if text := v.howToPay(w); text != "" {
 		if from.Payable != nil {
 			text += "\n" + strings.TrimSpace(*from.Payable)

@@ -51,7 +51,7 @@ func TestPrintedFigures(t *testing.T) {
 		}
 		half := CreditNote{CreditNoteNumber: "CN-000001", LineItems: v.creditAll(nil)[:min(1, len(v.creditAll(nil)))]}
 		half.Currency = v.Currency
-		if err := half.total(v, nil); err != nil {
+		if err := half.total(v, v.chargedGroups(nil), nil); err != nil {
 			t.Fatal(err)
 		}
 		pdf, err := Render(v, from)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/locale"
 )
 
 // This file has all the arithmetic of an invoice, in whole numbers of the
@@ -133,8 +134,8 @@ func (v *Invoice) total() error {
 	}
 	// The subtotal too: a client must be able to add it up.
 	if net+v.DiscountCents > maxCents {
-		return fault.Field("lineItems", fmt.Sprintf("The line items are too large; their sum must be at most %d",
-			maxCents))
+		return fault.Field("lineItems", "The line items are too large; their sum must be at most "+
+			locale.Amount(maxCents, v.Currency))
 	}
 	if v.DiscountPercent != nil {
 		p, ok := parsePercent(*v.DiscountPercent)
@@ -161,7 +162,8 @@ func (v *Invoice) total() error {
 		}
 	}
 	if v.TotalAmountCents > maxCents {
-		return fault.Field("lineItems", fmt.Sprintf("The total is too large; it must be at most %d", maxCents))
+		return fault.Field("lineItems", "The total is too large; it must be at most "+
+			locale.Amount(maxCents, v.Currency))
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ type messageCreate struct {
 	ContactID   *id.ID          `json:"contactId" ref:"contacts"`
 	CustomerID  *id.ID          `json:"customerId" ref:"customers"`
 	Draft       bool            `json:"draft" default:"false" doc:"true keeps it unsent"`
+	Letterhead  bool            `json:"letterhead" default:"false" doc:"also send text as HTML, in the letterhead"`
 
 	message Message // made by Prepare
 }
@@ -62,7 +63,8 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 			tree = tree.At([]any{"to"}, needsRecipient)
 		}
 	}
-	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables}
+	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables,
+		Letterhead: in.Letterhead}
 	tree = w.check(tree)
 	tree = checkTime(tree, in.ScheduledAt, c.Now)
 	if in.From != nil {
@@ -101,6 +103,7 @@ type wording struct {
 	Subject, Text, HTML *string
 	TemplateID          *id.ID
 	Variables           jsontext.Value
+	Letterhead          bool
 }
 
 func (w *wording) check(tree *fault.Tree) *fault.Tree {
@@ -112,6 +115,9 @@ func (w *wording) check(tree *fault.Tree) *fault.Tree {
 	}
 	if w.TemplateID == nil && len(w.Variables) > 0 {
 		tree = tree.At([]any{"variables"}, "Variables need a templateId")
+	}
+	if w.Letterhead && (w.Text == nil || w.HTML != nil || w.TemplateID != nil) {
+		tree = tree.At([]any{"letterhead"}, "It surrounds a text: send it with text alone. A template has one anyway")
 	}
 	return tree
 }
@@ -134,6 +140,9 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 			return fault.Field("html", template.Intricate)
 		}
 		v.HTML, v.Text = &made.HTML, &made.Text
+	case w.Letterhead:
+		made := template.Paragraphs(*w.Text)
+		v.HTML, v.Layout = &made, true
 	}
 	if w.Text != nil {
 		v.Text = w.Text
@@ -182,6 +191,7 @@ type messageUpdate struct {
 	InReplyToID op.Opt[id.ID]            `json:"inReplyToId" ref:"messages"`
 	ContactID   op.Opt[id.ID]            `json:"contactId" ref:"contacts"`
 	CustomerID  op.Opt[id.ID]            `json:"customerId" ref:"customers"`
+	Letterhead  bool                     `json:"letterhead" default:"false" doc:"also send text in the letterhead"`
 
 	made  Message   // the new content, built by Prepare
 	plain patchRest // what is copied unchanged
@@ -259,7 +269,8 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 			p.FromName.Value = *name
 		}
 	}
-	w := wording{Text: in.Text.Ptr(), HTML: in.HTML.Ptr(), TemplateID: in.TemplateID.Ptr(), Variables: in.Variables}
+	w := wording{Text: in.Text.Ptr(), HTML: in.HTML.Ptr(), TemplateID: in.TemplateID.Ptr(), Variables: in.Variables,
+		Letterhead: in.Letterhead}
 	if in.Subject.Set {
 		w.Subject = &in.Subject.Value
 	}

@@ -92,7 +92,7 @@ type Message struct {
 
 	// What surrounds the HTML when it leaves: layout.go.
 	BusinessID *id.ID           `json:"-" db:"business_id"`
-	Layout     bool             `json:"-" db:"layout"`
+	Layout     bool             `json:"letterhead" db:"layout" doc:"the letterhead of the business surrounds html"`
 	Button     *template.Button `json:"-" db:"button"`
 
 	EnclosesInvoices bool    `json:"-" db:"encloses_invoices"` // their PDFs are drawn when it is sent

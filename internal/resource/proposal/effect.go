@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/go-json-experiment/json"
@@ -173,9 +174,7 @@ func notRehearsed(i int, o *op.Op) Effect {
 		Recipients: []string{}, Triggers: []EffectTrigger{}}
 }
 
-func money(cents int64, currency string) string {
-	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, strings.ToUpper(currency))
-}
+func money(cents int64, currency string) string { return locale.Amount(cents, currency) }
 
 // whole is what a row says, without what is empty or says nothing.
 func whole(data map[string]any) map[string]any {

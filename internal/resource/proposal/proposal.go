@@ -60,7 +60,9 @@ type Proposal struct {
 	Rejection   *string     `json:"rejectionReason" db:"rejection" max:"2000"`
 	CompletedAt *clock.Time `json:"completedAt" doc:"when it was carried out, or failed"`
 	ReplacesID  *id.ID      `json:"replacesId" doc:"the proposal that this one changes"`
-	ApprovalURL string      `json:"approvalUrl" db:"-" max:"2048" doc:"where a person decides, after signing in"`
+	// UndoesImportID is set by undo.create.
+	UndoesImportID *id.ID `json:"undoesImportId" doc:"the import that it takes back"`
+	ApprovalURL    string `json:"approvalUrl" db:"-" max:"2048" doc:"where a person decides, after signing in"`
 
 	Versions    map[string]int64 `json:"-" db:"versions"`
 	MakerUserID *id.ID           `json:"-" db:"maker_user_id"`
@@ -116,6 +118,7 @@ var proposals = db.NewTable[Proposal]("proposals", db.Life{
 		db.To("business_id", "businesses", db.Keeps),
 		db.To("decided_by", "users", db.Keeps),
 		db.To("replaces_id", "proposals", db.Keeps),
+		db.To("undoes_import_id", "imports", db.Keeps),
 	},
 	Permanent: true,
 	Expire: db.Expiry{
@@ -240,6 +243,8 @@ type proposalList struct {
 	SortBy  string   `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
 	Status  []Status `query:"status" enum:"planned,pending,approved,executing,executed,failed,rejected,canceled,expired,stale"`
 	AgentID *id.ID   `query:"agentId"`
+
+	UndoesImportID *id.ID `query:"undoesImportId" doc:"those that take this import back"`
 }
 
 // visible is the rows that a caller sees: a person's are the organization's.
@@ -255,6 +260,7 @@ func (s *Service) list(ctx context.Context, c *op.Call, in proposalList) (*op.Li
 	w := visible(c)
 	db.OneOf(w, "status", in.Status)
 	db.Equal(w, "agent_id", in.AgentID)
+	db.Equal(w, "undoes_import_id", in.UndoesImportID)
 	l, err := op.Rows(ctx, c, proposals, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,10 @@ func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *und
 		if err != nil {
 			return nil, nil, err
 		}
-		work.From, work.At = int64(from), int64(to)
+		work.From = int64(from)
+		if work.At, err = causedUntil(ctx, tx, c.Org, *in.ImportID, from, to); err != nil {
+			return nil, nil, err
+		}
 	}
 	if in.Since != nil {
 		whole.From = int64(*in.Since)
@@ -149,6 +152,7 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 			return nil, NothingToUndo.New()
 		}
 		v := s.newProposal(c.Caller, c.Door, c.Now, "Undo", steps)
+		v.UndoesImportID = u.work.Of.ImportID
 		if v.Steps == nil {
 			v.Steps = []ProposalStep{}
 		}
@@ -208,9 +212,10 @@ func (w *undoWork) mine() (condition string, args []any) {
 	case w.Of.RequestID != nil:
 		which, arg = "request_id = $2 AND created_at >= $3", *w.Of.RequestID
 	case w.Of.ImportID != nil:
-		which, arg = "request_id = $2 AND created_at >= $3", string(*w.Of.ImportID)
+		which, arg = ofImport, string(*w.Of.ImportID)
 	}
-	return which + " AND seq <= $4 AND resource_type NOT IN ('proposal', 'import')", []any{arg, w.From, w.Until}
+	return which + " AND seq <= $4 AND resource_type NOT IN ('proposal', 'import', 'automation_execution')",
+		[]any{arg, w.From, w.Until}
 }
 
 // next reads the events that are not taken back yet, newest first.

@@ -67,7 +67,7 @@ func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, row
 	}
 	v := s.newProposal(c.Caller, c.Door, c.Now, fmt.Sprintf("Undo %d events", n.Events),
 		[]automation.Step{{Operation: undoName, Input: jsontext.Value(input)}})
-	v.Undo = work
+	v.Undo, v.UndoesImportID = work, work.Of.ImportID
 	if err := v.setProgress(UndoProgress{Events: n.Events}); err != nil {
 		return nil, err
 	}

@@ -252,3 +252,15 @@ var around = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2,
 	"figure": 2,
 	"div":    1, "section": 1, "article": 1, "header": 1, "footer": 1, "center": 1, "dt": 1, "dd": 1, "caption": 1,
 	"figcaption": 1, "summary": 1, "details": 1}
+
+// Paragraphs is a plain text as HTML: nothing in it counts as HTML, empty lines
+// part paragraphs, and lines end where they did.
+func Paragraphs(text string) string {
+	var b strings.Builder
+	for _, p := range strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n"), "\n\n") {
+		if p = strings.Trim(p, "\n"); p != "" {
+			b.WriteString("<p>" + strings.ReplaceAll(html.EscapeString(p), "\n", "<br>\n") + "</p>\n")
+		}
+	}
+	return b.String()
+}

@@ -22,7 +22,7 @@ func chunksOf(t *testing.T, text string) (v *Import, sizes, lines []int) {
 		t.Fatal(err)
 	}
 	v = &Import{}
-	err = each(v, r, func(rows []row) error {
+	err = each(v, r, v.fail, func(rows []row) error {
 		chunk, err := json.Marshal(rows)
 		sizes = append(sizes, len(chunk))
 		for _, one := range rows {

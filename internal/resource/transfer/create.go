@@ -39,6 +39,9 @@ type importCreate struct {
 	ObjectType string    `json:"objectType" enum:"contacts,customers"`
 	Mapping    *string   `json:"mapping" max:"60000" doc:"JSON: an object from column to field; null ignores a column"`
 	DryRun     bool      `json:"dryRun" default:"false" doc:"true stores nothing and says what each line would do"`
+
+	LinesAction *string `json:"linesAction" enum:"create,update,fail" doc:"of a dry run: only lines that would do this"`
+	LinesOffset int     `json:"linesOffset" default:"0" min:"0" max:"500000" doc:"of a dry run: lines to pass over"`
 }
 
 // create stores the file, reads it and leaves the rows to a job.
@@ -84,7 +87,7 @@ func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, strea
 	v := &Import{Record: c.NewRecord(), ObjectType: in.ObjectType, FileName: saved.Name, Status: Receiving,
 		Errors: []Issue{}, IgnoredColumns: r.ignored, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID()}
 	if in.DryRun {
-		return v, s.rehearse(ctx, c, v, r)
+		return v, s.rehearse(ctx, c, v, r, &in)
 	}
 	return s.store(ctx, c, v, r)
 }
@@ -110,7 +113,7 @@ func (in *importCreate) columns() (map[string]*string, error) {
 
 // each hands on the rows of a file, a chunk at a time, and notes what is wrong with
 // the others.
-func each(v *Import, r *reader, fn func([]row) error) error {
+func each(v *Import, r *reader, fail func(Issue), fn func([]row) error) error {
 	rows, size := make([]row, 0, chunkRows), 0
 	for {
 		one, issue, err := r.next()
@@ -120,7 +123,7 @@ func each(v *Import, r *reader, fn func([]row) error) error {
 		case err != nil:
 			return err
 		case issue != nil:
-			v.fail(*issue)
+			fail(*issue)
 		default:
 			rows = append(rows, one)
 			size += len(one.Row)
@@ -176,7 +179,7 @@ func (s *Service) begin(ctx context.Context, c *op.Call, v *Import) error {
 }
 
 func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
-	err := each(v, r, func(rows []row) error {
+	err := each(v, r, v.fail, func(rows []row) error {
 		text, err := json.Marshal(rows)
 		if err != nil {
 			return err
@@ -241,14 +244,18 @@ func dropChunks(ctx context.Context, tx *db.Tx, v *Import) error {
 }
 
 // rehearse says what each row would do, without doing it.
-func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader) error {
+func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader, in *importCreate) error {
 	lines := []Line{}
 	note := func(l Line) {
-		if len(lines) < maxIssues {
+		if in.LinesAction == nil || *in.LinesAction == l.Action {
 			lines = append(lines, l)
 		}
 	}
-	err := each(v, r, func(rows []row) error {
+	fail := func(i Issue) {
+		v.fail(i)
+		note(Line{Line: i.Line, Action: "fail"})
+	}
+	err := each(v, r, fail, func(rows []row) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -257,11 +264,16 @@ func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader
 			return err
 		}
 		for i := range p.rows {
-			switch err := p.issue(i); {
+			err := p.issue(i)
+			if again := v.repeats(&rows[i]); err == nil && again != nil {
+				fail(*again)
+				continue
+			}
+			switch {
 			case err != nil && fault.Of(err).Status >= 500:
 				return err
 			case err != nil:
-				v.fail(issueOf(rows[i].Line, err))
+				fail(issueOf(rows[i].Line, err))
 				continue
 			case p.found[i] == nil:
 				v.Counts.Created++
@@ -274,10 +286,8 @@ func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader
 		}
 		return nil
 	})
-	for _, e := range v.Errors {
-		lines = append(lines, Line{Line: e.Line, Action: "fail"})
-	}
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
+	lines = lines[min(len(lines), in.LinesOffset):]
 	lines = lines[:min(len(lines), maxIssues)]
 	c.Immediately()
 	v.DryRun, v.Status, v.Lines, v.CompletedAt = true, Succeeded, &lines, &c.Now

@@ -2,11 +2,13 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
+	"slices"
 	"strings"
 
 	"frontdesk/internal/kernel/db"
@@ -33,6 +35,15 @@ const (
 type row struct {
 	Line int            `json:"l"`
 	Row  jsontext.Value `json:"r"`
+	// Earlier are the lines that have the same externalId or email. Once one of them
+	// was taken, this one is not.
+	Earlier []sameAs `json:"e,omitempty"`
+}
+
+// sameAs is an earlier line and the field in which it says the same.
+type sameAs struct {
+	Line  int    `json:"l"`
+	Field string `json:"f"`
 }
 
 // reader reads the records of a file.
@@ -42,7 +53,8 @@ type reader struct {
 	ignored    []string
 	records    int
 	malformed  int
-	seen       map[uint64]int // the line of each externalId and email, by their hash
+	seen       map[uint64]int   // the first line of each externalId and email, by their hash
+	again      map[uint64][]int // the further lines
 	seed       maphash.Seed
 	read       func() (line int, values []value, issue *Issue, err error)
 }
@@ -63,7 +75,7 @@ func (h heard) Read(p []byte) (int, error) {
 // newReader finds out what a file is, and reads its headings.
 func newReader(r io.Reader, objectType string, mapping map[string]*string) (*reader, error) {
 	out := &reader{noun: nouns[objectType], objectType: objectType, ignored: []string{},
-		seen: map[uint64]int{}, seed: maphash.MakeSeed()}
+		seen: map[uint64]int{}, again: map[uint64][]int{}, seed: maphash.MakeSeed()}
 	text := decoded(r)
 	if isCard(text) {
 		cards := &cardReader{r: text}
@@ -148,13 +160,11 @@ func (r *reader) next() (row, *Issue, error) {
 	if err := json.Unmarshal(text, &keys); err != nil {
 		return row{}, nil, fmt.Errorf("transfer: line %d: %w", line, err)
 	}
-	if issue := r.repeated(line, &keys); issue != nil {
-		return row{}, issue, nil
-	}
+	earlier := r.repeated(line, &keys)
 	if len(r.seen) > maxSeen {
 		return row{}, nil, Unreadable.Say("The file has more than %d emails and externalIds. Split it.", maxSeen)
 	}
-	return row{line, text}, nil, nil
+	return row{line, text, earlier}, nil, nil
 }
 
 // rowKeys are what a row is known by.
@@ -167,28 +177,48 @@ type email struct {
 	Email string `json:"email"`
 }
 
-// repeated refuses a record that is in the file already, by its externalId or an
-// email: nobody can tell which of the two is meant.
-func (r *reader) repeated(line int, k *rowKeys) *Issue {
-	type name struct {
-		field string
-		hash  uint64
-	}
-	var names []name
-	if k.ExternalID != "" {
-		names = append(names, name{"externalId", maphash.String(r.seed, "externalId "+k.ExternalID)})
-	}
-	for _, e := range k.Emails {
-		names = append(names, name{"email", maphash.String(r.seed, "email "+db.Fold(e.Email))})
-	}
-	for _, n := range names {
-		if first := r.seen[n.hash]; first > 0 {
-			return &Issue{Line: line, Field: &n.field,
-				Message: fmt.Sprintf("Line %d has the same %s; only that one is imported", first, n.field)}
+// maxEarlier is how many lines with the same name a line looks back at.
+const maxEarlier = 100
+
+// repeated finds the lines before this one that have its externalId or an email:
+// nobody can tell which of them is meant, so only the first that is right is taken.
+func (r *reader) repeated(line int, k *rowKeys) (earlier []sameAs) {
+	note := func(field, text string) {
+		hash := maphash.String(r.seed, field+" "+text)
+		first, ok := r.seen[hash]
+		if !ok {
+			r.seen[hash] = line
+			return
+		}
+		for _, l := range append([]int{first}, r.again[hash]...) {
+			if l != line {
+				earlier = append(earlier, sameAs{l, field})
+			}
+		}
+		if len(r.again[hash]) < maxEarlier {
+			r.again[hash] = append(r.again[hash], line)
 		}
 	}
-	for _, n := range names {
-		r.seen[n.hash] = line
+	if k.ExternalID != "" {
+		note("externalId", k.ExternalID)
+	}
+	for _, e := range k.Emails {
+		note("email", db.Fold(e.Email))
+	}
+	return earlier
+}
+
+// repeats is why a record is not taken because of one before it, or nil. A line that
+// was itself refused stands in nobody's way.
+func (v *Import) repeats(r *row) *Issue {
+	for _, e := range r.Earlier {
+		_, refused := slices.BinarySearchFunc(v.Errors, e.Line, func(i Issue, line int) int {
+			return cmp.Compare(i.Line, line)
+		})
+		if !refused {
+			return &Issue{Line: r.Line, Field: &e.Field,
+				Message: fmt.Sprintf("Line %d has the same %s; only that one is imported", e.Line, e.Field)}
+		}
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ type Import struct {
 	ErrorMessage   *string     `json:"errorMessage" max:"1000" doc:"why it failed as a whole"`
 	CompletedAt    *clock.Time `json:"completedAt"`
 
-	Lines *[]Line `json:"lines,omitzero" db:"-" max:"1000" doc:"of a dry run: what the first 1,000 lines would do"`
+	Lines *[]Line `json:"lines,omitzero" db:"-" max:"1000" doc:"of a dry run: what 1,000 lines would do"`
 
 	Seq       int64  `json:"-" db:"seq"`
 	ActorKind string `json:"-" db:"actor_kind"`
@@ -164,7 +164,7 @@ func (s *Service) Operations() []*op.Op {
 				"creates. Fields that are changed are those that the file has a value for; tags are added; emails, " +
 				"numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A " +
 				"record that is wrong is named in errors, and the others are imported. A dry run stores nothing, and " +
-				"answers 200 with what each line would do.",
+				"answers 200 with what each line would do, 1,000 at a time: linesAction and linesOffset say which.",
 			Errors: []*fault.Kind{Unreadable, TooManyImports, file.LimitReached},
 			Events: []string{"import.created"},
 			Example: `{"file": "contacts.csv", "objectType": "contacts", "mapping": "{\"E-Mail\": \"email\"}", ` +

@@ -343,7 +343,7 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		}
 		state.Status, state.UpdatedAt = Running, c.Now
 		for i := range p.rows {
-			if err := p.write(ctx, c, state, i, next.Rows[i].Line); err != nil {
+			if err := p.write(ctx, c, state, i, &next.Rows[i]); err != nil {
 				return err
 			}
 		}
@@ -360,9 +360,13 @@ func (p *prepared) issue(i int) error {
 }
 
 // write does what a row asks for.
-func (p *prepared) write(ctx context.Context, c *op.Call, v *Import, i, line int) error {
+func (p *prepared) write(ctx context.Context, c *op.Call, v *Import, i int, r *row) error {
 	emitted := c.Emitted()
 	known := p.issue(i)
+	if again := v.repeats(r); known == nil && again != nil {
+		v.fail(*again)
+		return nil
+	}
 	err := known
 	switch {
 	case known != nil:
@@ -377,7 +381,7 @@ func (p *prepared) write(ctx context.Context, c *op.Call, v *Import, i, line int
 	case err != nil && known == nil && !p.guarded:
 		return errRefused
 	case err != nil:
-		v.fail(issueOf(line, err))
+		v.fail(issueOf(r.Line, err))
 		return nil
 	case p.found[i] == nil:
 		v.Counts.Created++

@@ -11,7 +11,6 @@ import (
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/door/desk/people"
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/domain"
@@ -47,6 +46,8 @@ type writeData struct {
 	ContactID    string
 	InReplyToID  string
 	From         string
+	Template     string // the template that the text began with
+	Letterhead   bool   // the design is the text in the letterhead of the business
 }
 
 // typed is a form that was refused.
@@ -103,6 +104,7 @@ func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.
 	}
 	if ty != nil {
 		w.fill(v.R.PostForm, ty)
+		w.Template = v.R.PostForm.Get("template")
 	}
 	return w, nil
 }
@@ -146,7 +148,7 @@ func (w *writeData) takeDraft(v *desk.Visit, draft *message.Message) (err error)
 
 // showDesign shows the draft's HTML in a frame, which is loaded anew when it changes.
 func (w *writeData) showDesign(v *desk.Visit, draft *message.Message) {
-	w.Design = design(*draft.HTML, w.Text)
+	w.Design, w.Letterhead = design(*draft.HTML, w.Text), draft.Layout
 	q := url.Values{"design": {w.Design}}
 	if v.R.URL.Query().Get("pictures") == w.DraftID {
 		q.Set("pictures", "yes")
@@ -263,84 +265,6 @@ func (w *writeData) fillTemplates(v *desk.Visit) error {
 	return err
 }
 
-// useTemplate puts the template that the address names into the form. A value
-// that nobody knows stays as [its name], for the writer to fill in.
-func (w *writeData) useTemplate(v *desk.Visit, who *id.ID, customer id.ID) error {
-	ref, ok := id.Parse(v.R.URL.Query().Get("template"))
-	if !ok || w.Note {
-		return nil
-	}
-	var t template.EmailTemplate
-	if err := v.Do("email_templates.get", desk.Fields{"id": ref}, &t); err != nil {
-		return err
-	}
-	known, err := values(v, who, customer)
-	if err != nil {
-		return err
-	}
-	variables := desk.Fields{}
-	for _, name := range t.Variables {
-		value := known[name]
-		if value == "" {
-			value = "[" + name + "]"
-		}
-		set(variables, strings.Split(name, "."), value)
-	}
-	var made template.Rendered
-	if err := v.Do("email_templates.preview", desk.Fields{"id": ref, "variables": variables}, &made); err != nil {
-		return err
-	}
-	w.Text, w.Focus = strings.TrimSpace(made.Text), true
-	if w.New || w.Subject == "" {
-		w.Subject = made.Subject
-	}
-	return nil
-}
-
-func set(to desk.Fields, path []string, value string) {
-	for _, name := range path[:len(path)-1] {
-		below, ok := to[name].(desk.Fields)
-		if !ok {
-			below = desk.Fields{}
-			to[name] = below
-		}
-		to = below
-	}
-	to[path[len(path)-1]] = value
-}
-
-// values are what templates commonly name, by their placeholders.
-func values(v *desk.Visit, who *id.ID, customer id.ID) (map[string]string, error) {
-	out := map[string]string{"business.name": v.House().Name, "user.name": v.Session.Name}
-	if who != nil && v.May("contacts.get") {
-		var c contact.Contact
-		if err := v.Do("contacts.get", desk.Fields{"id": *who}, &c); err != nil && !fault.Has(err, fault.NotFound) {
-			return nil, err
-		}
-		name := people.Name(&c)
-		first := name
-		if c.FirstName != nil {
-			first = *c.FirstName
-		}
-		for _, prefix := range []string{"contact.", "customer.", ""} {
-			out[prefix+"name"], out[prefix+"firstName"] = name, first
-			if c.LastName != nil {
-				out[prefix+"lastName"] = *c.LastName
-			}
-		}
-	}
-	if customer != "" {
-		names, err := v.Names("customers", []id.ID{customer})
-		if err != nil {
-			return nil, err
-		}
-		if names[customer] != "" {
-			out["customer.name"] = names[customer]
-		}
-	}
-	return out, nil
-}
-
 // compose shows the form of a new mail.
 func compose(v *desk.Visit) error { return composePage(v, http.StatusOK, nil) }
 
@@ -348,7 +272,7 @@ func composePage(v *desk.Visit, status int, ty *typed) error {
 	q := v.R.URL.Query()
 	w := &writeData{Action: "/inbox/new", Back: "/inbox", New: true, MaySend: true, Focus: true, To: q.Get("to"),
 		Subject: q.Get("subject")}
-	var who *id.ID
+	who := contactAt(v, w.To)
 	if ref, ok := id.Parse(q.Get("contactId")); ok {
 		var c contact.Contact
 		if err := v.Do("contacts.get", desk.Fields{"id": ref}, &c); err != nil {
@@ -367,6 +291,7 @@ func composePage(v *desk.Visit, status int, ty *typed) error {
 	}
 	if ty != nil {
 		w.fill(v.R.PostForm, ty)
+		w.Template = v.R.PostForm.Get("template")
 		w.ContactID = v.R.PostForm.Get("contactId")
 	}
 	return v.Show(status, "compose", desk.View{Title: "New mail", Section: "inbox", Data: w,
@@ -382,6 +307,10 @@ func send(v *desk.Visit) error {
 	in, wrong := input(v, files)
 	if ref, ok := id.Parse(v.Value("contactId")); ok {
 		in["contactId"] = ref
+	}
+	who, _ := in["contactId"].(id.ID)
+	if err := fillIn(v, in, wrong, who, ""); err != nil {
+		return err
 	}
 	if len(wrong) > 0 {
 		return composePage(v, http.StatusBadRequest, &typed{"", wrong})
@@ -514,6 +443,13 @@ func reply(v *desk.Visit) error {
 		return v.Done(to, "discarded", nil)
 	}
 	in, wrong := input(v, files)
+	var t message.Thread
+	if err := v.Do("threads.get", desk.Fields{"id": ref}, &t); err != nil {
+		return err
+	}
+	if err := fillIn(v, in, wrong, desk.Ptr(t.ContactID), desk.Ptr(t.CustomerID)); err != nil {
+		return err
+	}
 	if len(wrong) > 0 {
 		return again(http.StatusBadRequest, &typed{"", wrong})
 	}
@@ -549,7 +485,13 @@ func finish(v *desk.Visit, draft id.ID, in desk.Fields, m *message.Message) erro
 	just := func() desk.Fields { return desk.Fields{"id": draft} }
 	change := func() desk.Fields {
 		delete(in, "html")
-		if m.HTML != nil && design(*m.HTML, in["text"].(string)) != v.Value("design") {
+		text, isText := in["text"].(string)
+		switch {
+		case !isText || in["letterhead"] != nil: // of a template
+		case m.HTML == nil || design(*m.HTML, text) == v.Value("design"):
+		case m.Layout && text != "":
+			in["letterhead"] = true // what is in the form, in the letterhead that the form showed
+		default:
 			in["html"] = nil // it is not what the form showed, or the text is new
 		}
 		return in

@@ -1,6 +1,7 @@
 package money
 
 import (
+	"strconv"
 	"strings"
 
 	"frontdesk/internal/door/desk"
@@ -16,12 +17,24 @@ type editor struct {
 	Totals   []totalLine
 	PDF      string
 	Currency string
-	Wrong    string
+	Hint     string // in an empty price
+	Wrong    string // what is wrong with the lines as a whole
 }
 
 type line struct {
 	Description, Quantity, Price, Tax, Amount string
 	N                                         int
+	Wrong                                     string // what is wrong with the line
+	At                                        string // the name of the field that it is about
+	Focus                                     bool   // the first field that is wrong
+}
+
+// Says is the line when a field of it is wrong, and nothing when it is another.
+func (x line) Says(field string) *line {
+	if x.Wrong == "" || x.At != field {
+		return nil
+	}
+	return &x
 }
 
 type totalLine struct{ Word, Sum string }
@@ -29,7 +42,7 @@ type totalLine struct{ Word, Sum string }
 func editorData(v *desk.Visit, i *invoice.Invoice) (any, error) {
 	at := "/invoices/" + string(i.ID)
 	d := &editor{Draft: i.Status == "draft", To: at + "/lines", PDF: at + "/pdf?v=" + i.UpdatedAt.String(),
-		Currency: strings.ToUpper(i.Currency)}
+		Currency: strings.ToUpper(i.Currency), Hint: desk.Plain(0, i.Currency)}
 	for n, l := range i.LineItems {
 		x := line{Description: l.Description, Quantity: l.Quantity, Price: desk.Plain(l.UnitAmountCents, i.Currency),
 			Amount: v.Money(l.AmountCents, i.Currency), N: n + 1}
@@ -41,90 +54,41 @@ func editorData(v *desk.Visit, i *invoice.Invoice) (any, error) {
 	if d.Draft {
 		d.Lines = append(d.Lines, line{N: len(d.Lines) + 1})
 	}
+	d.Totals = totals(v, i)
+	return d, nil
+}
+
+// totals are what the lines come to and what happened to it since. They add up:
+// what was paid and credited beyond the total is to be paid back.
+func totals(v *desk.Visit, i *invoice.Invoice) (out []totalLine) {
 	money := func(cents int64) string { return v.Money(cents, i.Currency) }
 	if len(i.Taxes) > 0 || i.DiscountCents != 0 {
-		d.Totals = append(d.Totals, totalLine{"Subtotal", money(i.SubtotalCents)})
+		out = append(out, totalLine{"Subtotal", money(i.SubtotalCents)})
 	}
 	if i.DiscountCents != 0 {
-		d.Totals = append(d.Totals, totalLine{"Discount", money(-i.DiscountCents)})
+		out = append(out, totalLine{"Discount", money(-i.DiscountCents)})
 	}
 	for _, t := range i.Taxes {
 		name := "Tax"
 		if t.Name != nil && *t.Name != "" {
 			name = *t.Name
 		}
-		d.Totals = append(d.Totals, totalLine{name + " " + t.Rate + " %", money(t.AmountCents)})
+		out = append(out, totalLine{name + " " + t.Rate + " %", money(t.AmountCents)})
 	}
-	d.Totals = append(d.Totals, totalLine{"Total", money(i.TotalCents)})
+	out = append(out, totalLine{"Total", money(i.TotalCents)})
 	if i.AmountPaidCents > 0 {
-		d.Totals = append(d.Totals, totalLine{"Paid", money(-i.AmountPaidCents)})
+		out = append(out, totalLine{"Paid", money(-i.AmountPaidCents)})
 	}
 	if i.AmountCreditedCents > 0 {
-		d.Totals = append(d.Totals, totalLine{"Credited", money(-i.AmountCreditedCents)})
+		out = append(out, totalLine{"Credited", money(-i.AmountCreditedCents)})
 	}
-	if i.AmountPaidCents > 0 || i.AmountCreditedCents > 0 {
-		d.Totals = append(d.Totals, totalLine{"Left to pay", money(i.AmountDueCents)})
+	switch {
+	case i.AmountToRefundCents > 0:
+		out = append(out, totalLine{"To pay back", money(i.AmountToRefundCents)})
+	case i.AmountPaidCents > 0 || i.AmountCreditedCents > 0:
+		out = append(out, totalLine{"Left to pay", money(i.AmountDueCents)})
 	}
-	return d, nil
-}
-
-// saveLines replaces the lines of a draft with those of the form. A line without
-// a description goes.
-func saveLines(v *desk.Visit) error {
-	ref, err := v.PathID("id")
-	if err != nil {
-		return err
-	}
-	at := "/invoices/" + string(ref)
-	var current invoice.Invoice
-	if err := v.Do("invoices.get", desk.Fields{"id": ref}, &current); err != nil {
-		return err
-	}
-	f := v.R.PostForm
-	cell := func(name string, i int) string {
-		if values := f[name]; i < len(values) {
-			return strings.TrimSpace(values[i])
-		}
-		return ""
-	}
-	lines := []desk.Fields{}
-	for i := range f["description"] {
-		text := cell("description", i)
-		if text == "" {
-			continue
-		}
-		price := cell("price", i)
-		if price == "" {
-			price = "0"
-		}
-		cents, issue := desk.Cents(price, current.Currency)
-		if issue != "" {
-			return v.Explain(fault.BadInput.Say("The price of “%s”: %s.", text, issue), "invoices", at)
-		}
-		item := desk.Fields{"description": text, "unitAmountCents": cents}
-		if q := strings.ReplaceAll(cell("quantity", i), ",", "."); q != "" {
-			item["quantity"] = q
-		}
-		if t := strings.TrimSuffix(strings.ReplaceAll(cell("tax", i), ",", "."), "%"); strings.TrimSpace(t) != "" {
-			item["taxRate"] = strings.TrimSpace(t)
-		}
-		if i < len(current.LineItems) { // what the table does not show stays
-			old := current.LineItems[i]
-			if old.TaxName != nil && item["taxRate"] != nil {
-				item["taxName"] = *old.TaxName
-			}
-			if old.DiscountPercent != nil {
-				item["discountPercent"] = *old.DiscountPercent
-			} else if old.DiscountCents > 0 {
-				item["discountCents"] = old.DiscountCents
-			}
-		}
-		lines = append(lines, item)
-	}
-	if err := v.Do("invoices.update", desk.Fields{"id": ref, "lineItems": lines}, nil); err != nil {
-		return v.Explain(err, "invoices", at)
-	}
-	return v.DoneWith(at, "saved", ref)
+	return out
 }
 
 func pdf(v *desk.Visit) error {
@@ -152,6 +116,8 @@ type paymentRow struct {
 	When       *desk.Moments
 	Sum, How   string
 	Note, Void string
+	Back, Sent string // the sum that is to be paid back of it, and where that is said
+	Refunded   string
 	Voided     bool
 }
 
@@ -171,8 +137,17 @@ func payments(v *desk.Visit, i *invoice.Invoice) (*desk.Section, error) {
 		if p.Note != nil {
 			r.Note = *p.Note
 		}
-		if p.VoidedAt == nil && v.May("invoices.payments.void") {
-			r.Void = "/invoices/" + string(i.ID) + "/payments/" + string(p.ID) + "/void"
+		at := "/invoices/" + string(i.ID) + "/payments/" + string(p.ID)
+		if p.RefundedCents > 0 {
+			r.Refunded = v.Money(p.RefundedCents, i.Currency)
+		}
+		back := min(i.AmountToRefundCents, p.AmountCents-p.RefundedCents)
+		switch {
+		case p.VoidedAt != nil:
+		case back > 0 && v.May("invoices.payments.refund"):
+			r.Back, r.Sent = v.Money(back, i.Currency), at+"/refund?amount="+strconv.FormatInt(back, 10)
+		case p.RefundedCents == 0 && v.May("invoices.payments.void"):
+			r.Void = at + "/void"
 		}
 		out = append(out, r)
 	}
@@ -194,6 +169,36 @@ func voidPayment(v *desk.Visit) error {
 		return v.Explain(err, "invoices", at)
 	}
 	return v.Done(at, "voided", nil)
+}
+
+// refundPayment records that what was paid too much was given back: the sum that
+// the button names, and no more than is still to be paid back.
+func refundPayment(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	payment, err := v.PathID("payment")
+	if err != nil {
+		return err
+	}
+	at := "/invoices/" + string(ref)
+	amount, err := strconv.ParseInt(v.R.URL.Query().Get("amount"), 10, 64)
+	if err != nil {
+		return fault.NotFound.New()
+	}
+	var now invoice.Invoice
+	if err := v.Do("invoices.get", desk.Fields{"id": ref}, &now); err != nil {
+		return err
+	}
+	if now.AmountToRefundCents < amount { // pressed twice, or somebody else was faster
+		return v.Redirect(at)
+	}
+	err = v.Do("invoices.payments.refund", desk.Fields{"id": ref, "paymentId": payment, "amountCents": amount}, nil)
+	if err != nil {
+		return v.Explain(err, "invoices", at)
+	}
+	return v.Done(at, "refunded", nil)
 }
 
 // creditNotes are the documents that credit an invoice.

@@ -37,7 +37,10 @@ var invoices = &desk.Noun[invoice.Invoice]{
 			return v.At(i.DueAt)
 		}},
 		{Head: "Left to pay", Width: "w2", End: true, Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell {
-			if i.AmountDueCents == 0 || i.Status == "draft" {
+			switch {
+			case i.AmountToRefundCents > 0:
+				return desk.Text(v.Money(i.AmountToRefundCents, i.Currency) + " back")
+			case i.AmountDueCents == 0 || i.Status == "draft":
 				return desk.Text("")
 			}
 			return v.Sum(i.AmountDueCents, i.Currency)
@@ -135,11 +138,14 @@ var invoices = &desk.Noun[invoice.Invoice]{
 			Ask: sendWords, Form: sendForm},
 		{Key: "credit", Word: "Write a credit note", Icon: "invoice", Op: "invoices.credit_notes.create", Menu: true,
 			Done: "credited",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status != "draft" && i.Status != "void" },
-			Ask: func(_ *desk.Visit, i *invoice.Invoice) string {
-				return "The rest of " + number(i) + " is credited in full, with a credit note of its own."
+			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
+				return i.Status != "draft" && i.Status != "void" && creditable(i) > 0
 			},
-			Form: []desk.Field{{Field: "reason", Word: "Reason", Kind: "text"}}},
+			Ask: creditWords,
+			Form: []desk.Field{
+				{Field: "amountCents", Word: "Amount to credit", Kind: "money", Help: "With tax.", Needed: true,
+					First: func(i any) any { return float64(creditFirst(i.(*invoice.Invoice))) }},
+				{Field: "reason", Word: "Reason", Kind: "text"}}},
 		{Key: "void", Word: "Void", Icon: "x", Op: "invoices.void", Done: "voided",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status != "draft" && i.Status != "void" && i.AmountPaidCents == 0
@@ -164,6 +170,29 @@ func sendWords(_ *desk.Visit, i *invoice.Invoice) string {
 	return "The customer gets a mail with the invoice as a PDF and a link to it."
 }
 
+// creditable is what can still be credited of an invoice, paid or not.
+func creditable(i *invoice.Invoice) int64 { return i.TotalCents - i.AmountCreditedCents }
+
+// creditFirst is what the form of a credit note begins with: what is still to be
+// paid. Of an invoice that was paid it is all, which is then to be paid back.
+func creditFirst(i *invoice.Invoice) int64 {
+	if i.AmountDueCents > 0 {
+		return i.AmountDueCents
+	}
+	return creditable(i)
+}
+
+func creditWords(v *desk.Visit, i *invoice.Invoice) string {
+	text := v.Money(i.AmountDueCents, i.Currency) + " of " + number(i) + " is still to be paid. A credit note takes " +
+		"back that much or less, and the customer owes it no more."
+	if i.AmountPaidCents > 0 {
+		text = v.Money(i.AmountPaidCents, i.Currency) + " of " + number(i) + " was paid, and " +
+			v.Money(i.AmountDueCents, i.Currency) + " is still to be paid. What you credit beyond that is to be paid " +
+			"back to the customer; at most " + v.Money(creditable(i), i.Currency) + " can be credited."
+	}
+	return text
+}
+
 // number is what people call an invoice.
 func number(i *invoice.Invoice) string {
 	if i.InvoiceNumber != nil {
@@ -177,25 +206,50 @@ func number(i *invoice.Invoice) string {
 
 // state is where an invoice stands.
 func state(i *invoice.Invoice) desk.Pill {
+	if i.AmountToRefundCents > 0 {
+		return desk.Pill{Text: "to pay back", Tone: "warn"}
+	}
 	return desk.Pill{Text: strings.ReplaceAll(strings.Replace(string(i.Status), "partially", "partly", 1), "_", " "),
 		Tone: map[invoice.Status]string{"paid": "good", "overdue": "bad", "partially_paid": "warn"}[i.Status]}
 }
 
-// total adds up what the page of the list shows; a void invoice is none.
-func total(v *desk.Visit, rows []invoice.Invoice) string {
-	sum, one := int64(0), ""
-	for i := range rows {
-		if rows[i].Status == "void" {
-			continue
+// Sums are what invoices add up to, by currency.
+type Sums struct {
+	Count                int
+	Total, Due, ToRefund map[string]int64
+}
+
+// AddUp adds up all invoices that match the filters of their list. Every page that
+// shows a sum of invoices asks here.
+func AddUp(v *desk.Visit, filters desk.Fields) (Sums, error) {
+	s := Sums{Total: map[string]int64{}, Due: map[string]int64{}, ToRefund: map[string]int64{}}
+	var found invoice.Totals
+	err := v.Do("invoices.totals", filters, &found)
+	for _, t := range found.Totals {
+		s.Count += t.Count
+		s.Total[t.Currency] = t.TotalCents
+		if t.AmountDueCents > 0 {
+			s.Due[t.Currency] = t.AmountDueCents
 		}
-		if one != "" && rows[i].Currency != one {
-			return ""
+		if t.AmountToRefundCents > 0 {
+			s.ToRefund[t.Currency] = t.AmountToRefundCents
 		}
-		one = rows[i].Currency
-		sum += rows[i].TotalCents
 	}
-	if one == "" {
-		return ""
+	return s, err
+}
+
+// total says what a list of invoices adds up to.
+func total(v *desk.Visit, filters desk.Fields) (string, error) {
+	s, err := AddUp(v, filters)
+	if err != nil || s.Count == 0 {
+		return "", err
 	}
-	return v.Money(sum, one) + " on this page"
+	words := v.Sums(s.Total) + " in all"
+	if len(s.Due) > 0 {
+		words += " · " + v.Sums(s.Due) + " left to pay"
+	}
+	if len(s.ToRefund) > 0 {
+		words += " · " + v.Sums(s.ToRefund) + " to pay back"
+	}
+	return words, nil
 }

@@ -4,6 +4,7 @@ package money
 
 import (
 	"embed"
+	"net/url"
 
 	"frontdesk/internal/door/desk"
 )
@@ -18,8 +19,12 @@ func Join(d *desk.Desk) {
 	d.AddNouns(invoices)
 	d.Add(
 		desk.Route{Pattern: "POST /invoices/{id}/lines", Show: saveLines},
+		desk.Route{Pattern: "GET /invoices/{id}/lines", Show: func(v *desk.Visit) error { // a reload after a refusal
+			return v.Redirect("/invoices/" + url.PathEscape(v.R.PathValue("id")))
+		}},
 		desk.Route{Pattern: "GET /invoices/{id}/pdf", Show: pdf},
 		desk.Route{Pattern: "GET /invoices/{id}/credit-notes/{note}/pdf", Show: creditPDF},
 		desk.Route{Pattern: "POST /invoices/{id}/payments/{payment}/void", Show: voidPayment},
+		desk.Route{Pattern: "POST /invoices/{id}/payments/{payment}/refund", Show: refundPayment},
 	)
 }

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/door/desk/money"
 	"frontdesk/internal/door/desk/web"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
@@ -66,56 +67,36 @@ func today(v *desk.Visit) error {
 	return v.Show(http.StatusOK, "today", view)
 }
 
-// sums adds amounts by currency and writes them in the business's order.
-type sums map[string]int64
-
-func (s sums) text(v *desk.Visit) string {
-	own := v.House().Currency
-	words := []string{}
-	if cents, ok := s[own]; ok || len(s) == 0 {
-		words = append(words, v.Money(cents, own))
-	}
-	for code, cents := range s {
-		if code != own && len(words) < 2 {
-			words = append(words, v.Money(cents, code))
-		}
-	}
-	return strings.Join(words, " + ")
-}
-
-// money is what is owed, what is overdue and what was paid.
+// money is what is owed and what is overdue: the sums of the lists that the figures
+// open.
 func (d *todayData) money(v *desk.Visit) error {
 	if !v.May("invoices.list") {
 		return nil
 	}
-	open, page, err := desk.List[invoice.Invoice](v, "invoices.list",
-		v.Chosen("invoices.list", desk.Fields{"unpaid": true, "limit": figureRows, "sortBy": "dueAt",
-			"sortOrder": "asc"}))
+	owed, err := money.AddUp(v, v.Chosen("invoices.totals", desk.Fields{"unpaid": true}))
 	if err != nil {
 		return err
 	}
-	owed, late, lateCount := sums{}, sums{}, 0
-	oldest := time.Duration(0)
-	for i := range open {
-		o := &open[i]
-		owed[o.Currency] += o.AmountDueCents
-		if o.DueAt != nil && *o.DueAt < v.Now() {
-			late[o.Currency] += o.AmountDueCents
-			lateCount++
-			oldest = max(oldest, v.Now().Sub(*o.DueAt))
+	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: v.Sums(owed.Due),
+		More: desk.Count(owed.Count, "invoice", "invoices"), Href: "/invoices?unpaid=true"})
+	overdue := func() desk.Fields { return desk.Fields{"status": []string{"overdue"}} }
+	late, err := money.AddUp(v, v.Chosen("invoices.totals", overdue()))
+	if err != nil {
+		return err
+	}
+	f := figure{Word: "Overdue", Sum: v.Sums(late.Due), More: "nothing is late", Href: "/invoices?status=overdue"}
+	if late.Count > 0 {
+		first := overdue()
+		first["limit"], first["sortBy"], first["sortOrder"] = 1, "dueAt", "asc"
+		rows, _, err := desk.List[invoice.Invoice](v, "invoices.list", v.Chosen("invoices.list", first))
+		if err != nil {
+			return err
 		}
-	}
-	more := desk.Count(len(open), "invoice", "invoices")
-	if page.HasMore {
-		more = "more than " + more
-	}
-	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: owed.text(v), More: more,
-		Href: "/invoices?unpaid=true"})
-	f := figure{Word: "Overdue", Sum: late.text(v), More: "nothing is late", Href: "/invoices?status=overdue"}
-	if lateCount > 0 {
-		f.More = desk.Count(lateCount, "invoice", "invoices") + ", oldest " +
-			desk.Count(max(1, int(oldest/(24*time.Hour))), "day", "days")
-		f.Bad = true
+		f.More, f.Bad = desk.Count(late.Count, "invoice", "invoices"), true
+		if len(rows) > 0 && rows[0].DueAt != nil {
+			days := int(v.Now().Sub(*rows[0].DueAt) / (24 * time.Hour))
+			f.More += ", oldest " + desk.Count(max(1, days), "day", "days")
+		}
 	}
 	d.Figures = append(d.Figures, f)
 	return nil
@@ -187,7 +168,7 @@ func (d *todayData) paid(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	total, weeks := sums{}, [8]int64{}
+	total, weeks := map[string]int64{}, [8]int64{}
 	own := v.House().Currency
 	for _, p := range rows {
 		if !p.PaidAt.Std().Before(month.UTC()) {
@@ -209,7 +190,7 @@ func (d *todayData) paid(v *desk.Visit) error {
 		d.Bars = append(d.Bars, bar{X: i * 19, Y: 52 - height, Height: height, Now: i == 7})
 	}
 	d.BarsSay = "Paid by week, the last eight weeks: " + strings.Join(words, ", ")
-	d.Figures = append(d.Figures, figure{Word: "Paid in " + now.Format("January"), Sum: total.text(v),
+	d.Figures = append(d.Figures, figure{Word: "Paid in " + now.Format("January"), Sum: v.Sums(total),
 		More: desk.Count(len(rows), "payment in eight weeks", "payments in eight weeks"), Href: "/invoices?status=paid",
 		Bars: true})
 	return nil
@@ -225,8 +206,7 @@ type payment struct {
 func payments(v *desk.Visit, since time.Time) ([]payment, error) {
 	made := map[id.ID]invoice.Payment{}
 	for _, kind := range []string{"invoice.payment.created", "invoice.payment.refunded", "invoice.payment.voided"} {
-		rows, _, err := desk.List[eventlog.Event](v, "events.list",
-			desk.Fields{"type": kind, "since": clock.Of(since).String(), "limit": figureRows})
+		rows, err := eventsSince(v, kind, since)
 		if err != nil {
 			return nil, err
 		}
@@ -244,6 +224,17 @@ func payments(v *desk.Visit, since time.Time) ([]payment, error) {
 		}
 	}
 	return withCurrency(v, made)
+}
+
+// eventsSince are all events of a kind since a time, the newest first.
+func eventsSince(v *desk.Visit, kind string, since time.Time) (all []eventlog.Event, err error) {
+	for {
+		rows, page, err := desk.List[eventlog.Event](v, "events.list", desk.Fields{"type": kind,
+			"since": clock.Of(since).String(), "limit": figureRows, "offset": len(all)})
+		if all = append(all, rows...); err != nil || !page.HasMore {
+			return all, err
+		}
+	}
 }
 
 // withCurrency finds the invoices of payments, and leaves out those of other businesses.

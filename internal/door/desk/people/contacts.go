@@ -80,14 +80,9 @@ var contacts = &desk.Noun[contact.Contact]{
 		{Key: "task", Word: "New task", Icon: "task", To: func(_ *desk.Visit, c *contact.Contact) string {
 			return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
 		}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
-		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Op: "contacts.merge", Done: "merged",
-			Menu: true,
-			Ask: func(_ *desk.Visit, c *contact.Contact) string {
-				return "The other contact becomes part of " + Name(c) +
-					": its addresses, mails, tasks, notes and files " +
-					"move here, and it is deleted."
-			},
-			Form: []desk.Field{{Field: "contactId", Word: "The other contact", Ref: "contacts"}}},
+		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Menu: true,
+			To:   func(_ *desk.Visit, c *contact.Contact) string { return "/contacts/" + string(c.ID) + "/merge" },
+			When: func(v *desk.Visit, _ *contact.Contact) bool { return v.May("contacts.merge") }},
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[contact.Email]{Key: "emails", Ops: "contacts.emails", Param: "emailId", Head: "Email",
@@ -120,7 +115,7 @@ var contacts = &desk.Noun[contact.Contact]{
 		desk.Related[contact.Contact]("Tasks", "tasks", "contactId", ""),
 		desk.Related[contact.Contact]("Email consent", "opt-ins", "contactId", ""),
 	},
-	Above: []desk.Part[contact.Contact]{duplicates, Suggestions[contact.Contact]("contacts")},
+	Above: []desk.Part[contact.Contact]{mergedLately, duplicates, Suggestions[contact.Contact]("contacts")},
 	Compose: &desk.Composer[contact.Contact]{Tabs: []desk.Compose{
 		{Key: "note", Word: "Note", Icon: "note", Op: "contacts.notes.create", Field: "body",
 			Label: "A note that only your team sees", Button: "Save note", Done: "noted"},

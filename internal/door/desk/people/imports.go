@@ -2,6 +2,7 @@ package people
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,21 +81,31 @@ type importData struct {
 	More    string // how many errors are not shown
 	Ignored string
 	Lines   []importLine
+	Tabs    []outcome // one for each kind of outcome, with its count
+	Range   string    // which of the lines the page shows
+	Earlier string
+	Later   string
 	Check   bool   // nothing was stored yet
 	File    string // of a check
 	Button  string
 	Running bool
 	Error   string
 	Undo    string
-	Times   string
+	Undone  string // the page of the undo, once there was one
 }
 
 type figure struct{ Word, Sum, Tone string }
+
+type outcome struct {
+	Word, Count, Href string
+	On                bool
+}
 
 type importLine struct {
 	Line       int
 	Does, Tone string
 	Name, Href string
+	Why        string // it cannot be taken
 }
 
 // shownLines is how many lines and errors a page shows.
@@ -107,7 +118,8 @@ func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
 	if i.DryRun {
 		words = [3]string{"Would be added", "Would be changed", "Stay as they are"}
 	}
-	d.Figures = []figure{{words[0], thousands(c.Created), ""}, {words[1], thousands(c.Updated), ""}}
+	d.Figures = []figure{{"Lines in the file", thousands(c.Total), ""}, {words[0], thousands(c.Created), ""},
+		{words[1], thousands(c.Updated), ""}}
 	if c.Unchanged > 0 {
 		d.Figures = append(d.Figures, figure{words[2], thousands(c.Unchanged), ""})
 	}
@@ -116,7 +128,9 @@ func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
 		errors.Tone = "bad"
 	}
 	d.Figures = append(d.Figures, errors)
-	d.Errors = i.Errors[:min(len(i.Errors), shownLines)]
+	if !i.DryRun { // a dry run says it line by line
+		d.Errors = i.Errors[:min(len(i.Errors), shownLines)]
+	}
 	if c.Failed > len(d.Errors) && len(d.Errors) > 0 {
 		d.More = "The first " + thousands(len(d.Errors)) + " of " + thousands(c.Failed) + "."
 	}
@@ -134,12 +148,19 @@ func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
 			ids = append(ids, *l.ID)
 		}
 	}
+	why := map[int]string{}
+	for _, e := range i.Errors {
+		why[e.Line] = e.Message
+		if e.Field != nil {
+			why[e.Line] = desk.Capital(*e.Field) + ": " + e.Message
+		}
+	}
 	names, err := v.Names(i.ObjectType, ids)
 	for _, l := range lines {
 		x := importLine{Line: l.Line, Does: map[string]string{"create": "adds " + desk.An(one(i.ObjectType)),
 			"update": "changes", "fail": "cannot be taken"}[l.Action]}
 		if l.Action == "fail" {
-			x.Tone = "bad"
+			x.Tone, x.Why = "bad", why[l.Line]
 		}
 		if l.ID != nil {
 			x.Name, x.Href = names[*l.ID], "/"+i.ObjectType+"/"+string(*l.ID)
@@ -147,6 +168,40 @@ func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
 		d.Lines = append(d.Lines, x)
 	}
 	return d, err
+}
+
+// outcomes are the kinds of lines that a check tells apart.
+var outcomes = []struct {
+	action, word string
+	count        func(transfer.Counts) int
+}{
+	{"", "All lines", func(c transfer.Counts) int { return c.Total }},
+	{"create", "Would be added", func(c transfer.Counts) int { return c.Created }},
+	{"update", "Would be changed", func(c transfer.Counts) int { return c.Updated }},
+	{"fail", "Cannot be taken", func(c transfer.Counts) int { return c.Failed }},
+}
+
+// page says which lines of a check the page shows, and leads to all others.
+func (d *importData) page(v *desk.Visit, c transfer.Counts, action string, offset int) {
+	all := 0
+	for _, o := range outcomes {
+		n := o.count(c)
+		if o.action == action {
+			all = n
+		}
+		if n > 0 || o.action == action {
+			d.Tabs = append(d.Tabs, outcome{Word: o.word, Count: thousands(n), On: o.action == action,
+				Href: v.With("lines", o.action, "offset", "")})
+		}
+	}
+	d.Range = thousands(offset+min(1, len(d.Lines))) + "–" + thousands(offset+len(d.Lines)) + " of " +
+		desk.Count(all, "line", "lines")
+	if offset > 0 {
+		d.Earlier = v.With("offset", strconv.Itoa(max(0, offset-shownLines)))
+	}
+	if offset+len(d.Lines) < all {
+		d.Later = v.With("offset", strconv.Itoa(offset+shownLines))
+	}
 }
 
 func one(objectType string) string { return strings.TrimSuffix(objectType, "s") }
@@ -165,7 +220,10 @@ func showImport(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	if !d.Running && i.Counts.Created+i.Counts.Updated > 0 && v.May("undo.create") {
+	if d.Undone, err = undone(v, ref); err != nil {
+		return err
+	}
+	if d.Undone == "" && !d.Running && i.Counts.Created+i.Counts.Updated > 0 && v.May("undo.create") {
 		d.Undo = "/imports/" + string(ref) + "/undo"
 	}
 	state := stateOf(&i)
@@ -174,6 +232,19 @@ func showImport(v *desk.Visit) error {
 		Crumbs:  []desk.Crumb{{Text: "Imports", Href: "/imports"}, {Text: i.FileName}},
 		Buttons: []desk.Button{{Text: desk.Capital(i.ObjectType), Href: "/" + i.ObjectType, Icon: "people"}},
 		API:     v.ObjectSamples("imports", string(ref))})
+}
+
+// undone is the page of the undo of an import, empty when there was none.
+func undone(v *desk.Visit, ref id.ID) (string, error) {
+	if !v.May("proposals.list") {
+		return "", nil
+	}
+	rows, _, err := desk.List[proposal.Proposal](v, "proposals.list", desk.Fields{"undoesImportId": ref, "limit": 1,
+		"status": []proposal.Status{proposal.Executing, proposal.Executed}})
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return "/review/" + string(rows[0].ID), nil
 }
 
 // newImport asks for a file.
@@ -210,7 +281,7 @@ func takeFile(v *desk.Visit) error {
 }
 
 // importFile hands a kept file to the import.
-func importFile(v *desk.Visit, ref id.ID, what string, dryRun bool) (*transfer.Import, error) {
+func importFile(v *desk.Visit, ref id.ID, fields map[string]string) (*transfer.Import, error) {
 	var f file.File
 	if err := v.Do("files.get", desk.Fields{"id": ref}, &f); err != nil {
 		return nil, err
@@ -221,8 +292,7 @@ func importFile(v *desk.Visit, ref id.ID, what string, dryRun bool) (*transfer.I
 	}
 	defer content.Close()
 	var i transfer.Import
-	return &i, v.Send("imports.create", f.Name, content, map[string]string{"objectType": what,
-		"dryRun": strconv.FormatBool(dryRun)}, &i)
+	return &i, v.Send("imports.create", f.Name, content, fields, &i)
 }
 
 // checkImport shows what a file would do.
@@ -232,7 +302,18 @@ func checkImport(v *desk.Visit) error {
 	if !ok {
 		return fault.NotFound.New()
 	}
-	i, err := importFile(v, ref, q.Get("objectType"), true)
+	action := q.Get("lines")
+	if !slices.Contains([]string{"create", "update", "fail"}, action) {
+		action = ""
+	}
+	offset, _ := strconv.Atoi(q.Get("offset"))
+	offset = max(0, min(offset, 500_000))
+	fields := map[string]string{"objectType": q.Get("objectType"), "dryRun": "true",
+		"linesOffset": strconv.Itoa(offset)}
+	if action != "" {
+		fields["linesAction"] = action
+	}
+	i, err := importFile(v, ref, fields)
 	if err != nil {
 		return v.Explain(err, "contacts", "/imports/new")
 	}
@@ -241,6 +322,7 @@ func checkImport(v *desk.Visit) error {
 		return err
 	}
 	d.File = string(ref)
+	d.page(v, i.Counts, action, offset)
 	if n := i.Counts.Created + i.Counts.Updated; n > 0 {
 		d.Button = "Import " + desk.Count(n, one(i.ObjectType), i.ObjectType)
 	}
@@ -262,7 +344,7 @@ func startImport(v *desk.Visit) error {
 		}
 		return v.Redirect("/imports")
 	}
-	i, err := importFile(v, ref, v.Value("objectType"), false)
+	i, err := importFile(v, ref, map[string]string{"objectType": v.Value("objectType")})
 	if err != nil {
 		return v.Explain(err, "contacts", "/imports/new")
 	}
@@ -279,6 +361,13 @@ func undoImport(v *desk.Visit) error {
 		return err
 	}
 	at := "/imports/" + string(ref)
+	before, err := undone(v, ref)
+	if err != nil {
+		return err
+	}
+	if before != "" { // pressed twice
+		return v.Redirect(at)
+	}
 	p, err := v.TakeBack(desk.Fields{"importId": ref})
 	if err != nil {
 		return v.Explain(err, "contacts", at)

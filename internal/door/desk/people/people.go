@@ -29,6 +29,8 @@ func Join(d *desk.Desk) {
 		desk.Route{Pattern: "GET /imports/check", Show: checkImport},
 		desk.Route{Pattern: "POST /imports/check", Show: startImport},
 		desk.Route{Pattern: "POST /imports/{id}/undo", Show: undoImport},
+		desk.Route{Pattern: "GET /contacts/{id}/merge", Show: askMerge},
+		desk.Route{Pattern: "POST /contacts/{id}/merge", Show: merge},
 	)
 	for _, path := range []string{"contacts", "customers", "businesses"} {
 		d.Add(desk.Route{Pattern: "POST /" + path + "/{id}/property", Show: saveProperty(path)},

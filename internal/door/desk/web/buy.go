@@ -99,6 +99,7 @@ func showBuy(v *desk.Visit, status int, typed url.Values, whole string, wrong ma
 		return v.Explain(err, "domains", "/domains/search?"+url.Values{"query": {name}}.Encode())
 	}
 	d := map[string]any{"Quote": q, "Price": v.Money(q.AmountCents, q.Currency),
+		"Amount":  desk.Plain(q.AmountCents, q.Currency),
 		"Renewal": v.Money(q.RenewalPriceCents, q.Currency), "Card": "", "Error": whole, "Wrong": wrong}
 	if v.May("payment_methods.list") {
 		cards, _, err := desk.List[account.Card](v, "payment_methods.list", desk.Fields{"limit": 20})

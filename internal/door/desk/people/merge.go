@@ -1,0 +1,191 @@
+package people
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/contact"
+	"frontdesk/internal/resource/eventlog"
+)
+
+// mergeData is the page on which two contacts become one. The template is "merge".
+type mergeData struct {
+	To, Back    string
+	Error       string
+	Name, Other string
+	OtherID     string
+	OtherHref   string
+	Choices     []mergeChoice
+	Pick        *desk.Form // asks for the other contact first
+
+}
+
+// mergeChoice is a field in which the two differ.
+type mergeChoice struct {
+	Field, Word  string
+	Mine, Theirs string
+	Take         bool // the other's is chosen
+}
+
+// mergeFields are the fields of which only one value can stay. The first three are
+// the name, of which one or the other is taken as a whole unless somebody chooses.
+var mergeFields = []struct {
+	field, word string
+	value       func(*contact.Contact) *string
+}{
+	{"firstName", "First name", func(c *contact.Contact) *string { return c.FirstName }},
+	{"middleName", "Middle name", func(c *contact.Contact) *string { return c.MiddleName }},
+	{"lastName", "Last name", func(c *contact.Contact) *string { return c.LastName }},
+	{"prefix", "Title", func(c *contact.Contact) *string { return c.Prefix }},
+	{"suffix", "Suffix", func(c *contact.Contact) *string { return c.Suffix }},
+	{"organizationName", "Company", func(c *contact.Contact) *string { return c.OrganizationName }},
+	{"jobTitle", "Job title", func(c *contact.Contact) *string { return c.JobTitle }},
+	{"birthday", "Birthday", func(c *contact.Contact) *string {
+		if c.Birthday == nil {
+			return nil
+		}
+		text := string(*c.Birthday)
+		return &text
+	}},
+	{"externalId", "External id", func(c *contact.Contact) *string { return c.ExternalID }},
+}
+
+const nameFields = 3
+
+// choices are the fields in which two contacts differ. The richer name is chosen:
+// the one with more letters, of "A." and "Ada Lovelace" the second.
+func choices(mine, theirs *contact.Contact) (out []mergeChoice) {
+	letters := func(c *contact.Contact) (n int) {
+		for _, f := range mergeFields[:nameFields] {
+			if text := f.value(c); text != nil {
+				n += len([]rune(strings.TrimRight(*text, ". ")))
+			}
+		}
+		return n
+	}
+	richer := letters(theirs) > letters(mine)
+	for i, f := range mergeFields {
+		a, b := f.value(mine), f.value(theirs)
+		if a == nil || b == nil || *a == *b {
+			continue
+		}
+		c := mergeChoice{Field: f.field, Word: f.word, Mine: *a, Theirs: *b, Take: i < nameFields && richer}
+		if i >= nameFields && f.field != "externalId" && f.field != "birthday" {
+			c.Take = len([]rune(*b)) > len([]rune(*a))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func askMerge(v *desk.Visit) error {
+	return mergePage(v, http.StatusOK, v.R.URL.Query().Get("contactId"), "")
+}
+
+// mergePage asks with whom to merge, and then which values stay.
+func mergePage(v *desk.Visit, status int, with, whole string) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	var mine, theirs contact.Contact
+	if err := v.Do("contacts.get", desk.Fields{"id": ref}, &mine); err != nil {
+		return err
+	}
+	at := "/contacts/" + string(ref)
+	d := &mergeData{To: at + "/merge", Back: at, Name: Name(&mine), Error: whole}
+	view := desk.View{Title: "Merge " + d.Name, Section: "contacts", Data: d,
+		Crumbs: []desk.Crumb{{Text: "Contacts", Href: "/contacts"}, {Text: d.Name, Href: at}, {Text: "Merge"}}}
+	other, ok := id.Parse(with)
+	if ok && other != ref {
+		if err := v.Do("contacts.get", desk.Fields{"id": other}, &theirs); err != nil {
+			return err
+		}
+		d.Other, d.OtherID, d.OtherHref = Name(&theirs), with, "/contacts/"+with
+		d.Choices = choices(&mine, &theirs)
+		return v.Show(status, "merge", view)
+	}
+	in := v.Describe("contacts.merge", desk.Field{Field: "contactId", Word: "The other contact", Ref: "contacts"}, with)
+	in.Focus, in.Error = true, whole
+	d.Pick = &desk.Form{To: d.To, Back: at, Button: "Next", Main: true, Fields: []desk.Input{in},
+		Lead: "The other contact becomes part of " + d.Name + ". You choose first what is kept of both."}
+	return v.Show(status, "merge", view)
+}
+
+// merge merges two contacts, once somebody has seen in what they differ.
+func merge(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	in, wrong := v.Read("contacts.merge", []desk.Field{{Field: "contactId", Ref: "contacts"}}, v.R.PostForm)
+	if issue := wrong["contactId"]; issue != "" {
+		return mergePage(v, http.StatusBadRequest, v.Value("contactId"), issue)
+	}
+	other, ok := in["contactId"].(id.ID)
+	switch {
+	case !ok:
+		return mergePage(v, http.StatusBadRequest, "", "Choose a contact")
+	case other == ref:
+		return mergePage(v, http.StatusBadRequest, "", "Choose another contact than this one")
+	case v.Value("seen") != string(other):
+		return v.Redirect("/contacts/" + string(ref) + "/merge?contactId=" + string(other))
+	}
+	take := []string{}
+	for _, f := range mergeFields {
+		if v.Value("keep-"+f.field) == "theirs" {
+			take = append(take, f.field)
+		}
+	}
+	err = v.Do("contacts.merge", desk.Fields{"id": ref, "contactId": other, "take": take}, nil)
+	if err != nil {
+		whole, fields, status, rest := desk.Refused(err)
+		if fault.Has(err, fault.NotFound) || rest != nil { // pressed twice: it is merged
+			return v.Redirect("/contacts/" + string(ref))
+		}
+		for _, text := range fields {
+			whole = strings.TrimSpace(whole + " " + text)
+		}
+		return mergePage(v, status, string(other), whole)
+	}
+	return v.DoneWith("/contacts/"+string(ref), "merged", ref)
+}
+
+// lately is how long a merge is offered to be taken back on the contact's page.
+const lately = 7 * 24 * time.Hour
+
+// mergedLately offers to take the last merge of a contact back.
+func mergedLately(v *desk.Visit, c *contact.Contact) (*desk.Section, error) {
+	if !v.May("contacts.unmerge") || !v.May("events.list") {
+		return nil, nil
+	}
+	last := map[string]*eventlog.Event{}
+	for _, kind := range []string{"contact.merged", "contact.unmerged"} {
+		rows, _, err := desk.List[eventlog.Event](v, "events.list", desk.Fields{"resourceId": c.ID, "type": kind,
+			"limit": 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 && kind == "contact.merged" {
+			return nil, nil
+		}
+		if len(rows) > 0 {
+			last[kind] = &rows[0]
+		}
+	}
+	e := last["contact.merged"]
+	if e.CreatedAt < v.Now().Add(-lately) || last["contact.unmerged"] != nil &&
+		last["contact.unmerged"].CreatedAt >= e.CreatedAt {
+		return nil, nil
+	}
+	var m contact.Merge
+	if !v.Decode(e.Data, &m) {
+		return nil, nil
+	}
+	return &desk.Section{Name: "merged-lately", Data: map[string]string{"Name": Name(&m.Merged), "Event": string(e.ID),
+		"Back": "/contacts/" + string(c.ID)}}, nil
+}

@@ -1,0 +1,42 @@
+package invoice
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/op"
+)
+
+// Totals are what invoices add up to.
+type Totals struct {
+	Totals []CurrencyTotal `json:"totals" doc:"one for each currency that the invoices have"`
+}
+
+// CurrencyTotal is what the invoices of one currency add up to. Pages that show a
+// sum of invoices take it from here, so that no two of them differ.
+type CurrencyTotal struct {
+	Currency   string `json:"currency"`
+	Count      int    `json:"count" doc:"how many invoices"`
+	TotalCents int64  `json:"totalCents"`
+
+	AmountDueCents      int64 `json:"amountDueCents" doc:"still to be paid of issued ones"`
+	AmountToRefundCents int64 `json:"amountToRefundCents" doc:"paid and credited above the total, to be paid back"`
+}
+
+type totalsOf struct {
+	op.Narrow
+	invoiceFilter
+}
+
+func addUpInvoices(ctx context.Context, c *op.Call, in totalsOf) (*Totals, error) {
+	w := in.where(c)
+	in.Filter(w)
+	w.And("status <> 'void'")
+	const left = "total_amount_cents - amount_paid_cents - amount_credited_cents"
+	sum := func(column string) string { return "CAST(SUM(" + column + ") AS BIGINT) AS " }
+	rows, err := db.Grouped[CurrencyTotal](ctx, c.Tx, invoices, "currency, CAST(COUNT(*) AS BIGINT) AS count, "+
+		sum("total_amount_cents")+"total_cents, "+
+		sum("CASE WHEN status <> 'draft' AND "+left+" > 0 THEN "+left+" ELSE 0 END")+"amount_due_cents, "+
+		sum("CASE WHEN "+left+" < 0 THEN -("+left+") ELSE 0 END")+"amount_to_refund_cents", "currency", in.Query, w)
+	return &Totals{rows}, err
+}
