@@ -111,6 +111,13 @@ func (d *Departures) removeMember(ctx context.Context, c *op.Call, in memberRemo
 	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == in.ID) {
 		return op.Nothing{}, fault.Forbidden.Say("Only another owner can take over what a member made.")
 	}
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := onlyOwners(c, m.Role); err != nil {
+		return op.Nothing{}, err
+	}
 	return op.Nothing{}, d.remove(ctx, c, in.ID, kept)
 }
 
@@ -123,9 +130,6 @@ func (d *Departures) Leave(ctx context.Context, c *op.Call, user id.ID) error {
 func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
 	m, err := lockMember(ctx, c, user)
 	if err != nil {
-		return err
-	}
-	if err := onlyOwners(c, m.Role); err != nil {
 		return err
 	}
 	for _, statement := range []string{

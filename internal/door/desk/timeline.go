@@ -269,7 +269,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 	}
 	if text := sentencesWith[e.Type]; text != "" && v.ofType(resourceType) == nil {
 		m.Verb, m.What = text, nameIn(e.Data)
-		if strings.HasPrefix(e.Type, "message.") && v.Has("/inbox") {
+		if strings.HasPrefix(e.Type, "message.") && v.Has("/inbox") && v.May("threads.list") {
 			m.Href = threadOf(e.Data)
 		}
 		return m
@@ -287,7 +287,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 		if len(e.Data) > 0 {
 			name = n.nameOf(v, e.Data)
 		}
-		if verb != "deleted" {
+		if verb != "deleted" && n.mayList(v) {
 			m.Href = "/" + n.path() + "/" + string(e.ResourceID)
 		}
 	} else if len(e.Data) > 0 {
