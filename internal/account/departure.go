@@ -111,6 +111,13 @@ func (d *Departures) removeMember(ctx context.Context, c *op.Call, in memberRemo
 	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == in.ID) {
 		return op.Nothing{}, fault.Forbidden.Say("Only another owner can take over what a member made.")
 	}
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	if err := onlyOwners(c, m.Role); err != nil {
+		return op.Nothing{}, err
+	}
 	return op.Nothing{}, d.remove(ctx, c, in.ID, kept)
 }
 
@@ -208,16 +215,16 @@ func lockManaged(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return db.Missing(err, "organization")
 	}
-	if c.Caller.Kind != op.User {
+	if c.Caller.User == "" || c.Door == op.Admin {
 		return nil
 	}
-	m, err := member(ctx, c.Tx, c.Org, c.Caller.ID)
+	m, err := member(ctx, c.Tx, c.Org, c.Caller.User)
 	switch {
 	case fault.Has(err, fault.NotFound):
 		return fault.Forbidden.New()
 	case err != nil:
 		return err
-	case m.Status != Active || m.Role == "member" || c.Caller.Role == "owner" && m.Role != "owner":
+	case m.Status != Active || !isManager(m.Role) || c.Caller.Role == roleOwner && m.Role != roleOwner:
 		return fault.Forbidden.New()
 	}
 	return nil

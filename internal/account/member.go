@@ -32,7 +32,7 @@ func (a *Accounts) memberOperations() []*op.Op {
 			Events:   []string{"user.role_changed", "invite.revoked"},
 			Errors:   []*fault.Kind{OwnerLast},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`,
-		}, a.setRole),
+		}, a.changeRole),
 		op.Flow(op.Spec{
 			Name:     "users.change_password",
 			Summary:  "Change your own password; your other sessions end.",
@@ -65,6 +65,18 @@ type userRole struct {
 	Role string `json:"role" enum:"owner,admin,member"`
 }
 
+func (a *Accounts) changeRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil || m.Role == in.Role {
+		return m, err
+	}
+	if err := onlyOwners(c, m.Role, in.Role); err != nil {
+		return nil, err
+	}
+	return a.setRole(ctx, c, in)
+}
+
+// setRole is also for the identity provider, whose groups the operator gave roles.
 func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
 	m, err := lockMember(ctx, c, in.ID)
 	if err != nil || m.Role == in.Role {
@@ -77,6 +89,9 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
 		c.Org, m.ID, m.Role, c.Now)
 	if err != nil {
+		return nil, err
+	}
+	if m, err = member(ctx, c.Tx, c.Org, m.ID); err != nil {
 		return nil, err
 	}
 	if err := requireOwner(ctx, c); err != nil {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/url"
 	"syscall"
 
 	"frontdesk/internal/adapter/certificate"
@@ -25,6 +26,7 @@ func (a *App) openMail() {
 	}
 	a.MailHosts = mailhost.New(mailhost.Config{
 		Domain:    s.Mail.Domain,
+		Host:      hostOf(s.BaseURL),
 		TakesMail: s.MailServer.Listen != "",
 		DB:        a.DB,
 		Clock:     a.Clock,
@@ -111,4 +113,13 @@ func (e enclosed) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID)
 // PDF draws an invoice.
 func (e enclosed) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error) {
 	return e.app.Invoices.PDF(ctx, org, invoice)
+}
+
+// hostOf is the host of the address that people know the service by.
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }

@@ -28,6 +28,9 @@ func (v *visit) do(operation string, input fields, out any) error {
 	return v.desk().Do(operation, input, out)
 }
 
+// may reports whether the visitor may run an operation.
+func (v *visit) may(operation string) bool { return v.desk().May(operation) }
+
 // sheet is one page of a list, with links to its neighbours.
 type sheet[T any] struct {
 	Rows           []T

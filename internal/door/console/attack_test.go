@@ -265,7 +265,7 @@ func TestAttackLeavingMember(t *testing.T) {
 		client := a.NewClient(t)
 		tokens := a.Redeem(t, client, "authorization_code", a.Code(t, client, eveID, agent)).Parse(t)
 		access, refresh := tokens.Text("access_token"), tokens.Text("refresh_token")
-		back := inviteLink(t, a, eve, "eve2@example.com", "owner")
+		back := inviteLink(t, a, eve, "eve2@example.com", "admin")
 		contact := func(name string) {
 			t.Helper()
 			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
@@ -336,7 +336,7 @@ func TestAttackDisabledMember(t *testing.T) {
 		for k, h := range map[string]*listener{key: mine, a.Key: ours} {
 			a.Send(t, k, "POST", "/v1/webhooks", `{"url": "`+h.URL+`", "events": ["contact.created"]}`).OK(t, 201)
 		}
-		back := inviteLink(t, a, eve, "eve2@example.com", "owner")
+		back := inviteLink(t, a, eve, "eve2@example.com", "admin")
 		contact := func(name string) {
 			t.Helper()
 			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)

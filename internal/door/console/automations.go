@@ -85,7 +85,8 @@ func (v *visit) automationsPage() error {
 		rows.Rows = append(rows.Rows, automationRow{a, last[a.ID]})
 	}
 	page := automationView("Automations", automationCrumbs(), rows)
-	page.Main = mainUnless(len(rows.Rows) == 0, "Create automation", "/automations/new")
+	page.Main = mainUnless(len(rows.Rows) == 0 || !v.may("automations.create"),
+		"Create automation", "/automations/new")
 	return v.show(http.StatusOK, "automations", page)
 }
 
@@ -142,7 +143,10 @@ func (v *visit) showAutomation(code int, a *shownAutomation, f *form) error {
 		return err
 	}
 	page := automationView(a.Name, automationCrumbs(crumb{a.Name, ""}), d)
-	page.Badge, page.Main = a.State(), &action{Text: "Edit", Href: a.Path() + "/edit"}
+	page.Badge = a.State()
+	if v.may("automations.update") {
+		page.Main = &action{Text: "Edit", Href: a.Path() + "/edit"}
+	}
 	return v.show(code, "automation", page)
 }
 

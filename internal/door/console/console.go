@@ -143,6 +143,7 @@ func (d *Door) Mount(mux *http.ServeMux) {
 		"POST /settings/members/invites/{id}/revoke",
 		(*visit).revokeInvite,
 		"GET /settings/members/{id}", (*visit).memberPage, "POST /settings/members/{id}", (*visit).setRole,
+		"POST /settings/members/{id}/rights", (*visit).setRights,
 		"GET /settings/members/{id}/remove", (*visit).removeMemberPage, "POST /settings/members/{id}/remove",
 		(*visit).removeMember,
 		"GET /settings/keys", (*visit).keysPage,

@@ -210,7 +210,7 @@ func TestAttackDraft(t *testing.T) {
 				Text("id")
 			p = b.get(thread).at(thread, "Draft by", "Read it, then send it as yours.", "Dear Ada, thanks.",
 				"Leave out Invoice "+number)
-			for _, shown := range []string{`<details class="towards" open`, `name="from" value="&#34;Your bank&#34; `,
+			for _, shown := range []string{`<details class="towards" open`, `name="from" value="&#34;Test via 127.0.0.1&#34; `,
 				`name="bcc" value="thief@evil.example"`, `name="replyTo" value="answers@evil.example"`} {
 				p.find("(" + shown + ")")
 			}
@@ -232,7 +232,7 @@ func TestAttackDraft(t *testing.T) {
 		got := sent(draft)
 		got.Same("bcc.0", "thief@evil.example")
 		got.Same("replyTo", "answers@evil.example")
-		got.Same("fromName", "Your bank")
+		got.Same("fromName", "Test via 127.0.0.1") // the one name there
 		got.Same("invoiceIds.0", string(invoice))
 		got.Same("html", nil) // nobody looked at it
 		b.get("/outbox/"+draft).at("/outbox/", "thief@evil.example", "answers@evil.example")

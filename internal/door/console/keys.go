@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"frontdesk/internal/account"
@@ -114,6 +115,22 @@ type keyData struct {
 // keyResource is a row of the key's permission table.
 type keyResource struct{ Name, Word, Help string }
 
+func keyResources() (out []keyResource) {
+	for _, r := range op.Resources() {
+		out = append(out, keyResource{r, resourceWord(r), resourceHelp[r]})
+	}
+	return out
+}
+
+// grants are the permissions that were ticked.
+func (v *visit) grants() []string {
+	ticked := v.r.PostForm["permissions"]
+	if slices.Contains(ticked, "*") {
+		return []string{"*"}
+	}
+	return append([]string{}, ticked...)
+}
+
 var expiries = []option{{"", "Never"}, {"30", "In 30 days"}, {"90", "In 90 days"}, {"365", "In a year"}}
 
 func (v *visit) newKeyPage() error {
@@ -135,9 +152,7 @@ func (v *visit) showNewKey(status int, d keyData) error {
 		return err
 	}
 	d.Expiries, d.BaseURL = expiries, v.BaseURL
-	for _, r := range op.Resources() {
-		d.Resources = append(d.Resources, keyResource{r, resourceWord(r), resourceHelp[r]})
-	}
+	d.Resources = keyResources()
 	title := "Create an API key"
 	if d.Made != nil {
 		title = "API key " + d.Made.Name
@@ -154,14 +169,7 @@ func (v *visit) showNewKey(status int, d keyData) error {
 }
 
 func (v *visit) createKey() error {
-	grants := v.r.PostForm["permissions"]
-	if len(grants) > 1 && grants[0] == "*" {
-		grants = grants[:1]
-	}
-	if grants == nil {
-		grants = []string{}
-	}
-	input := fields{"businessId": v.value("business_id"), "name": v.value("name"), "permissions": grants}
+	input := fields{"businessId": v.value("business_id"), "name": v.value("name"), "permissions": v.grants()}
 	for _, o := range expiries[1:] {
 		if v.value("expires") == o.Value {
 			input["expiresAt"] = v.Runner.Clock.Now().Add(days(o.Value))

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/id"
@@ -13,7 +14,7 @@ const membersPath = "/settings/members"
 func memberCrumbs(more ...crumb) []crumb { return settingsCrumbs("Members", membersPath, more...) }
 
 func (v *visit) membersPage() error {
-	members, err := listPage[account.Member](v, "users.list", nil)
+	members, err := listPage[memberRow](v, "users.list", nil)
 	if err != nil {
 		return err
 	}
@@ -25,9 +26,30 @@ func (v *visit) membersPage() error {
 		Crumbs: memberCrumbs(),
 		Main:   &action{Text: "Invite someone", Href: membersPath + "/invite"},
 		Data: struct {
-			Members sheet[account.Member]
+			Members sheet[memberRow]
 			Invites []account.Invite
 		}{members, invites}})
+}
+
+// memberRow is a member as the list shows one.
+type memberRow struct{ account.Member }
+
+// MayWords says in a few words what the member may do.
+func (m memberRow) MayWords() string {
+	if m.Role != "member" {
+		return "Everything"
+	}
+	words := keyWords(m.Permissions)
+	if words == "Everything" {
+		words = "All records"
+	}
+	if m.MaySpend {
+		words += ", spends"
+	}
+	if m.MayApprove {
+		words += ", approves"
+	}
+	return words
 }
 
 type inviteData struct {
@@ -44,7 +66,7 @@ func (v *visit) invitePage() error {
 }
 
 func (v *visit) showInvite(status int, d inviteData) error {
-	d.Roles = roleOptions
+	d.Roles = v.roles()
 	return v.show(status, "invite",
 		view{Title: "Invite someone", Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{"Invite", ""}),
 			Data: d})
@@ -111,11 +133,22 @@ func (v *visit) member() (*account.Member, error) {
 }
 
 type memberData struct {
-	Member *account.Member
-	Form   *form
-	Roles  []option
-	Self   bool
+	Member    *account.Member
+	Form      *form
+	Roles     []option
+	Resources []keyResource
+	Self      bool
+	MayChange bool // the role, and whether the person is a member
 }
+
+// roles are those that the visitor can give.
+func (v *visit) roles() []option {
+	return slices.DeleteFunc(slices.Clone(roleOptions), func(o option) bool {
+		return o.Value == ownerRole && v.session.Role != ownerRole
+	})
+}
+
+const ownerRole = "owner"
 
 // RoleHelp says under the choice what each role may do.
 func (memberData) RoleHelp() string { return roleHelp }
@@ -125,12 +158,43 @@ func (v *visit) memberPage() error {
 	if err != nil {
 		return err
 	}
-	return v.showMember(http.StatusOK, m, blank("role", m.Role))
+	return v.showMember(http.StatusOK, m, rightsForm(m))
+}
+
+// rightsForm is the page's form as the member is now.
+func rightsForm(m *account.Member) *form {
+	f := blank("role", m.Role)
+	for name, on := range map[string]bool{"maySpend": m.MaySpend, "mayApprove": m.MayApprove} {
+		if on {
+			f.Values.Set(name, "yes")
+		}
+	}
+	f.Values["permissions"] = m.Permissions
+	return f
+}
+
+func (v *visit) setRights() error {
+	m, err := v.member()
+	if err != nil {
+		return err
+	}
+	err = v.do("members.update", fields{"id": m.ID, "maySpend": v.value("maySpend") == "yes",
+		"mayApprove": v.value("mayApprove") == "yes", "permissions": v.grants()}, nil)
+	if err != nil {
+		f, status, err := v.refused(err, nil)
+		if err != nil {
+			return err
+		}
+		f.Values.Set("role", m.Role)
+		return v.showMember(status, m, f)
+	}
+	return v.done(memberPath(m.ID), "saved")
 }
 
 func (v *visit) showMember(status int, m *account.Member, f *form) error {
 	w := view{Title: m.Name, Section: "settings", Tab: "members", Crumbs: memberCrumbs(crumb{m.Name, ""}),
-		Data: memberData{m, f, roleOptions, m.ID == v.session.User}}
+		Data: memberData{m, f, v.roles(), keyResources(), m.ID == v.session.User,
+			m.Role != ownerRole || v.session.Role == ownerRole}}
 	if m.Status != "active" {
 		w.Badge = badge{"disabled", "bad"}
 	}
@@ -147,7 +211,10 @@ func (v *visit) setRole() error {
 		if err != nil {
 			return err
 		}
-		return v.showMember(status, m, f)
+		again := rightsForm(m)
+		again.Error, again.Errors = f.Error, f.Errors
+		again.Values.Set("role", v.value("role"))
+		return v.showMember(status, m, again)
 	}
 	if m.ID == v.session.User && v.value("role") == "member" {
 		return v.done("/", "role") // no longer a manager, they cannot see that page
@@ -168,7 +235,7 @@ func (v *visit) removeMemberPage() error {
 	}
 	return v.show(http.StatusOK, "remove", view{Title: "Remove " + m.Name, Section: "settings", Tab: "members",
 		Crumbs: memberCrumbs(crumb{m.Name, memberPath(m.ID)}, crumb{"Remove", ""}),
-		Data:   removeData{m, holdings, v.session.Role == "owner" && m.ID != v.session.User, memberPath(m.ID)}})
+		Data:   removeData{m, holdings, v.session.Role == ownerRole && m.ID != v.session.User, memberPath(m.ID)}})
 }
 
 type removeData struct {
@@ -192,8 +259,9 @@ func (v *visit) removeMember() error {
 		if err != nil {
 			return err
 		}
-		f.Values = url.Values{"role": {m.Role}}
-		return v.showMember(status, m, f)
+		again := rightsForm(m)
+		again.Error = f.Error
+		return v.showMember(status, m, again)
 	}
 	return v.done(membersPath, "removed")
 }

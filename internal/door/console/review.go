@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/proposal"
 
 	"github.com/go-json-experiment/json"
@@ -32,8 +33,8 @@ var (
 		"POST /review/mail", (*visit).setReviewMail,
 		"GET /review/{id}", of((*visit).proposalPage), "POST /review/{id}", of((*visit).decide),
 		"GET /review/{id}/mails/{effect}", of((*visit).proposedMail),
-		"GET /review/{id}/change", of((*visit).changeProposalPage),
-		"POST /review/{id}/change", of((*visit).changeProposal),
+		"GET /review/{id}/change", deciding((*visit).changeProposalPage),
+		"POST /review/{id}/change", deciding((*visit).changeProposal),
 	}
 	reviewManagerRoutes = []any{
 		"POST /review/pause", (*visit).pauseAgents,
@@ -276,6 +277,7 @@ type proposalData struct {
 	Results       []shownData
 	Problem       string
 	Open, Mine    bool
+	Decides       bool     // the reader may
 	Allow         []string // what "always allow" would include
 	Manager       bool
 }
@@ -300,6 +302,16 @@ func of(page func(*visit, *proposal.Proposal) error) func(*visit) error {
 	}
 }
 
+// deciding is the same for those who may decide.
+func deciding(page func(*visit, *proposal.Proposal) error) func(*visit) error {
+	return of(func(v *visit, p *proposal.Proposal) error {
+		if err := v.Catalog.Named("proposals.approve").Permit(v.caller, op.Console); err != nil {
+			return err
+		}
+		return page(v, p)
+	})
+}
+
 // ofAgent is the same for what only an agent's proposal has.
 func ofAgent(page func(*visit, *proposal.Proposal) error) func(*visit) error {
 	return of(func(v *visit, p *proposal.Proposal) error {
@@ -322,7 +334,7 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 		return err
 	}
 	d := proposalData{reviewRow: v.reviewRow(names, *p), Title: cutText(p.Title, 200), Problem: problem,
-		Open: p.Status == proposal.Pending, Manager: v.session.Manager(),
+		Open: p.Status == proposal.Pending, Decides: v.may("proposals.approve"), Manager: v.session.Manager(),
 		Mine: p.Status == proposal.Planned && p.MakerKind == "user" && p.MakerID != nil && *p.MakerID == v.session.User}
 	if p.Reason != nil {
 		d.Reason = cutText(*p.Reason, maxReason)

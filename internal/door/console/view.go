@@ -65,10 +65,10 @@ type shown struct {
 	zone *time.Location
 }
 
-// mainUnless is a list's main action, or nil when the list is empty: the text
-// shown in its place then has the button.
-func mainUnless(empty bool, text, href string) *action {
-	if empty {
+// mainUnless is a list's main action, or nil when the list is empty, as the text
+// shown in its place then has the button, or when the reader may not do it.
+func mainUnless(not bool, text, href string) *action {
+	if not {
 		return nil
 	}
 	return &action{Text: text, Href: href, Icon: "plus"}

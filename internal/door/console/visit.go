@@ -218,7 +218,10 @@ func (v *visit) fail(err error) {
 	case fault.NotFound:
 		title = "There is no such page"
 	case fault.Forbidden:
-		title = "Owners and admins only"
+		if title = "You may not do this"; strings.HasPrefix(text, "Only owners and admins") ||
+			strings.HasPrefix(text, "Only an owner or admin") {
+			title = "Owners and admins only"
+		}
 	case fault.AccountDisabled:
 		title = "This account is disabled"
 	case fault.RateLimited:

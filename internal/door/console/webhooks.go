@@ -90,7 +90,8 @@ func (v *visit) webhooksPage() error {
 		rows.Rows = append(rows.Rows, webhookRow{w, last[w.ID]})
 	}
 	page := webhookView("Webhooks", webhookCrumbs(), rows)
-	page.Main = mainUnless(len(rows.Rows) == 0, "Create webhook", "/webhooks/new")
+	page.Main = mainUnless(len(rows.Rows) == 0 || !v.may("webhooks.create"),
+		"Create webhook", "/webhooks/new")
 	return v.show(http.StatusOK, "webhooks", page)
 }
 
@@ -132,7 +133,10 @@ func (v *visit) showWebhook(w *shownWebhook, once *secretOnce) error {
 	}
 	page := webhookView(w.URL, webhookCrumbs(crumb{w.Host(), ""}),
 		webhookData{w, once, deliveries, filters, status != ""})
-	page.Badge, page.Main = w.State(), &action{Text: "Edit", Href: webhookPath(w.ID) + "/edit"}
+	page.Badge = w.State()
+	if v.may("webhooks.update") {
+		page.Main = &action{Text: "Edit", Href: webhookPath(w.ID) + "/edit"}
+	}
 	return v.show(http.StatusOK, "webhook", page)
 }
 

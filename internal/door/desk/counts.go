@@ -6,13 +6,21 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 )
 
 // counts are the numbers in the rail, kept for a few seconds so that a click
 // costs no more than a page.
 type counts struct {
 	sync.Mutex
-	kept map[id.ID]counted
+	kept map[counter]counted
+}
+
+// counter is who sees the same numbers: those who may read the same, of one
+// organization or business.
+type counter struct {
+	of  id.ID
+	may op.Permissions
 }
 
 type counted struct {
@@ -40,13 +48,12 @@ func (v *Visit) Counted(entry string) string { return v.counted()[entry] }
 
 // counted are the numbers of the rail, by entry.
 func (v *Visit) counted() map[string]string {
-	// What one may see, another may not; so far all members see the same rows.
-	key := v.Session.Org
+	who := counter{v.Session.Org, v.Caller.Permissions}
 	if b := v.chosen(); b != nil {
-		key = b.ID
+		who.of = b.ID
 	}
 	v.counts.Lock()
-	c, ok := v.counts.kept[key]
+	c, ok := v.counts.kept[who]
 	v.counts.Unlock()
 	if ok && time.Since(c.at) < countsFor {
 		return c.text
@@ -72,9 +79,9 @@ func (v *Visit) counted() map[string]string {
 	v.counts.Lock()
 	defer v.counts.Unlock()
 	if v.counts.kept == nil || len(v.counts.kept) > maxCounts {
-		v.counts.kept = map[id.ID]counted{}
+		v.counts.kept = map[counter]counted{}
 	}
-	v.counts.kept[key] = c
+	v.counts.kept[who] = c
 	return c.text
 }
 

@@ -379,6 +379,9 @@ func (n *Noun[T]) formFields(v *Visit) []Field {
 }
 
 func (n *Noun[T]) formPage(v *Visit, status int, typed url.Values, whole string, wrong map[string]string) error {
+	if err := v.Permit(n.ops() + ".create"); err != nil {
+		return err
+	}
 	f := &Form{To: "/" + n.Path + "/new", Back: "/" + n.Path, Button: "Create " + n.One, Lead: n.Help, Wide: true,
 		Main: true, Hidden: map[string]string{"back": v.R.URL.Query().Get("back")}}
 	if v.R.Method == http.MethodPost {

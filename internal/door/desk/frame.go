@@ -98,6 +98,13 @@ type View struct {
 
 	Time clock.Time
 	In   *time.Location
+
+	visit *Visit
+}
+
+// May reports whether the reader may run an operation, for what a page offers.
+func (w *View) May(operation string) bool {
+	return w.visit != nil && w.visit.Caller != nil && w.visit.May(operation)
 }
 
 // Crumb is a step of the way to a page.
@@ -120,6 +127,7 @@ type Entry struct {
 	Key, Text, Href, Icon string
 	Count                 string
 	Says                  string // what the count counts: "unread"
+	Op                    string // what the place begins with; without the right to it, it is not shown
 	Managers              bool
 	Last                  bool
 }
@@ -127,22 +135,22 @@ type Entry struct {
 var rail = [][]Entry{
 	{
 		{Key: "today", Text: "Today", Href: "/", Icon: "home"},
-		{Key: "inbox", Text: "Inbox", Href: "/inbox", Icon: "inbox", Says: "unread"},
-		{Key: "contacts", Text: "Contacts", Href: "/contacts", Icon: "people"},
-		{Key: "customers", Text: "Customers", Href: "/customers", Icon: "building"},
-		{Key: "tasks", Text: "Tasks", Href: "/tasks", Icon: "task", Says: "due"},
-		{Key: "invoices", Text: "Invoices", Href: "/invoices", Icon: "invoice"},
-		{Key: "files", Text: "Files", Href: "/files", Icon: "folder"},
-		{Key: "domains", Text: "Domains", Href: "/domains", Icon: "globe"},
+		{Key: "inbox", Text: "Inbox", Href: "/inbox", Icon: "inbox", Says: "unread", Op: "threads.list"},
+		{Key: "contacts", Text: "Contacts", Href: "/contacts", Icon: "people", Op: "contacts.list"},
+		{Key: "customers", Text: "Customers", Href: "/customers", Icon: "building", Op: "customers.list"},
+		{Key: "tasks", Text: "Tasks", Href: "/tasks", Icon: "task", Says: "due", Op: "tasks.list"},
+		{Key: "invoices", Text: "Invoices", Href: "/invoices", Icon: "invoice", Op: "invoices.list"},
+		{Key: "files", Text: "Files", Href: "/files", Icon: "folder", Op: "files.list"},
+		{Key: "domains", Text: "Domains", Href: "/domains", Icon: "globe", Op: "domains.list"},
 	},
 	{
-		{Key: "review", Text: "Review", Href: "/review", Icon: "review", Says: "waiting"},
-		{Key: "automations", Text: "Automations", Href: "/automations", Icon: "bolt"},
+		{Key: "review", Text: "Review", Href: "/review", Icon: "review", Says: "waiting", Op: "proposals.list"},
+		{Key: "automations", Text: "Automations", Href: "/automations", Icon: "bolt", Op: "automations.list"},
 		{Key: "agents", Text: "Agents", Href: "/agents", Icon: "bot", Managers: true},
-		{Key: "activity", Text: "Activity", Href: "/activity", Icon: "pulse"},
+		{Key: "activity", Text: "Activity", Href: "/activity", Icon: "pulse", Op: "events.list"},
 	},
 	{
-		{Key: "businesses", Text: "Business", Href: "/businesses", Icon: "store"},
+		{Key: "businesses", Text: "Business", Href: "/businesses", Icon: "store", Op: "businesses.list"},
 		{Key: "settings", Text: "Settings", Href: "/settings", Icon: "sliders"},
 	},
 }
@@ -165,7 +173,7 @@ func SetHeaders(w http.ResponseWriter, more string) {
 
 // Prepare fills in what the frame shows on every page.
 func (v *Visit) Prepare(w *View) {
-	w.Session, w.Time = v.Session, v.Now()
+	w.Session, w.Time, w.visit = v.Session, v.Now(), v
 	w.In = time.UTC
 	if v.Session == nil || v.Session.MustEnroll() { // neither may see the business
 		return
@@ -198,13 +206,18 @@ func (v *Visit) Prepare(w *View) {
 	n := v.counted()
 	for _, group := range rail {
 		group = slices.DeleteFunc(slices.Clone(group), func(e Entry) bool {
-			return e.Managers && !v.Session.Manager() || !v.Has(e.Href)
+			return !v.offers(e)
 		})
 		for i := range group {
 			group[i].Count = n[group[i].Key]
 		}
 		w.Rail = append(w.Rail, group)
 	}
+}
+
+// offers reports whether a place is there, and is the reader's to see.
+func (v *Visit) offers(e Entry) bool {
+	return (!e.Managers || v.Session.Manager()) && (e.Op == "" || v.May(e.Op)) && v.Has(e.Href)
 }
 
 // elsewhere are the places that the console serves itself.

@@ -81,6 +81,9 @@ type (
 // showList shows a noun's list: what the address asks for, as the API's own
 // filters. A filter that the operation refuses is explained above an empty list.
 func (n *Noun[T]) showList(v *Visit) error {
+	if err := v.Permit(n.ops() + ".list"); err != nil {
+		return err
+	}
 	q := v.R.URL.Query()
 	d := &listData{Path: n.Path, One: n.One, Many: n.Many, Lead: n.Lead, Seek: n.Seek, Query: q.Get("query"),
 		Away: !n.Kept && v.May(n.ops()+".delete"), Back: v.With(), Before: n.Before}
@@ -116,7 +119,7 @@ func (n *Noun[T]) showList(v *Visit) error {
 	if n.mayCreate(v) {
 		view.Main = &Button{Text: "New " + n.One, Href: "/" + n.Path + "/new", Icon: "plus"}
 	}
-	if n.Maker != "" {
+	if n.Maker != "" && v.May(n.ops()+".create") {
 		view.Main = &Button{Text: n.Makes, Href: n.Maker, Icon: "plus"}
 	}
 	d.Make = view.Main

@@ -154,7 +154,7 @@ type Action[T Row] struct {
 	Key  string // of the address: /invoices/{id}/issue
 	Word string // "Issue"
 	Icon string
-	Op   string // "invoices.issue"
+	Op   string // "invoices.issue"; of a link, what its page does
 	When func(v *Visit, row *T) bool
 	Main bool                          // the page's one main action
 	Menu bool                          // it stands in the menu behind the dots

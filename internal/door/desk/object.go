@@ -204,7 +204,7 @@ func (n *Noun[T]) sections(v *Visit, o *object[T], parts []Part[T], out []*Secti
 // what deletes in the menu.
 func (n *Noun[T]) fillActions(v *Visit, o *object[T], view *View, at string) {
 	for _, a := range n.Actions {
-		if a.When != nil && !a.When(v, &o.row) || a.To == nil && !v.May(a.Op) {
+		if a.When != nil && !a.When(v, &o.row) || a.Op != "" && !v.May(a.Op) {
 			continue
 		}
 		b := Button{Text: a.Word, Href: at + "/" + a.Key, Icon: a.Icon, Post: a.Form == nil && a.Ask == nil}

@@ -65,12 +65,15 @@ func search(v *Visit) error {
 
 // morePlaces are pages that the rail does not have.
 var morePlaces = []Entry{
-	{Text: "Write a mail", Href: "/inbox/new", Icon: "pencil"}, {Text: "Outbox", Href: "/outbox", Icon: "send"},
-	{Text: "Imports", Href: "/imports", Icon: "import"}, {Text: "Suggestions", Href: "/suggestions", Icon: "review"},
-	{Text: "Email templates", Href: "/templates", Icon: "note"},
-	{Text: "Email consent", Href: "/opt-ins", Icon: "mail"}, {Text: "Properties", Href: "/properties", Icon: "columns"},
-	{Text: "Webhooks", Href: "/webhooks", Icon: "bolt"}, {Text: "Runs of automations", Href: "/executions",
-		Icon: "bolt"},
+	{Text: "Write a mail", Href: "/inbox/new", Icon: "pencil", Op: "messages.create"},
+	{Text: "Outbox", Href: "/outbox", Icon: "send", Op: "messages.list"},
+	{Text: "Imports", Href: "/imports", Icon: "import", Op: "imports.list"},
+	{Text: "Suggestions", Href: "/suggestions", Icon: "review", Op: "suggestions.list"},
+	{Text: "Email templates", Href: "/templates", Icon: "note", Op: "email_templates.list"},
+	{Text: "Email consent", Href: "/opt-ins", Icon: "mail", Op: "email_opt_ins.list"},
+	{Text: "Properties", Href: "/properties", Icon: "columns", Op: "property_definitions.list"},
+	{Text: "Webhooks", Href: "/webhooks", Icon: "bolt", Op: "webhooks.list"},
+	{Text: "Runs of automations", Href: "/executions", Icon: "bolt", Op: "automation_executions.list"},
 	{Text: "Members", Href: "/settings/members", Icon: "people", Managers: true},
 	{Text: "API keys", Href: "/settings/keys", Icon: "key", Managers: true},
 	{Text: "Cards", Href: "/settings/cards", Icon: "invoice", Managers: true},
@@ -81,9 +84,7 @@ var morePlaces = []Entry{
 func (v *Visit) places(text string) hitGroup {
 	g := hitGroup{Head: "Pages"}
 	add := func(e Entry) {
-		if e.Managers && !v.Session.Manager() || !v.Has(e.Href) || !strings.Contains(strings.ToLower(e.Text),
-			strings.ToLower(text)) ||
-			len(g.Lines) >= 8 {
+		if !v.offers(e) || !strings.Contains(strings.ToLower(e.Text), strings.ToLower(text)) || len(g.Lines) >= 8 {
 			return
 		}
 		g.Lines = append(g.Lines, Line{Text: e.Text, Href: e.Href, Icon: e.Icon})

@@ -271,7 +271,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 	}
 	if text := sentencesWith[e.Type]; text != "" && v.ofType(resourceType) == nil {
 		m.Verb, m.What = text, nameIn(e.Data)
-		if strings.HasPrefix(e.Type, "message.") && v.Has("/inbox") {
+		if strings.HasPrefix(e.Type, "message.") && v.Has("/inbox") && v.May("threads.list") {
 			m.Href = threadOf(e.Data)
 		}
 		return m
@@ -289,7 +289,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 		if len(e.Data) > 0 {
 			name, m.After = v.namesIn(n, verb, e.Data)
 		}
-		if verb != "deleted" {
+		if verb != "deleted" && n.mayList(v) {
 			m.Href = "/" + n.path() + "/" + string(e.ResourceID)
 		}
 	} else if len(e.Data) > 0 {

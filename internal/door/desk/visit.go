@@ -122,9 +122,15 @@ func List[T any](v *Visit, operation string, input Fields) ([]T, Page, error) {
 }
 
 // May reports whether the visitor may run an operation.
-func (v *Visit) May(operation string) bool {
+func (v *Visit) May(operation string) bool { return v.Permit(operation) == nil }
+
+// Permit refuses a visitor who may not run an operation.
+func (v *Visit) Permit(operation string) error {
 	o := v.Catalog.Named(operation)
-	return o != nil && o.Permit(v.Caller, op.Console) == nil
+	if o == nil {
+		return fault.NotFound.New()
+	}
+	return o.Permit(v.Caller, op.Console)
 }
 
 // Bytes answers with a file: to be saved, or to be shown in a frame of this site

@@ -9,20 +9,24 @@
 package mailhost
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/business"
 	"frontdesk/internal/resource/domain"
 )
 
 // Config is what a Service needs. All fields but TakesMail are required.
 type Config struct {
 	Domain    string // the service's own, lower-case ASCII
+	Host      string // that people know the service by, in the names of senders; by default Domain
 	TakesMail bool   // the service runs a mail server, so answers can arrive
 	DB        *db.DB
 	Clock     *clock.Clock
@@ -33,6 +37,7 @@ type Config struct {
 // Service answers for the service's own domain and for those of organizations.
 type Service struct {
 	domain    string
+	host      string
 	takesMail bool
 	db        *db.DB
 	clock     *clock.Clock
@@ -46,6 +51,7 @@ func New(c Config) *Service {
 	config.Require(c, "Domain", "DB", "Clock", "Seal", "Email")
 	return &Service{
 		domain:    c.Domain,
+		host:      cmp.Or(c.Host, c.Domain),
 		takesMail: c.TakesMail,
 		db:        c.DB,
 		clock:     c.Clock,
@@ -59,11 +65,30 @@ func New(c Config) *Service {
 // choose one could pass for another organization.
 func (s *Service) DefaultAddress() string { return noReply + "@" + s.domain }
 
+// IsDefault reports whether an address is the one that every organization may send
+// from.
+func (s *Service) IsDefault(address string) bool { return db.Fold(address) == s.DefaultAddress() }
+
+// SenderName is the name beside the default address: the business's, and whose address
+// it is. Nobody chooses another, who could then pass for the service itself.
+func (s *Service) SenderName(name *string) *string {
+	if name == nil {
+		return nil
+	}
+	via := " via " + s.host
+	runes := []rune(*name)
+	if room := business.MaxSender - utf8.RuneCountInString(via); len(runes) > room {
+		runes = runes[:max(1, room)]
+	}
+	out := strings.TrimSpace(string(runes)) + via
+	return &out
+}
+
 // MaySendFrom reports whether an address is on an active domain of the
 // organization, or the default one.
 func (s *Service) MaySendFrom(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error) {
 	sends, _, err := s.email.Sends(ctx, tx, org, DomainOf(address))
-	return sends || db.Fold(address) == s.DefaultAddress(), err
+	return sends || s.IsDefault(address), err
 }
 
 // ReplyAddresses says where answers to a message go. replyTo is empty when that

@@ -325,6 +325,9 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 		}
 		v.InternetID = internetID(v)
 	}
+	if err := m.nameFor(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
 	if same(v.InReplyToID, &v.ID) {
 		return nil, fault.Field("inReplyToId", "A message cannot answer itself")
 	}

@@ -328,6 +328,9 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if err := v.signFor(ctx, c.Tx, c.Caller.Business); err != nil {
 		return nil, err
 	}
+	if err := m.nameFor(ctx, c.Tx, &v); err != nil {
+		return nil, err
+	}
 	if err := m.encloseInvoices(ctx, c, &v); err != nil {
 		return nil, err
 	}

@@ -97,6 +97,9 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 			return nil, err
 		}
 	}
+	if err := m.nameFor(ctx, tx, v); err != nil {
+		return nil, err
+	}
 	var err error
 	if v.DueInvoiceIDs, err = m.due(ctx, tx, v); err != nil {
 		return nil, err

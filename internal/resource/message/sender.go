@@ -72,6 +72,20 @@ func (v *Message) nameSender(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
+// nameFor gives a message from the service's own address the only name that it may
+// have there, whoever asked for another.
+func (m *Messages) nameFor(ctx context.Context, tx *db.Tx, v *Message) error {
+	if !m.hosts.IsDefault(v.From) {
+		return nil
+	}
+	bare := Message{Record: v.Record, BusinessID: v.BusinessID}
+	if err := bare.nameSender(ctx, tx); err != nil {
+		return err
+	}
+	v.FromName = m.hosts.SenderName(bare.FromName)
+	return nil
+}
+
 // fromHeader is the value of From (RFC 5322 §3.4): a quoted name, or encoded
 // words where it is not all ASCII (RFC 2047), which never are inside quotes.
 func (v *Message) fromHeader() string {

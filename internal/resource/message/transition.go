@@ -64,6 +64,9 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 	if err := m.checkSender(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
+	if err := m.nameFor(ctx, c.Tx, v); err != nil {
+		return nil, err
+	}
 	if err := v.checkFiles(ctx, c); err != nil {
 		return nil, err
 	}

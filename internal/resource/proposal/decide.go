@@ -278,6 +278,9 @@ func (s *Service) cancel(ctx context.Context, c *op.Call, in proposalRef) (*Prop
 	if !v.open() {
 		return nil, v.notOpen()
 	}
+	if c.Door == op.Console && !v.madeBy(c.Caller) && !c.Caller.MayApprove {
+		return nil, fault.Forbidden.Say("Only the one who made a proposal, and who may decide, can withdraw it.")
+	}
 	v.Status, v.UpdatedAt = Canceled, c.Now
 	if err := proposals.Save(ctx, c.Tx, v); err != nil {
 		return nil, err

@@ -133,6 +133,9 @@ func at(path string, q url.Values) string {
 
 // showInbox shows the list without a thread.
 func showInbox(v *desk.Visit) error {
+	if err := v.Permit("threads.list"); err != nil {
+		return err
+	}
 	d, err := list(v, "")
 	if err != nil {
 		return err

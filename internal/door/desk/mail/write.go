@@ -269,6 +269,9 @@ func (w *writeData) fillTemplates(v *desk.Visit) error {
 func compose(v *desk.Visit) error { return composePage(v, http.StatusOK, nil) }
 
 func composePage(v *desk.Visit, status int, ty *typed) error {
+	if err := v.Permit("messages.create"); err != nil {
+		return err
+	}
 	q := v.R.URL.Query()
 	w := &writeData{Action: "/inbox/new", Back: "/inbox", New: true, MaySend: true, Focus: true, To: q.Get("to"),
 		Subject: q.Get("subject")}

@@ -70,12 +70,15 @@ func activity(v *desk.Visit) error {
 
 // narrow reads who and which day.
 func (d *activityData) narrow(v *desk.Visit, in desk.Fields) error {
-	people, _, err := desk.List[account.Colleague](v, "members.list", desk.Fields{"limit": 100, "sortOrder": "asc"})
-	if err != nil {
-		return err
-	}
-	for _, p := range people {
-		d.People = append(d.People, desk.Option{Value: string(p.ID), Text: p.Name})
+	if v.May("members.list") {
+		people, _, err := desk.List[account.Colleague](v, "members.list",
+			desk.Fields{"limit": 100, "sortOrder": "asc"})
+		if err != nil {
+			return err
+		}
+		for _, p := range people {
+			d.People = append(d.People, desk.Option{Value: string(p.ID), Text: p.Name})
+		}
 	}
 	if v.Session.Manager() {
 		for _, noun := range []string{"agents", "api_keys"} {

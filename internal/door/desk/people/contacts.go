@@ -72,12 +72,13 @@ var contacts = &desk.Noun[contact.Contact]{
 	},
 	Make: makeContact,
 	Actions: []desk.Action[contact.Contact]{
-		{Key: "write", Word: "Write", Icon: "mail", Main: true, To: func(_ *desk.Visit, c *contact.Contact) string {
-			return "/inbox/new?contactId=" + string(c.ID)
-		}, When: func(v *desk.Visit, c *contact.Contact) bool {
-			return len(c.Emails) > 0 && v.Has("/inbox/new")
-		}},
-		{Key: "task", Word: "New task", Icon: "task", To: func(_ *desk.Visit, c *contact.Contact) string {
+		{Key: "write", Word: "Write", Icon: "mail", Main: true, Op: "messages.create",
+			To: func(_ *desk.Visit, c *contact.Contact) string {
+				return "/inbox/new?contactId=" + string(c.ID)
+			}, When: func(v *desk.Visit, c *contact.Contact) bool {
+				return len(c.Emails) > 0 && v.Has("/inbox/new")
+			}},
+		{Key: "task", Word: "New task", Icon: "task", Op: "tasks.create", To: func(_ *desk.Visit, c *contact.Contact) string {
 			return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
 		}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
 		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Menu: true,

@@ -74,11 +74,12 @@ var customers = &desk.Noun[customer.Customer]{
 		{Field: "notes", Word: "About"},
 	},
 	Actions: []desk.Action[customer.Customer]{
-		{Key: "invoice", Word: "New invoice", Icon: "invoice", Main: true,
+		{Key: "invoice", Word: "New invoice", Icon: "invoice", Main: true, Op: "invoices.create",
 			To: func(_ *desk.Visit, c *customer.Customer) string {
 				return "/invoices/new?customerId=" + string(c.ID)
 			}, When: func(v *desk.Visit, _ *customer.Customer) bool { return v.Has("/invoices/new") }},
-		{Key: "task", Word: "New task", Icon: "task", To: func(_ *desk.Visit, c *customer.Customer) string {
+		{Key: "task", Word: "New task", Icon: "task", Op: "tasks.create", To: func(_ *desk.Visit,
+			c *customer.Customer) string {
 			return "/tasks/new?customerId=" + string(c.ID) + "&back=/customers/" + string(c.ID)
 		}, When: func(v *desk.Visit, _ *customer.Customer) bool { return v.Has("/tasks/new") }},
 		{Key: "transactions", Word: "Record a credit or charge", Icon: "invoice", Op: "customers.transactions.create",

@@ -56,10 +56,16 @@ type found struct {
 	Free, Premium             bool
 }
 
+// mayBuy reports whether the reader may register domains, once the agreement for it
+// is accepted.
+func mayBuy(v *desk.Visit) bool {
+	return v.Caller.MaySpend && v.Catalog.Named("domains.register").AllowedBy(v.Caller.Permissions)
+}
+
 // searchPage looks for names that are free, with their price.
 func searchPage(v *desk.Visit) error {
 	text := v.R.URL.Query().Get("query")
-	d := map[string]any{"Query": text, "Error": ""}
+	d := map[string]any{"Query": text, "Error": "", "MayAdd": v.May("domains.create"), "MayBuy": mayBuy(v)}
 	if text != "" {
 		var s domain.Search
 		if err := v.Do("domains.search", desk.Fields{"query": text}, &s); err != nil {
@@ -79,6 +85,8 @@ func searchPage(v *desk.Visit) error {
 				f.Free = true
 				f.Price = v.Money(r.RegistrationPriceCents.Value, "usd")
 				f.Renewal = v.Money(r.RenewalPriceCents.Value, "usd")
+			}
+			if f.Free && mayBuy(v) {
 				f.Buy = "/domains/buy?" + url.Values{"domain": {r.Domain}}.Encode()
 			}
 			rows = append(rows, f)
@@ -93,6 +101,10 @@ func searchPage(v *desk.Visit) error {
 func buyPage(v *desk.Visit) error { return showBuy(v, http.StatusOK, v.R.URL.Query(), "", nil) }
 
 func showBuy(v *desk.Visit, status int, typed url.Values, whole string, wrong map[string]string) error {
+	if !mayBuy(v) {
+		return fault.Forbidden.Say("Buying a domain was not allowed to you. An owner or admin allows spending on your " +
+			"page under Members.")
+	}
 	name := typed.Get("domain")
 	var q domain.Quote
 	if err := v.Do("domains.quote", desk.Fields{"domain": name, "periodYears": 1}, &q); err != nil {

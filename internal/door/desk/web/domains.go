@@ -96,9 +96,8 @@ var domains = &desk.Noun[domain.Domain]{
 			Form: []desk.Field{{Field: "periodYears", Word: "Years"}}},
 		{Key: "autorenew", Word: "Renew automatically", Icon: "again", Op: "domains.registration.update", Menu: true,
 			Done: "changed",
-			When: func(_ *desk.Visit, d *domain.Domain) bool {
-				return d.Registration != nil &&
-					!d.Registration.AutoRenew
+			When: func(v *desk.Visit, d *domain.Domain) bool {
+				return v.Caller.MaySpend && d.Registration != nil && !d.Registration.AutoRenew
 			},
 			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": true} }},
 		{Key: "noautorenew", Word: "Stop renewing it", Icon: "clock", Op: "domains.registration.update", Menu: true,

@@ -285,6 +285,9 @@ func board(v *desk.Visit) error {
 		{Head: "Done", Status: "completed", Next: "open", Word: "Open again"},
 	}
 	for i := range columns {
+		if !v.May("tasks.update") {
+			columns[i].Word = ""
+		}
 		rows, _, err := v.Lines("tasks", v.Chosen("tasks.list", desk.Fields{"status": []string{columns[i].Status},
 			"limit": 50, "sortBy": "updatedAt"}))
 		if err != nil {
@@ -292,8 +295,11 @@ func board(v *desk.Visit) error {
 		}
 		columns[i].Lines = rows
 	}
-	return v.Show(http.StatusOK, "board", desk.View{Title: "Tasks", Section: "tasks", Watch: "task", Data: columns,
-		Main: &desk.Button{Text: "New task", Href: "/tasks/new", Icon: "plus"}})
+	view := desk.View{Title: "Tasks", Section: "tasks", Watch: "task", Data: columns}
+	if v.May("tasks.create") {
+		view.Main = &desk.Button{Text: "New task", Href: "/tasks/new", Icon: "plus"}
+	}
+	return v.Show(http.StatusOK, "board", view)
 }
 
 // setStatus moves a task on the board.
