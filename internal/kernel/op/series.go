@@ -26,6 +26,10 @@ type Series struct {
 	// Refused is told of each step that is refused, which then leaves nothing, and the
 	// others go on; with nil a refusal ends the series.
 	Refused func(step int, err error)
+	// Wider are callers who may do more, the nearest first: a step that the caller is not
+	// permitted is tried as each of them, and Widened is told which one it takes.
+	Wider   []*Caller
+	Widened func(step, caller int)
 	// Finally runs last, in the same transaction, with the trace of each step and
 	// the steps that could not be rehearsed.
 	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
@@ -89,10 +93,30 @@ func (c *Call) Asked() any { return c.asked }
 // rehearsed is left out.
 func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, "rehearsal")
+	r.Warm(s)
 	for i := range s.Steps {
 		s.Steps[i].asked, s.Steps[i].err = r.ask(ctx, s, i)
 	}
 	return r.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error { return r.series(ctx, tx, s, true) })
+}
+
+// Warmer is an input with work that takes long and needs no database, like compiling
+// what the caller wrote. Warm does it and remembers what came of it.
+type Warmer interface{ Warm() }
+
+// Warm does what the inputs of a series can have done before its transaction.
+func (r *Runner) Warm(s *Series) {
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		in := step.Op.fresh()
+		w, ok := in.Addr().Interface().(Warmer)
+		if !ok || !step.Fixed {
+			continue
+		}
+		if text, err := step.Input(); err == nil && step.Op.decode(in, text, Automation) == nil {
+			w.Warm()
+		}
+	}
 }
 
 // RunTogether runs the series in an open transaction.
@@ -114,8 +138,12 @@ func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	if !step.Fixed {
 		return nil, ErrCannotRehearse
 	}
-	c := r.seriesCall(s, i)
-	if err := step.Op.Permit(s.Caller, s.Door); err != nil {
+	as := s.Caller
+	if len(s.Wider) > 0 {
+		as = s.Wider[len(s.Wider)-1]
+	}
+	c := r.seriesCall(s, i, as)
+	if err := step.Op.Permit(as, s.Door); err != nil {
 		return nil, err
 	}
 	text, err := step.Input()
@@ -129,9 +157,9 @@ func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	return step.Op.asks(ctx, c, in.Interface())
 }
 
-func (r *Runner) seriesCall(s *Series, i int) *Call {
+func (r *Runner) seriesCall(s *Series, i int, as *Caller) *Call {
 	step := &s.Steps[i]
-	return &Call{Caller: s.Caller, Org: s.Caller.Organization, Now: r.Clock.Now(), Door: s.Door,
+	return &Call{Caller: as, Org: as.Organization, Now: r.Clock.Now(), Door: s.Door,
 		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, spend: s.Spend, status: step.Op.Status}
 }
 
@@ -167,13 +195,23 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 
 // seriesTry takes a step, by itself where a refusal does not end the series.
 func (r *Runner) seriesTry(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
-	if s.Refused == nil {
-		return r.seriesStep(ctx, tx, s, i, rehearse)
+	if s.Refused == nil && s.Wider == nil {
+		return r.seriesStep(ctx, tx, s, i, s.Caller, rehearse)
 	}
-	err = tx.Try(ctx, func(ctx context.Context) error {
-		a, err = r.seriesStep(ctx, tx, s, i, rehearse)
-		return err
-	})
+	try := func(as *Caller) error {
+		return tx.Try(ctx, func(ctx context.Context) error {
+			a, err = r.seriesStep(ctx, tx, s, i, as, rehearse)
+			return err
+		})
+	}
+	err = try(s.Caller)
+	for n, as := range s.Wider {
+		if !fault.Has(err, fault.Forbidden) {
+			break
+		}
+		s.Widened(i, n)
+		err = try(as)
+	}
 	return a, err
 }
 
@@ -184,7 +222,8 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
-func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (Answer, error) {
+func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *Caller, rehearse bool) (
+	Answer, error) {
 	step := &s.Steps[i]
 	o := step.Op
 	switch {
@@ -196,10 +235,10 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 	case !o.Rehearsable():
 		return Answer{}, ErrCannotRehearse
 	}
-	if err := o.Permit(s.Caller, s.Door); err != nil {
+	if err := o.Permit(as, s.Door); err != nil {
 		return Answer{}, err
 	}
-	c := r.seriesCall(s, i)
+	c := r.seriesCall(s, i, as)
 	c.Tx, c.within, c.rehearsing, c.asked = tx, true, rehearse, step.asked
 	text, err := step.Input()
 	if err != nil {
