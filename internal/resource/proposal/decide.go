@@ -125,6 +125,9 @@ func (s *Service) maker(ctx context.Context, v *Proposal, approver *id.ID) (*op.
 	who.Proposal = v.ID
 	if approver != nil {
 		person, err := s.cfg.Makers.Maker(ctx, v.OrganizationID, op.User, *approver)
+		if op.IsRefusal(err) {
+			return nil, 0, approverLeft()
+		}
 		if err != nil {
 			return nil, 0, err
 		}
@@ -163,8 +166,11 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 	}
 	var changed []string
 	var done *Proposal
-	series := func(p *Proposal, out *outcome) *op.Series { return s.series(who, door, c.RequestID, p, out, true) }
-	s.cfg.Runner.Warm(series(v, &outcome{}))
+	out := &outcome{}
+	series := s.series(who, door, c.RequestID, v, out, true)
+	if together {
+		s.cfg.Runner.Ready(ctx, series)
+	}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		changed, done = nil, nil
 		p, err := s.lockOpen(ctx, tx, v, who)
@@ -202,8 +208,7 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 			}
 			return proposals.Save(ctx, tx, p)
 		}
-		out := &outcome{}
-		err = stepFault(s.cfg.Runner.RunTogether(ctx, tx, series(p, out)), len(p.Steps))
+		err = stepFault(s.cfg.Runner.RunTogether(ctx, tx, series), len(p.Steps))
 		if err != nil && !ends(err) {
 			return err
 		}
@@ -291,9 +296,13 @@ func (s *Service) mayAct(ctx context.Context, tx *db.Tx, p *Proposal, approver i
 	}
 	is, err := account.IsActive(ctx, tx, p.OrganizationID, approver)
 	if err == nil && !is {
-		err = fault.Forbidden.Say("The person who approved it is disabled or no longer a member.")
+		err = approverLeft()
 	}
 	return err
+}
+
+func approverLeft() error {
+	return fault.Forbidden.Say("The person who approved it is disabled or no longer a member.")
 }
 
 func (v *Proposal) notOpen() error {

@@ -49,7 +49,7 @@ type Proposal struct {
 	Skipped []Skipped      `json:"skipped" max:"1000" doc:"of an undo: what stays as it is, and why"`
 	Totals  ProposalTotals `json:"totals"`
 	// Says is the first effect in a sentence.
-	Says         string `json:"summary" db:"-" max:"1000" doc:"the first effect, and how many more there are"`
+	Says         string `json:"summary" db:"-" max:"1000" doc:"the first effect in a sentence"`
 	EffectsTotal int    `json:"effectsTotal" doc:"how many effects it has; effects[] may show fewer"`
 	Withheld     bool   `json:"withheld" db:"-" doc:"some is shown to its maker only once a person has approved it"`
 

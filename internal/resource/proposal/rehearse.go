@@ -95,7 +95,13 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	names := namesOf(nil)
 	series := &op.Series{Caller: c, Door: d, RequestID: requestID, Wider: wider(c)}
 	if out.withheld = -1; !compare {
-		v.Rendered = nil
+		v.Rendered = []jsontext.Value{}
+	}
+	series.Begin = func() {
+		clear(values)
+		names = namesOf(nil)
+		out.results, out.widened, out.withheld = nil, nil, -1
+		rendered, told = 0, 0
 	}
 	series.Widened = func(i, n int) {
 		if o := s.cfg.Catalog.Named(v.Steps[i].Operation); n > 0 || !c.Permissions.Allow(o.Resource, op.ActionRead) {
@@ -113,12 +119,6 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 			Keeps: v.CallKey != nil,
 			Fixed: v.literal(i) || !automation.HasPlaceholder(step.Input),
 			Input: func() ([]byte, error) {
-				if i == 0 {
-					clear(values)
-					names = namesOf(nil)
-					out.results, out.widened, out.withheld = nil, nil, -1
-					rendered, told = 0, 0
-				}
 				text, err := v.render(i, values)
 				if err != nil {
 					return nil, fault.Field("input", "The input could not be built: "+err.Error())

@@ -384,7 +384,7 @@ func (u *undoing) step(r *undoRow, o *op.Op, fields map[string]any) []automation
 	input := map[string]any{}
 	maps.Copy(input, fields)
 	path := o.PathFields()
-	creates := o.Method == http.MethodPost && !strings.HasSuffix(o.Name, ".restore")
+	creates := o.Method == http.MethodPost && o.Status != http.StatusOK // else it acts on what exists
 	for i, name := range path {
 		if i == len(path)-1 && !creates {
 			input[name] = r.id
