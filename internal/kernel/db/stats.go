@@ -14,11 +14,8 @@ type Stats struct {
 	largest, longest                        atomic.Int64
 }
 
-// hold notes how long one write kept all others waiting.
-func (s *Stats) hold(d time.Duration) { raise(&s.longest, int64(d)) }
-
-// LongestHold is the longest time for which one write kept all others waiting, since it
-// was asked last.
+// LongestHold is the longest time for which one commit, with all that shared it, kept the
+// other writes of SQLite waiting, since it was asked last.
 func (d *DB) LongestHold() time.Duration { return time.Duration(d.stats.longest.Swap(0)) }
 
 // raise sets a to n if n is more.
@@ -32,6 +29,7 @@ func (s *Stats) batch(n int, began time.Time) {
 	s.Writes.Add(int64(n))
 	s.BusyMicros.Add(time.Since(began).Microseconds())
 	raise(&s.largest, int64(n))
+	raise(&s.longest, int64(time.Since(began)))
 }
 
 func (s *Stats) wait(d time.Duration) { s.WaitMicros.Add(max(d.Microseconds(), 0)) }

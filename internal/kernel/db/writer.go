@@ -189,12 +189,10 @@ func (w *writer) run(r *request) (lost bool) {
 		end = h.begin(w.conn)
 	}
 	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
-	held := time.Since(start)
 	if tooLong := end(); tooLong {
 		r.err = ErrHeldTooLong
 	}
-	w.db.stats.hold(held)
-	if d := held; d > slowClosure {
+	if d := time.Since(start); d > slowClosure {
 		w.db.stats.slow.Add(1)
 		w.db.opts.Log.WarnContext(r.ctx, "a slow write held up all others", "took", d, "operation", Label(r.ctx))
 	}

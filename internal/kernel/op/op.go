@@ -333,7 +333,7 @@ func (o *Op) ReadOnly() bool {
 
 // AsksOutside reports whether the answer may hold what somebody outside said. Only a
 // Flow can call the network (in a transaction it panics), so nothing has to be declared.
-func (o *Op) AsksOutside() bool { return o.shape == flowShape || o.shape == bytesShape }
+func (o *Op) AsksOutside() bool { return o.shape == flowShape }
 
 // Evaluates reports whether the operation changes nothing and works out what the caller
 // wrote: a preview. Only such a one reads with a POST.

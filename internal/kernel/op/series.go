@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -18,6 +19,8 @@ type Series struct {
 	Steps     []SeriesStep
 	Spend     func(more int) error // as of a Request
 
+	// Begin is told when the transaction begins, or is run again; nil for nobody.
+	Begin func()
 	// Answered is told of each answer, before the next step's input is asked for.
 	// A transaction may be run again, so it may be told of the first step again.
 	Answered func(step int, a Answer, t *db.Trace) error
@@ -49,6 +52,9 @@ type SeriesStep struct {
 
 	asked any
 	err   error // of asking
+
+	ready reflect.Value // the input, where it was prepared before the transaction
+	as    *Caller       // for whom
 }
 
 // ErrCannotRehearse says that nobody can tell what a step would do, because it needs
@@ -93,7 +99,7 @@ func (c *Call) Asked() any { return c.asked }
 // rehearsed is left out.
 func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, "rehearsal")
-	r.Warm(s)
+	r.Ready(ctx, s)
 	for i := range s.Steps {
 		s.Steps[i].asked, s.Steps[i].err = r.ask(ctx, s, i)
 	}
@@ -104,8 +110,16 @@ func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
 // what the caller wrote. Warm does it and remembers what came of it.
 type Warmer interface{ Warm() }
 
-// Warm does what the inputs of a series can have done before its transaction.
-func (r *Runner) Warm(s *Series) {
+// Ready does before the transaction what can be done there, because everybody else waits
+// for its end: it prepares the first input, which nothing comes before, and warms the
+// others.
+func (r *Runner) Ready(ctx context.Context, s *Series) {
+	for _, as := range append([]*Caller{s.Caller}, s.Wider...) {
+		err := r.readyFirst(ctx, s, as)
+		if !fault.Has(err, fault.Forbidden) {
+			break // a refusal comes up again in the transaction
+		}
+	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		in := step.Op.fresh()
@@ -117,6 +131,27 @@ func (r *Runner) Warm(s *Series) {
 			w.Warm()
 		}
 	}
+}
+
+// readyFirst prepares the first input for a caller.
+func (r *Runner) readyFirst(ctx context.Context, s *Series, as *Caller) error {
+	if len(s.Steps) == 0 || !s.Steps[0].Fixed || !s.Steps[0].Op.RunsTogether() {
+		return nil
+	}
+	step := &s.Steps[0]
+	if err := step.Op.Permit(as, s.Door); err != nil {
+		return err
+	}
+	text, err := step.Input()
+	if err != nil {
+		return err
+	}
+	in := step.Op.fresh()
+	if err := step.Op.prepare(ctx, r.seriesCall(s, 0, as), Automation, in, text); err != nil {
+		return err
+	}
+	step.ready, step.as = in, as
+	return nil
 }
 
 // RunTogether runs the series in an open transaction.
@@ -164,6 +199,9 @@ func (r *Runner) seriesCall(s *Series, i int, as *Caller) *Call {
 }
 
 func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool) error {
+	if s.Begin != nil {
+		s.Begin()
+	}
 	var traces []*db.Trace
 	var skipped []int
 	for i := range s.Steps {
@@ -245,7 +283,9 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as
 		return Answer{}, err
 	}
 	in := o.fresh()
-	if err := o.prepare(ctx, c, Automation, in, text); err != nil {
+	if step.ready.IsValid() && step.as == as {
+		in.Set(step.ready)
+	} else if err := o.prepare(ctx, c, Automation, in, text); err != nil {
 		return Answer{}, err
 	}
 	tx.NextStep()

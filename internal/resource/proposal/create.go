@@ -177,7 +177,7 @@ func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
 	for i := range v.Steps {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 		if err := o.Permit(&full, d); err != nil {
-			return inStep(i, len(v.Steps), err)
+			return refusedStep(&op.StepError{Step: i, Err: err}, len(v.Steps))
 		}
 		if d != op.Admin && d != op.System && !o.AllowedBy(c.Permissions) {
 			v.ask("ask", "The agent may not do this alone.")

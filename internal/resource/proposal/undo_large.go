@@ -25,7 +25,7 @@ import (
 // somebody changed by then stays, and is named.
 
 const (
-	undoBatch   = 200 // events in one transaction
+	undoBatch   = 100 // events in one transaction
 	undoPreview = 50  // events whose inverse is shown beforehand
 	// undoTime is how long one undo may keep a worker before it lets others have a
 	// turn.
