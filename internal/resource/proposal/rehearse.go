@@ -168,10 +168,9 @@ func wider(c *op.Caller) []*op.Caller {
 	if c.Asks == 0 {
 		return nil
 	}
-	writes, all := *c, *c
-	writes.Permissions |= c.Asks &^ op.Reads()
-	all.Permissions |= c.Asks
-	return []*op.Caller{&writes, &all}
+	writes, all := c.WithAsks(), c.WithAsks()
+	writes.Permissions = c.Permissions | c.Asks&^op.Reads()
+	return []*op.Caller{writes, all}
 }
 
 // shown reports whether what a step told of is an effect.
