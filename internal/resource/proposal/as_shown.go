@@ -1,11 +1,11 @@
 package proposal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"strconv"
 
 	"frontdesk/internal/kernel/clock"
@@ -64,23 +64,41 @@ func (n *freshNames) fresh(row id.ID) bool {
 	return ok
 }
 
-var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-
-// text has the new ids named.
+// text has the new ids named. It looks for them by hand: a regular expression takes long
+// for a large mail, and others wait to write.
 func (n *freshNames) text(text []byte) []byte {
-	return anID.ReplaceAllFunc(text, func(found []byte) []byte {
-		row := id.ID(found)
-		name, ok := n.of[row]
+	if len(n.of) == 0 {
+		return text
+	}
+	var out []byte
+	from := 0 // what is before it is in out
+	for at := 0; ; {
+		dash := bytes.IndexByte(text[at:], '-')
+		if dash < 0 {
+			break
+		}
+		at += dash
+		begin := at - 8
+		at++
+		if begin < from || begin+36 > len(text) {
+			continue
+		}
+		name, ok := n.of[id.ID(text[begin:begin+36])]
 		if !ok {
-			return found
+			continue
 		}
 		if name == "" {
 			n.named++
 			name = "new:" + strconv.Itoa(n.named)
-			n.of[row] = name
+			n.of[id.ID(text[begin:begin+36])] = name
 		}
-		return []byte(name)
-	})
+		out = append(append(out, text[from:begin]...), name...)
+		from, at = begin+36, begin+36
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
 }
 
 // object decodes a JSON object with the new ids named.
