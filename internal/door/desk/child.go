@@ -291,3 +291,13 @@ func (n *Noun[T]) refused(v *Visit, t *typedIn) error {
 	}
 	return n.objectPage(v, http.StatusBadRequest, o, t)
 }
+
+// Again shows an object's page once more because a form of its own layout was
+// refused. typed puts what was typed into what Data made for the page.
+func (n *Noun[T]) Again(v *Visit, status int, typed func(more any)) error {
+	o, err := n.get(v)
+	if err != nil {
+		return err
+	}
+	return n.objectPage(v, status, o, &typedIn{more: typed})
+}

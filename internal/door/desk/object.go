@@ -89,16 +89,6 @@ func (n *Noun[T]) showObject(v *Visit) error {
 	return n.objectPage(v, http.StatusOK, o, nil)
 }
 
-// Again shows an object's page once more because a form of its own layout was
-// refused. typed puts what was typed into what Data made for the page.
-func (n *Noun[T]) Again(v *Visit, status int, typed func(more any)) error {
-	o, err := n.get(v)
-	if err != nil {
-		return err
-	}
-	return n.objectPage(v, status, o, &typedIn{more: typed})
-}
-
 // typedIn is a form on an object's page that was refused.
 type typedIn struct {
 	at     string // the field, or "emails" for a new row of a child

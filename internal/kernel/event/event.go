@@ -60,6 +60,10 @@ func ResourceType(eventType string) string {
 	return eventType[:max(i, 0)]
 }
 
+// OfRequest is the ids of the events of a request, as SQL: $1 is the organization, $2
+// the request and $3 when it began.
+const OfRequest = "SELECT id FROM events WHERE organization_id = $1 AND request_id = $2 AND created_at >= $3"
+
 // Append writes e to the log and enqueues its fan-out if anybody listens.
 func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	var chain any

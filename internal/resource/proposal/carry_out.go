@@ -146,6 +146,7 @@ func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) e
 func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
 	first bool) (op.Answer, error) {
 	full := *who
+	full.External = who.External || v.External // a step hands on what an earlier one has read
 	if ceiling := v.charges(i); ceiling != nil {
 		full.Ceiling = ceiling
 	}
@@ -195,6 +196,7 @@ func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
 		step.StartedAt = &now
 	}
 	step.CompletedAt, step.Error = &now, nil
+	v.External = v.External || a.Sight.External
 	secret := s.cfg.Catalog.Named(step.Operation).Secret
 	switch {
 	case len(data) > maxResult:

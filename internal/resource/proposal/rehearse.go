@@ -37,6 +37,7 @@ type outcome struct {
 	versions map[string]int64
 	results  []op.Answer
 	skipped  []int // the steps that could not be rehearsed
+	external bool  // strangers wrote some of what is shown
 
 	// widened are the steps that the maker may only propose, and withheld the first step
 	// from which on the maker is shown nothing; -1 for none.
@@ -60,7 +61,7 @@ func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID s
 // shows puts what the steps would do into the proposal.
 func (v *Proposal) shows(out *outcome, now clock.Time) {
 	v.Effects, v.Totals, v.Versions, v.RehearsedAt = out.effects, out.totals, out.versions, now
-	v.EffectsTotal = len(out.effects)
+	v.EffectsTotal, v.External = len(out.effects), v.External || out.external
 	if v.WithheldFrom = nil; out.withheld >= 0 {
 		v.WithheldFrom = &out.withheld
 	}
@@ -133,10 +134,13 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	}
 	series.Answered = func(i int, a op.Answer, t *db.Trace) error {
 		names.see(t)
+		out.external = out.external || a.Sight.External
 		for _, what := range t.Told {
 			if shown(what) {
 				told++
 			}
+			e, ok := what.(event.Event)
+			out.external = out.external || ok && e.External
 		}
 		if told > maxEffects { // before more is done that will be undone
 			return TooLong.New()
