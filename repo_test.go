@@ -203,6 +203,7 @@ var (
 		"search_refolds":    "the upgrade of the whole database",
 		"schema_window":     "the schema is the same for every organization",
 		"processes":         "the processes serve every organization",
+		"write_probes":      "its one row tells whether there is room",
 		"allowances":        "callers have them before anybody knows who they are",
 		"certificate_store": "the server has one name, for every organization",
 		"certificate_locks": "processes hold them, whomever they serve",

@@ -40,7 +40,7 @@ const longestWait = 60 * time.Second
 func New(baseURL, apiKey string, options ...Option) *Client {
 	c := &caller{
 		baseURL: strings.TrimRight(cmp.Or(baseURL, os.Getenv("FRONTDESK_URL")), "/"),
-		settings: settings{http: http.DefaultClient, maxRetries: 2, retryDelay: 500 * time.Millisecond,
+		settings: settings{http: http.DefaultClient, maxRetries: 4, retryDelay: 500 * time.Millisecond,
 			timeout: time.Minute, header: http.Header{}},
 	}
 	key := cmp.Or(apiKey, os.Getenv("FRONTDESK_API_KEY"))
@@ -79,7 +79,7 @@ type settings struct {
 // WithHTTPClient is used instead of http.DefaultClient.
 func WithHTTPClient(c *http.Client) Option { return func(s *settings) { s.http = c } }
 
-// WithMaxRetries is how often a call that failed for a while is tried again; 2
+// WithMaxRetries is how often a call that failed for a while is tried again; 4
 // by default.
 func WithMaxRetries(n int) Option { return func(s *settings) { s.maxRetries = n } }
 

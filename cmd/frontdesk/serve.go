@@ -81,9 +81,11 @@ func tellSystemd(ctx context.Context, message string) error {
 // greet tells a person what to do next.
 func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
 	fmt.Fprintf(w,
-		"\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n  "+
-			"metrics  %s/metrics\n",
-		s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
+		"\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n",
+		s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
+	if s.MetricsListen != "" {
+		fmt.Fprintf(w, "  metrics  http://%s/metrics\n", s.MetricsListen)
+	}
 	if s.MCPListen != "" {
 		fmt.Fprintf(w, "  agents   %s/mcp\n", s.MCPURL)
 	}

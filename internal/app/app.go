@@ -337,7 +337,6 @@ func (a *App) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.readyz)
-	mux.Handle("GET /metrics", a.registry.handler())
 	a.docs.Mount(mux)
 	a.console().Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"frontdesk/internal/kernel/db"
@@ -33,7 +36,50 @@ func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the database does not answer, or refuses writes", http.StatusServiceUnavailable)
 		return
 	}
+	if a.noRoom() {
+		http.Error(w, "the disk of the data is full", http.StatusServiceUnavailable)
+		return
+	}
 	fmt.Fprintln(w, "ready")
+}
+
+// serveMetrics answers /metrics at an address of its own, which nobody publishes by
+// mistake. It is no reason not to start when somebody else has that address.
+func (a *App) serveMetrics(ctx context.Context) (stop func(context.Context) error, err error) {
+	if a.Settings.MetricsListen == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", a.Settings.MetricsListen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		a.Log.WarnContext(ctx, "the address of the metrics is in use, so there are none; set --metrics-listen to "+
+			"another, or to nothing", "metrics_listen", a.Settings.MetricsListen)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s for --metrics-listen: %w", a.Settings.MetricsListen, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", a.registry.handler())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime,
+		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.Log.ErrorContext(ctx, "the metrics are no longer served", "err", err)
+		}
+	}()
+	return func(context.Context) error { return server.Close() }, nil
+}
+
+// leastRoom is what a disk must have free for a server to be worth a request.
+const leastRoom = 1 << 20
+
+// noRoom reports whether the disk is full that the database or the files are on.
+func (a *App) noRoom() bool {
+	if a.DB.Engine() != db.SQLite && a.Settings.Files.S3.Bucket != "" {
+		return false
+	}
+	free, _, err := diskSpace(a.Settings.Data)
+	return err == nil && free < leastRoom
 }
 
 type metrics struct{ *prometheus.Registry }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/listen"
 
 	"golang.org/x/net/netutil"
 )
@@ -84,7 +85,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		})
 	}
 	failed := make(chan error, 4)
-	listen := func(address string, h http.Handler, t *tls.Config) (string, error) {
+	serve := func(address string, h http.Handler, t *tls.Config) (string, error) {
 		l, server, err := a.listen(address, h, t)
 		if err != nil {
 			return "", err
@@ -100,9 +101,14 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		return l.Addr().String(), nil
 	}
 	if a.Settings.MCPListen != "" && !a.Settings.SharesListener() {
-		if _, err := listen(a.Settings.MCPListen, a.AgentHandler(), nil); err != nil {
+		if _, err := serve(a.Settings.MCPListen, a.AgentHandler(), nil); err != nil {
 			return err
 		}
+	}
+	if stop, err := a.serveMetrics(ctx); err != nil {
+		return err
+	} else if stop != nil {
+		stops = append(stops, stop)
 	}
 	var dns chan error // nil without a DNS server
 	if a.Settings.ServesDNS() {
@@ -118,19 +124,19 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err := os.MkdirAll(a.Settings.SpoolPath(), 0o700); err != nil {
 			return err
 		}
-		l, err := net.Listen("tcp", a.Settings.MailServer.Listen)
+		l, err := listen.Open(a.Settings.MailServer.Listen)
 		if err != nil {
 			return fmt.Errorf("cannot listen on %s for mail: %w", a.Settings.MailServer.Listen, err)
 		}
 		go func() { failed <- a.MailServer.Serve(l) }()
 		stops = append(stops, a.MailServer.Shutdown)
 	}
-	addr, err := listen(a.Settings.Listen, a.Handler(), a.webTLS)
+	addr, err := serve(a.Settings.Listen, a.Handler(), a.webTLS)
 	if err != nil {
 		return err
 	}
 	if a.webTLS != nil && a.Settings.TLS.Redirect != "" {
-		if _, err := listen(a.Settings.TLS.Redirect, a.RedirectHandler(), nil); err != nil {
+		if _, err := serve(a.Settings.TLS.Redirect, a.RedirectHandler(), nil); err != nil {
 			return err
 		}
 	}
@@ -157,7 +163,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 
 // listen opens an address for requests, encrypted where t is given.
 func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listener, *http.Server, error) {
-	l, err := net.Listen("tcp", address)
+	l, err := listen.Open(address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}

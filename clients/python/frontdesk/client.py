@@ -43,7 +43,7 @@ class Client:
         base_url: str | None = None,
         api_key: str | None = None,
         *,
-        max_retries: int = 2,
+        max_retries: int = 4,
         retry_delay: float = 0.5,
         timeout: float = 60.0,
     ) -> None:

@@ -9,11 +9,11 @@ export interface ClientOptions {
   baseUrl?: string
   /** Like `fd_…`. By default the variable `FRONTDESK_API_KEY`. */
   apiKey?: string
-  /** How often a call that failed for a while is tried again. Default 2. */
+  /** How often a call that failed for a while is tried again. Default 4: about 8 seconds, which outlast a restart of the server. */
   maxRetries?: number
   /** Milliseconds before the first further try; doubled for each one after it. Default 500. */
   retryDelay?: number
-  /** Milliseconds for one try; of a file, until it begins to arrive. By default as long as the platform waits: five minutes in Node.js. */
+  /** Milliseconds for one try; of a file, until it begins to arrive. Default 60,000; uploads have none unless it is set. */
   timeout?: number
   /** Instead of the global `fetch`. */
   fetch?: typeof fetch
@@ -54,6 +54,7 @@ interface Envelope {
   meta?: { pagination: object }
 }
 
+const defaultTimeout = 60_000 // milliseconds
 const longestWait = 60 // seconds that a Retry-After may ask for
 
 /** The base of `Frontdesk`: how calls are made, whatever they are about. */
@@ -72,7 +73,7 @@ export class Client {
     if (!baseUrl) throw new FrontdeskError('Give baseUrl, or set FRONTDESK_URL.')
     if (!apiKey) throw new FrontdeskError('Give apiKey, or set FRONTDESK_API_KEY.')
     this.baseUrl = baseUrl.replace(/\/+$/, '')
-    this.maxRetries = options.maxRetries ?? 2
+    this.maxRetries = options.maxRetries ?? 4
     this.retryDelay = options.retryDelay ?? 500
     this.timeout = options.timeout
     this.fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
@@ -116,11 +117,12 @@ export class Client {
     const request: RequestInit = { method: call.method, headers, body, redirect: 'manual' } // a POST would become a GET
     if (body instanceof ReadableStream) Object.assign(request, { duplex: 'half' })
 
+    const timeout = options.timeout ?? this.timeout ?? (form ? undefined : defaultTimeout)
     let unknown = false // whether an earlier try may have done its work
     for (let attempt = 0; ; attempt++) {
       let failure: ApiError | ConnectionError
       try {
-        return await this.attempt(url, request, options, read)
+        return await this.attempt(url, request, options, read, timeout)
       } catch (error) {
         if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error
         if (unknown && call.method === 'DELETE' && error instanceof ApiError && error.status === 404) {
@@ -143,13 +145,13 @@ export class Client {
     request: RequestInit,
     options: CallOptions,
     read: (r: Response) => Promise<T>,
+    timeout: number | undefined,
   ): Promise<T> {
     options.signal?.throwIfAborted()
-    const limit = timeLimit(options.timeout ?? this.timeout, options.signal)
+    const limit = timeLimit(timeout, options.signal)
     const signal = limit?.signal ?? options.signal
     let requestId: string | undefined
     try {
-      // A signal costs a tenth of a call, so there is one only where it is asked for.
       const response = await this.fetch(url, signal ? { ...request, signal } : request)
       requestId = response.headers.get('x-request-id') ?? undefined
       options.onResponse?.({ status: response.status, headers: response.headers, requestId: requestId ?? '' })

@@ -27,7 +27,7 @@ var common = []flag{
 	{name: "columns", doc: "which fields a table or CSV shows, with commas between them"},
 	{name: "base-url", doc: "the server; else FRONTDESK_URL, else that of login"},
 	{name: "api-key", doc: "the key; else FRONTDESK_API_KEY, else that of login"},
-	{name: "max-retries", doc: "how often a call that failed for a while is tried again (2)"},
+	{name: "max-retries", doc: "how often a call that failed for a while is tried again (4)"},
 	{name: "timeout", doc: "how long one try may take (1m)"},
 	{name: "help", doc: "say what the command does", switchOn: true},
 }

@@ -19,13 +19,14 @@ import (
 
 // Settings is everything an operator can set. The tags define the command line.
 type Settings struct {
-	Data        string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
-	DatabaseURL string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
-	Domain      string `help:"Name of the server, for https with a certificate by itself." placeholder:"NAME"`
-	Listen      string `help:"Address of the API and the console, without --domain." default:"127.0.0.1:8080"`
-	BaseURL     string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
-	MCPListen   string `help:"Agents; empty for none; may share --listen." default:"127.0.0.1:8081" name:"mcp-listen"`
-	MCPURL      string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
+	Data          string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
+	DatabaseURL   string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
+	Domain        string `help:"Name of the server, for https with a certificate by itself." placeholder:"NAME"`
+	Listen        string `help:"Address of the API and the console, without --domain." default:"127.0.0.1:8080"`
+	BaseURL       string `help:"Public URL of the API; default: http://LISTEN." name:"base-url" placeholder:"URL"`
+	MCPListen     string `help:"Agents; empty for none; may share --listen." default:"127.0.0.1:8081" name:"mcp-listen"`
+	MetricsListen string `help:"Figures for Prometheus; empty for none." default:"127.0.0.1:9090" name:"metrics-listen"`
+	MCPURL        string `help:"Its public URL; default: http://MCP-LISTEN." name:"mcp-url" placeholder:"URL"`
 
 	TLS  TLS  `embed:"" prefix:"tls-"`
 	ACME ACME `embed:"" prefix:"acme-"`

@@ -52,6 +52,7 @@ type DB struct {
 	opts   Options
 	stats  Stats
 	lives  walk
+	full   atomic.Bool // a write has met a full disk; see Ready
 	folded atomic.Bool // no old search texts are left; see Refold
 }
 
@@ -125,7 +126,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func (d *DB) Close() error { return d.engine.shutDown() }
 
 // Ready returns why the database cannot be read and written now.
-func (d *DB) Ready(ctx context.Context) error { return d.engine.ready(ctx) }
+func (d *DB) Ready(ctx context.Context) error {
+	if err := d.engine.ready(ctx); err != nil || !d.full.Load() {
+		return err
+	}
+	return d.tryWrite(ctx)
+}
 
 // Engine tells which engine holds the data.
 func (d *DB) Engine() Engine { return d.engine.name() }
@@ -139,7 +145,11 @@ func (d *DB) Read(ctx context.Context, fn Func) error {
 // Write runs fn in one transaction and returns after it is on disk.
 func (d *DB) Write(ctx context.Context, fn Func) error {
 	refuseInside(ctx, "Write")
-	return d.engine.write(ctx, fn)
+	err := d.engine.write(ctx, fn)
+	if err != nil && isFull(err) {
+		d.full.Store(true)
+	}
+	return err
 }
 
 // OnCommit runs fn after the transaction is durable and before its caller

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -122,11 +123,17 @@ func (f *Fault) Is(target error) bool {
 	return ok && t.Code == f.Code
 }
 
-// Of returns the public face of err: the fault in its chain, or Internal.
+// Of returns the public face of err: the fault in its chain, Unavailable for a full
+// disk, or Internal.
 func Of(err error) *Fault {
 	var f *Fault
-	if errors.As(err, &f) {
+	switch {
+	case errors.As(err, &f):
 		return f
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		full := Unavailable.Because(err)
+		full.Text = "The server's disk is full. Retry later; whoever runs the server must make room."
+		return full
 	}
 	return Internal.Because(err)
 }

@@ -148,7 +148,7 @@ func TestSending(t *testing.T) {
 		if err != nil || subject != v.Text("subject") {
 			t.Errorf("subject %q, %v", subject, err)
 		}
-		for header, want := range map[string]string{"From": `"Test" <no-reply@frontdesk.example>`,
+		for header, want := range map[string]string{"From": `"Test via 127.0.0.1" <no-reply@frontdesk.example>`,
 			"To": "<ada@example.com>, <grace@xn--bcher-kva.example>", "Cc": "<charles@example.com>",
 			"Reply-To": "<desk@example.com>",
 			"Bcc":      "", "References": "", "List-Unsubscribe": ""} {

@@ -301,13 +301,16 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 		return nil, err
 	}
 	before := *v
-	if in.plain.FromName.Null { // an address alone has the business's name
-		bare := Message{Record: v.Record, BusinessID: v.BusinessID}
-		if err := bare.nameSender(ctx, c.Tx); err != nil {
+	if name := &in.plain.FromName; name.Set {
+		named := Message{Record: v.Record, BusinessID: v.BusinessID, From: in.plain.From.Value, FromName: name.Ptr()}
+		if err := named.nameSender(ctx, c.Tx); err != nil { // an address alone has the business's name
 			return nil, err
 		}
-		if bare.FromName != nil {
-			in.plain.FromName = op.Opt[string]{Set: true, Value: *bare.FromName}
+		if err := m.nameFor(ctx, c.Tx, &named); err != nil {
+			return nil, err
+		}
+		if name.Null = named.FromName == nil; !name.Null {
+			name.Value = *named.FromName
 		}
 	}
 	if !op.Apply(v, &in.plain) {
@@ -324,9 +327,6 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 		v.InternetID = internetID(v)
-	}
-	if err := m.nameFor(ctx, c.Tx, v); err != nil {
-		return nil, err
 	}
 	if same(v.InReplyToID, &v.ID) {
 		return nil, fault.Field("inReplyToId", "A message cannot answer itself")
