@@ -337,10 +337,13 @@ type BusinessWithProperties struct {
 
 // Colleague is an answer, or part of one.
 type Colleague struct {
-	ID    string `json:"id"` // the user
-	Name  string `json:"name"`
-	Email string `json:"email"`
-	Role  string `json:"role"` // owner, admin, member
+	ID          string   `json:"id"` // the user
+	Name        string   `json:"name"`
+	Email       string   `json:"email"`
+	Role        string   `json:"role"`        // owner, admin, member
+	MaySpend    bool     `json:"maySpend"`    // buy, renew, switch renewal on and save cards; owners and admins always
+	MayApprove  bool     `json:"mayApprove"`  // decide what agents propose; owners and admins always
+	Permissions []string `json:"permissions"` // as a key has them; owners and admins have * always
 }
 
 // Contact is an answer, or part of one.
@@ -2796,6 +2799,13 @@ type MemberListParams struct {
 	Query     string `json:"query,omitzero"`     // parts of a name or an email, in any order
 }
 
+// MemberUpdateInput is what members.update takes.
+type MemberUpdateInput struct {
+	MaySpend    Opt[bool] `json:"maySpend,omitzero"`
+	MayApprove  Opt[bool] `json:"mayApprove,omitzero"`
+	Permissions []string  `json:"permissions,omitzero"` // contacts:read, contacts:write and so on, or *
+}
+
 // MessageAttachmentCreateInput is what messages.attachments.create takes.
 type MessageAttachmentCreateInput struct {
 	FileID   string      `json:"fileId"`
@@ -4825,6 +4835,13 @@ func (r *MembersResource) List(ctx context.Context, params MemberListParams, opt
 // ListAll goes through all pages of List.
 func (r *MembersResource) ListAll(ctx context.Context, params MemberListParams, options ...Option) iter.Seq2[Colleague, error] {
 	return all[Colleague](ctx, r.c, "/v1/members", queryOf(params), false, options)
+}
+
+// Update: Set what a member may do: spend, decide what agents propose, and the permissions. For owners and
+// admins, and for API keys with the permission * that one of them made. Owners and admins always may do
+// everything, so nothing can be set for them.
+func (r *MembersResource) Update(ctx context.Context, id string, input MemberUpdateInput, options ...Option) (*Colleague, error) {
+	return call[Colleague](ctx, r.c, Request{Method: "PATCH", Path: "/v1/members/" + url.PathEscape(id), Body: input}, options)
 }
 
 // MessagesAttachmentsResource has the operations messages.attachments.*.

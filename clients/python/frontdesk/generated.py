@@ -324,6 +324,7 @@ EventType = Literal[
     "user.recovery_codes_created",
     "user.removed",
     "user.review_mail_changed",
+    "user.rights_changed",
     "user.role_changed",
     "user.sign_in_link_created",
     "webhook.created",
@@ -558,6 +559,9 @@ class Colleague(Model):
     name: str
     email: str
     role: Literal["owner", "admin", "member"]
+    may_spend: bool  # buy, renew, switch renewal on and save cards; owners and admins always
+    may_approve: bool  # decide what agents propose; owners and admins always
+    permissions: List[str]  # as a key has them; owners and admins have * always
 
 
 @dataclass(slots=True, kw_only=True)
@@ -3056,6 +3060,13 @@ class MembersResource(Resource):
         users are left out, as they cannot be assigned.
         """
         return self._client.pages(Colleague, "/v1/members", {"limit": limit, "offset": offset, "sortOrder": sort_order, "query": query}, False)
+
+    def update(self, id: str, *, may_spend: bool | Omit = OMIT, may_approve: bool | Omit = OMIT, permissions: Sequence[str] | Omit = OMIT) -> Colleague:
+        """Set what a member may do: spend, decide what agents propose, and the permissions. For owners and admins, and
+        for API keys with the permission * that one of them made. Owners and admins always may do everything, so
+        nothing can be set for them.
+        """
+        return self._client.call(Colleague, "PATCH", path_of("/v1/members/{}", id), body={"maySpend": may_spend, "mayApprove": may_approve, "permissions": wire(permissions)})
 
 
 class MessagesAttachmentsResource(Resource):

@@ -312,6 +312,7 @@ export type EventType =
   | 'user.recovery_codes_created'
   | 'user.removed'
   | 'user.review_mail_changed'
+  | 'user.rights_changed'
   | 'user.role_changed'
   | 'user.sign_in_link_created'
   | 'webhook.created'
@@ -565,6 +566,12 @@ export interface Colleague {
   name: string
   email: string
   role: 'owner' | 'admin' | 'member'
+  /** Buy, renew, switch renewal on and save cards; owners and admins always. */
+  maySpend: boolean
+  /** Decide what agents propose; owners and admins always. */
+  mayApprove: boolean
+  /** As a key has them; owners and admins have * always. */
+  permissions: string[]
 }
 
 export interface Contact {
@@ -3511,6 +3518,14 @@ export interface MemberListParams {
   query?: string
 }
 
+/** What members.update takes. */
+export interface MemberUpdateInput {
+  maySpend?: boolean
+  mayApprove?: boolean
+  /** Contacts:read, contacts:write and so on, or *. */
+  permissions?: string[]
+}
+
 /** What messages.attachments.create takes. */
 export interface MessageAttachmentCreateInput {
   fileId: string
@@ -5135,6 +5150,11 @@ export class MembersResource extends Resource {
   /** List the members of the organization, to find whom to assign a task to. The newest come first. Disabled users are left out, as they cannot be assigned. */
   list(params?: MemberListParams, options?: CallOptions): Pages<Colleague> {
     return this.client.list('/v1/members', params, false, options)
+  }
+
+  /** Set what a member may do: spend, decide what agents propose, and the permissions. For owners and admins, and for API keys with the permission * that one of them made. Owners and admins always may do everything, so nothing can be set for them. */
+  update(id: string, input?: MemberUpdateInput, options?: CallOptions): Promise<Colleague> {
+    return this.client.call({ method: 'PATCH', path: path`/v1/members/${id}`, body: input ?? {} }, options)
   }
 }
 
