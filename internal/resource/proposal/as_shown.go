@@ -187,8 +187,9 @@ func (s *Service) verify(ctx context.Context, v *Proposal, i int, input []byte, 
 		if found = nil; len(skipped) > 0 {
 			return nil
 		}
+		p := *v // what is rehearsed makes no rows
 		var err error
-		found, err = s.stepChanged(ctx, tx, v, i, traces[0], false)
+		found, err = s.stepChanged(ctx, tx, &p, i, traces[0], false)
 		return err
 	}
 	err := s.cfg.Runner.Rehearse(ctx, series)
