@@ -36,6 +36,8 @@ type Series struct {
 	// Finally runs last, in the same transaction, with the trace of each step and
 	// the steps that could not be rehearsed.
 	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
+
+	external bool // a step has read what strangers wrote
 }
 
 // SeriesStep is one call of a Series.
@@ -55,6 +57,15 @@ type SeriesStep struct {
 
 	ready reflect.Value // the input, where it was prepared before the transaction
 	as    *Caller       // for whom
+}
+
+// words is who words what a step writes: what an earlier step has read of strangers, a
+// later one may hand on.
+func (s *Series) words(c *Call) db.Author {
+	if s.external {
+		return db.Stranger
+	}
+	return c.author()
 }
 
 // ErrCannotRehearse says that nobody can tell what a step would do, because it needs
@@ -204,6 +215,7 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 	}
 	var traces []*db.Trace
 	var skipped []int
+	s.external = false
 	for i := range s.Steps {
 		trace := tx.FollowAnew()
 		a, err := r.seriesTry(ctx, tx, s, i, rehearse)
@@ -289,7 +301,7 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as
 		return Answer{}, err
 	}
 	tx.NextStep()
-	tx.WrittenBy(c.author())
+	tx.WrittenBy(s.words(c))
 	out, err := o.call(ctx, c, in, nil)
 	if err != nil {
 		return Answer{}, err
@@ -305,6 +317,7 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as
 		return Answer{}, err
 	}
 	a := Answer{Status: c.status, Body: body, Replay: c.replay, Sight: c.sight(out)}
+	s.external = s.external || a.Sight.External
 	if step.Keeps && o.shape == writeShape && !rehearse && !c.replay {
 		k := &key{org: c.Org, value: step.Key, print: o.Fingerprint(text)}
 		if err := k.finish(ctx, c, a); errors.Is(err, errStored) {
