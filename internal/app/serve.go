@@ -90,6 +90,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", err
 		}
+		stops = append(stops, shutdown(server))
 		go func() {
 			if t != nil {
 				failed <- server.ServeTLS(l, "", "")
@@ -97,7 +98,6 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 				failed <- server.Serve(l)
 			}
 		}()
-		stops = append(stops, server.Shutdown)
 		return l.Addr().String(), nil
 	}
 	if a.Settings.MCPListen != "" && !a.Settings.SharesListener() {
@@ -174,6 +174,32 @@ func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listene
 	return netutil.LimitListener(l, maxConnections()), &http.Server{Handler: h, TLSConfig: t,
 		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}, nil
+}
+
+// unspoken is how long a stop waits for the first request of a connection on which
+// nothing has come yet.
+const unspoken = 25 * time.Millisecond
+
+// shutdown stops a server as its own Shutdown does, but does not wait five seconds for
+// connections on which nobody has said anything.
+func shutdown(server *http.Server) func(context.Context) error {
+	var silent sync.Map
+	server.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			silent.Store(c, nil)
+		} else {
+			silent.Delete(c)
+		}
+	}
+	return func(ctx context.Context) error {
+		time.AfterFunc(unspoken, func() {
+			silent.Range(func(c, _ any) bool {
+				c.(net.Conn).Close() //nolint:errcheck // its end either way
+				return true
+			})
+		})
+		return server.Shutdown(ctx)
+	}
 }
 
 // inTurn has a request wait for its turn at PostgreSQL once, not for each transaction.
