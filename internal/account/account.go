@@ -129,7 +129,7 @@ func (a *Accounts) Operations() []*op.Op {
 	var all []*op.Op
 	for _, part := range [][]*op.Op{
 		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
-		colleagueOperations(),
+		a.colleagueOperations(),
 		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
 		a.keyOperations(), a.agentOperations(), a.askingOperations(), a.cardOperations(), a.cardSetupOperations(),
 		a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(), a.factorOperations(),

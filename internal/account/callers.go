@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,6 +74,7 @@ type keyRow struct {
 	Role        *string     `db:"role"` // of the user who made the key, if still an active member
 	Agreed      bool        `db:"agreed"`
 	Domains     bool        `db:"domains"`
+	Rights                  // of its maker
 }
 
 // lookUp finds the key with a hash.
@@ -86,17 +88,17 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 	err := a.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[keyRow](ctx, tx, `
 			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at,
-				o.plan, o.status,
-				(SELECT m.role FROM memberships m JOIN users u ON u.id = m.user_id
-					WHERE m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id
-						AND m.deleted_at IS NULL AND u.status = 'active'),
+				o.plan, o.status, m.role,
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id
 					AND g.business_id = k.business_id
 					AND g.kind = 'business' AND g.version = $1 AND g.deleted_at IS NULL),
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id
 					AND g.business_id = k.business_id
-					AND g.kind = 'domain' AND g.version = $2 AND g.deleted_at IS NULL)
+					AND g.kind = 'domain' AND g.version = $2 AND g.deleted_at IS NULL), `+RightsColumns+`
 			FROM api_keys k JOIN organizations o ON o.id = k.organization_id JOIN businesses b ON b.id = k.business_id
+				LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.created_by_user_id
+					AND m.deleted_at IS NULL
+					AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND u.status = 'active')
 			WHERE `+which+
 			` AND k.revoked_at IS NULL AND k.deleted_at IS NULL AND b.deleted_at IS NULL AND o.deleted_at IS NULL`,
 			append([]any{a.config.BusinessAgreement, a.config.DomainAgreement}, args...)...)
@@ -123,9 +125,14 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 	if row.CreatedBy != nil {
 		l.Caller.User = *row.CreatedBy
 	}
-	if row.Role != nil { // never more than its maker may do now
-		l.Caller.Permissions &= RolePermissions(*row.Role)
+	role := ""
+	if row.Role != nil {
+		role = *row.Role
 	}
+	if isManager(role) && slices.Contains(row.Permissions, everything) {
+		l.Caller.Permissions = grants.With(op.Account, op.ActionUpdate) // for members.update
+	}
+	row.Bound(l.Caller, role) // never more than its maker may do now
 	return l, nil
 }
 

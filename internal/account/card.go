@@ -66,6 +66,7 @@ func (a *Accounts) cardOperations() []*op.Op {
 	return []*op.Op{
 		managed(op.Spec{
 			Name:     "payment_methods.create_test",
+			Spends:   true,
 			Summary:  "Save a sandbox card and make it the default.",
 			Resource: op.Account,
 			Doors:    doors,
@@ -76,6 +77,7 @@ func (a *Accounts) cardOperations() []*op.Op {
 		}, a.addTestCard),
 		op.Flow(op.Spec{
 			Name:     "payment_methods.create",
+			Spends:   true,
 			Summary:  "Save a card that the payment provider knows, and make it the default.",
 			Resource: op.Account,
 			Doors:    op.Admin,
@@ -93,6 +95,7 @@ func (a *Accounts) cardOperations() []*op.Op {
 		}, a.listCards),
 		managed(op.Spec{
 			Name:     "payment_methods.set_default",
+			Spends:   true,
 			Summary:  "Make a saved card the default, the one that is charged.",
 			Resource: op.Account,
 			Doors:    doors,

@@ -81,6 +81,7 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:     "payment_methods.start_setup",
+			Spends:   true,
 			Summary:  "Open a page of the payment provider on which a card can be saved.",
 			Resource: op.Account,
 			Doors:    op.Console,
@@ -92,6 +93,7 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 		}, a.startCardSetup),
 		op.Flow(op.Spec{
 			Name:     "payment_methods.finish_setup",
+			Spends:   true,
 			Summary:  "Save the card entered on the provider's page and make it the default.",
 			Resource: op.Account,
 			Doors:    op.Console,

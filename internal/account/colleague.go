@@ -17,9 +17,12 @@ type Colleague struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
 	Role  string `json:"role" enum:"owner,admin,member"`
+	Rights
 }
 
-func colleagueOperations() []*op.Op {
+func colleagueOf(m *Member) *Colleague { return &Colleague{m.ID, m.Name, m.Email, m.Role, m.Rights} }
+
+func (a *Accounts) colleagueOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "members.list",
@@ -29,6 +32,17 @@ func colleagueOperations() []*op.Op {
 			Resource:    "tasks",
 			Example:     `{"query": "ada"}`,
 		}, listColleagues),
+		managed(op.Spec{
+			Name:    "members.update",
+			Route:   "PATCH /v1/members/{id}",
+			Summary: "Set what a member may do: spend, decide what agents propose, and the permissions.",
+			Description: "For owners and admins, and for API keys with the permission * that one of them made. Owners " +
+				"and admins always may do everything, so nothing can be set for them.",
+			Resource: op.Account,
+			Doors:    op.REST | op.Console | op.Admin,
+			Events:   []string{"user.rights_changed"},
+			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "maySpend": true}`,
+		}, a.updateMember),
 	}
 }
 
@@ -44,7 +58,7 @@ const maxColleagues = 10_000
 // fold their names.
 func listColleagues(ctx context.Context, c *op.Call, in colleagueList) (*op.List[Colleague], error) {
 	rows, err := db.All[Colleague](ctx, c.Tx, `
-		SELECT u.id, u.name, u.email, m.role
+		SELECT u.id, u.name, u.email, m.role, `+RightsColumns+`
 		FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.deleted_at IS NULL AND u.status = 'active'
 		ORDER BY m.created_at DESC, m.seq DESC

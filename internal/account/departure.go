@@ -125,6 +125,9 @@ func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []
 	if err != nil {
 		return err
 	}
+	if err := onlyOwners(c, m.Role); err != nil {
+		return err
+	}
 	for _, statement := range []string{
 		`
 			UPDATE memberships SET deleted_at = $3, updated_at = $3
@@ -208,16 +211,16 @@ func lockManaged(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return db.Missing(err, "organization")
 	}
-	if c.Caller.Kind != op.User {
+	if c.Caller.User == "" || c.Door == op.Admin {
 		return nil
 	}
-	m, err := member(ctx, c.Tx, c.Org, c.Caller.ID)
+	m, err := member(ctx, c.Tx, c.Org, c.Caller.User)
 	switch {
 	case fault.Has(err, fault.NotFound):
 		return fault.Forbidden.New()
 	case err != nil:
 		return err
-	case m.Status != Active || m.Role == "member" || c.Caller.Role == "owner" && m.Role != "owner":
+	case m.Status != Active || !isManager(m.Role) || c.Caller.Role == roleOwner && m.Role != roleOwner:
 		return fault.Forbidden.New()
 	}
 	return nil

@@ -27,7 +27,8 @@ import (
 //     The user it creates stays in this organization (Unproven, in user.go).
 //
 // An invitation works only while its maker may invite. It stops working when
-// the maker is removed, disabled or demoted to member.
+// the maker is removed, disabled or demoted to member, and one for an owner when its
+// maker is no longer an owner.
 //
 // One leak remains: somebody with a link who tries to set a password for an
 // address learns from the refusal that the address is taken. Only mail to the
@@ -112,6 +113,9 @@ type inviteCreate struct {
 }
 
 func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate) (*NewInvite, error) {
+	if err := onlyOwners(c, in.Role); err != nil {
+		return nil, err
+	}
 	// An organization's members are no secret within it.
 	members, err := db.All[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org,
 		db.Fold(in.Email))
@@ -181,7 +185,8 @@ func (a *Accounts) invitation(ctx context.Context, tx *db.Tx, token string) (*In
 			AND (i.invited_by_user_id IS NULL OR EXISTS (
 				SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
 				WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id
-					AND m.deleted_at IS NULL AND m.role IN ('owner', 'admin') AND u.status = 'active'))`,
+					AND m.deleted_at IS NULL AND u.status = 'active'
+					AND (m.role = 'owner' OR m.role = 'admin' AND i.role <> 'owner')))`,
 		hash[:], a.clock.Now())
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.NotFound.Say("This invitation was used or revoked, or has expired. Ask for a new one.")

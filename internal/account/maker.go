@@ -59,6 +59,7 @@ type makerRow struct {
 	OutsideRead *clock.Time       `db:"outside_read_at"`
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
+	Rights
 }
 
 // agreedTo are the columns for both agreements of the business b.
@@ -67,6 +68,10 @@ const agreedTo = `
 		AND g.kind = 'business' AND g.version = $3 AND g.deleted_at IS NULL) AS agreed,
 	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
 		AND g.kind = 'domain' AND g.version = $4 AND g.deleted_at IS NULL) AS domains`
+
+// noRights stands for the rights of a maker who is no member, and from whom nothing is
+// held back: an agent has a table and limits of its own.
+const noRights = `, TRUE AS may_spend, TRUE AS may_approve, '["*"]' AS member_permissions`
 
 func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) (row makerRow, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -79,9 +84,8 @@ func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) 
 func (row *makerRow) login(a *Accounts, org, maker id.ID, kind op.ActorKind, p op.Permissions) *Login {
 	return &Login{Disabled: row.OrgStatus != Active, Agreed: row.Agreed,
 		Caller: &op.Caller{Kind: kind, ID: maker, Organization: org, Business: row.Business, Plan: row.Plan,
-			Role:        row.Role,
-			Permissions: p,
-			Agreements:  Agreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"}}
+			Role: row.Role, Permissions: p, MaySpend: row.MaySpend, MayApprove: row.MayApprove,
+			Agreements: Agreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"}}
 }
 
 func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
@@ -89,7 +93,7 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role,
 			a.permissions AS permissions, a.ask_mode AS ask_mode, o.agents_paused_at IS NOT NULL AS paused,
 			a.guard AS guard, a.limits AS limits, a.outside_read_at AS outside_read_at, `+
-		agreedTo+`
+		agreedTo+noRights+`
 		FROM agents a
 		JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL
 		JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
@@ -121,14 +125,14 @@ const (
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
 	memberOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
 		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
-		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `
+		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `, ` + RightsColumns + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
 		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
 	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
 		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
-		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + `
+		`NULL AS guard, NULL AS limits, NULL AS outside_read_at, ` + agreedTo + noRights + `
 		FROM organizations o
 		JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
 )
@@ -151,7 +155,7 @@ func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, 
 	if kind == op.SystemActor {
 		return row.login(a, org, maker, kind, op.Everything().With(op.Account, op.ActionRead)), nil
 	}
-	l := row.login(a, org, maker, kind, RolePermissions(row.Role))
+	l := row.login(a, org, maker, kind, row.allowed(row.Role))
 	l.Caller.User = maker
 	return l, nil
 }

@@ -70,6 +70,9 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 	if err != nil || m.Role == in.Role {
 		return m, err
 	}
+	if err := onlyOwners(c, m.Role, in.Role); err != nil {
+		return nil, err
+	}
 	m.Role = in.Role
 	_, err = db.Exec(ctx, c.Tx, `
 		UPDATE memberships
@@ -77,6 +80,9 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
 		c.Org, m.ID, m.Role, c.Now)
 	if err != nil {
+		return nil, err
+	}
+	if m, err = member(ctx, c.Tx, c.Org, m.ID); err != nil {
 		return nil, err
 	}
 	if err := requireOwner(ctx, c); err != nil {

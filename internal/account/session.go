@@ -24,52 +24,42 @@ const (
 
 // Session is a signed-in user, with everything that decides what they may do.
 type Session struct {
-	ID         id.ID      `db:"id"`
-	CreatedAt  clock.Time `db:"created_at"`
-	UsedAt     clock.Time `db:"used_at"`
-	User       id.ID      `db:"user_id"`
-	Email      string     `db:"email"`
-	Name       string     `db:"name"`
-	Role       string     `db:"role"`
-	Org        id.ID      `db:"org_id"`
-	OrgName    string     `db:"org_name"`
-	OrgStatus  string     `db:"org_status"`
-	Plan       string     `db:"plan"`
-	Business   id.ID      `db:"business_id"` // the organization's first
-	Timezone   string     `db:"timezone"`
-	Domains    bool       `db:"domains"` // the first business accepted the domain agreements
-	Factor     Factor     `db:"factor"`  // what it proved beyond the password; empty for nothing
-	Required   bool       `db:"requires_factor"`
+	ID        id.ID      `db:"id"`
+	CreatedAt clock.Time `db:"created_at"`
+	UsedAt    clock.Time `db:"used_at"`
+	User      id.ID      `db:"user_id"`
+	Email     string     `db:"email"`
+	Name      string     `db:"name"`
+	Role      string     `db:"role"`
+	Org       id.ID      `db:"org_id"`
+	OrgName   string     `db:"org_name"`
+	OrgStatus string     `db:"org_status"`
+	Plan      string     `db:"plan"`
+	Business  id.ID      `db:"business_id"` // the organization's first
+	Timezone  string     `db:"timezone"`
+	Domains   bool       `db:"domains"` // the first business accepted the domain agreements
+	Factor    Factor     `db:"factor"`  // what it proved beyond the password; empty for nothing
+	Required  bool       `db:"requires_factor"`
+	Rights
 	agreements string
 }
 
 // Manager reports whether the user may manage the account.
-func (s *Session) Manager() bool { return s.Role == "owner" || s.Role == "admin" }
+func (s *Session) Manager() bool { return isManager(s.Role) }
 
 // MustEnroll reports whether the user has to add a second factor before anything
 // else, because the organization requires one of its owners and admins.
 func (s *Session) MustEnroll() bool { return s.Required && s.Manager() && s.Factor == "" }
 
-// RolePermissions returns what a member with a role may do. Owners and admins
-// may do everything, members everything except manage the account.
-func RolePermissions(role string) op.Permissions {
-	p := op.Everything()
-	if role == "owner" || role == "admin" {
-		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate, op.ActionDelete} {
-			p = p.With(op.Account, a)
-		}
-	}
-	return p
-}
-
 // UserCaller returns the caller of a session. Somebody who must add a second
 // factor first may do nothing with the organization's data.
 func UserCaller(s *Session) *op.Caller {
 	c := &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
-		Role: s.Role, Permissions: RolePermissions(s.Role), Agreements: Agreements(s.Domains),
+		Role: s.Role, Permissions: s.allowed(s.Role), Agreements: Agreements(s.Domains),
 		AgreementURL: s.agreements}
+	s.Bound(c, s.Role)
 	if s.MustEnroll() {
-		c.Permissions = 0
+		c.Permissions, c.MaySpend, c.MayApprove = 0, false, false
 	}
 	return c
 }
@@ -88,7 +78,7 @@ func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error
 				b.id, b.timezone,
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = o.id AND g.business_id = b.id
 					AND g.kind = 'domain' AND g.version = $3 AND g.deleted_at IS NULL),
-				s.factor, o.requires_factor
+				s.factor, o.requires_factor, `+RightsColumns+`
 			FROM sessions s JOIN users u ON u.id = s.user_id
 				JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
 					AND m.deleted_at IS NULL

@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"errors"
-	"slices"
 	"unicode/utf8"
 
 	"frontdesk/internal/kernel/clock"
@@ -39,10 +38,11 @@ type Member struct {
 	Name           string     `json:"name"`
 	Status         Status     `json:"status" enum:"active,disabled"`
 	Role           string     `json:"role" enum:"owner,admin,member"`
+	Rights
 }
 
 const memberQuery = `
-	SELECT u.id, m.created_at, m.organization_id, u.email, u.name, u.status, m.role
+	SELECT u.id, m.created_at, m.organization_id, u.email, u.name, u.status, m.role, ` + RightsColumns + `
 	FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.deleted_at IS NULL`
 
 func (a *Accounts) userOperations() []*op.Op {
@@ -294,7 +294,7 @@ func manager(ctx context.Context, c *op.Call, email, what string) (*Member, erro
 	if errors.Is(err, db.ErrNone) {
 		return nil, fault.Field("by", "There is no user with this email in the organization")
 	}
-	if err == nil && (!slices.Contains([]string{"owner", "admin"}, m.Role) || m.Status != Active) {
+	if err == nil && (!isManager(m.Role) || m.Status != Active) {
 		return nil, fault.Field("by", "Only an active owner or admin can "+what)
 	}
 	return &m, err

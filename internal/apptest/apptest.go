@@ -282,7 +282,7 @@ func (a *App) viaAction(v Tenant) Door {
 	return func(t testing.TB, operation, input string) Result {
 		t.Helper()
 		caller := &op.Caller{Kind: op.AutomationActor, ID: id.New(), Organization: v.Org, Business: v.Business,
-			Plan: "enterprise", Permissions: op.Everything()}
+			Plan: "enterprise", Permissions: op.Everything(), MaySpend: true}
 		var with struct{ IdempotencyKey string }
 		fields := map[string]json.RawMessage{}
 		if json.Unmarshal([]byte(input), &with) == nil && with.IdempotencyKey != "" &&

@@ -42,7 +42,7 @@ type loginRow struct {
 	Permissions map[string]string `db:"permissions"`
 	Plan        string            `db:"plan"`
 	OrgStatus   account.Status    `db:"org_status"`
-	Member      bool              `db:"member"`
+	Role        *string           `db:"role"` // of the user who connected it, if still an active member
 	Agreed      bool              `db:"agreed"`
 	Domains     bool              `db:"domains"`
 	Session     bool              `db:"session"`
@@ -53,6 +53,7 @@ type loginRow struct {
 	Limits      account.Limits    `db:"limits"`
 	ToolList    string            `db:"tool_list"`
 	OutsideRead *clock.Time       `db:"outside_read_at"`
+	account.Rights
 }
 
 // Lookup finds the caller behind an access token. It runs for every request, in
@@ -74,10 +75,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 			SELECT g.id, g.organization_id, g.user_id, g.client_id, g.resource, g.end_reason, t.expires_at,
 				a.id, a.organization_id <> g.organization_id, a.status, a.deleted_at IS NOT NULL
 					OR b.deleted_at IS NOT NULL, a.business_id, a.permissions,
-				o.plan, o.status,
-				EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
-					WHERE m.organization_id = g.organization_id AND m.user_id = g.user_id AND m.deleted_at IS NULL
-						AND u.status = 'active'),
+				o.plan, o.status, m.role,
 				EXISTS (SELECT 1 FROM agreements c WHERE c.organization_id = a.organization_id
 					AND c.business_id = a.business_id
 					AND c.kind = 'business' AND c.version = $3 AND c.deleted_at IS NULL),
@@ -87,9 +85,12 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id), a.ask_mode,
 				o.agents_paused_at IS NOT NULL,
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url),
-				a.guard, a.limits, a.tool_list, a.outside_read_at
+				a.guard, a.limits, a.tool_list, a.outside_read_at, `+account.RightsColumns+`
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
 				JOIN businesses b ON b.id = a.business_id JOIN organizations o ON o.id = g.organization_id
+				LEFT JOIN memberships m ON m.organization_id = g.organization_id AND m.user_id = g.user_id
+					AND m.deleted_at IS NULL
+					AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND u.status = 'active')
 			WHERE t.hash = $1 AND t.kind = 'access'`, hash[:], open[:],
 			g.config.BusinessAgreement, g.config.DomainAgreement)
 		return err
@@ -122,9 +123,12 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 			Plan: v.Plan, Permissions: agent.Allowed(), Asks: agent.Asks(),
 			Agreements: account.Agreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
-		Disabled: v.OrgStatus != account.Active || !v.Member, Agreed: v.Agreed, Session: v.Session, Paused: v.Paused,
+		Disabled: v.OrgStatus != account.Active || v.Role == nil, Agreed: v.Agreed, Session: v.Session, Paused: v.Paused,
 		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
 		Compact: v.ToolList == account.ToolsCompact,
+	}
+	if v.Role != nil { // never more than the person who connected it
+		v.Bound(l.Caller, *v.Role)
 	}
 	agent.Meter(l.Caller, now)
 	return l, nil

@@ -239,7 +239,7 @@ func (d *Door) run(ctx context.Context, t *tool, r *sdk.CallToolRequest, request
 			return a, asked, err
 		}
 	}
-	if !t.op.AllowedBy(l.Caller.Permissions) {
+	if !t.op.AllowedBy(l.Caller.Permissions) || l.Proposes && !t.op.Alone(l.Caller, arguments) {
 		ask.Because, ask.Text = "ask", "The agent may do this only after asking a person."
 		asked, err = d.Propose(ctx, ask)
 		return a, asked, err

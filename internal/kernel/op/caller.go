@@ -66,6 +66,13 @@ type Caller struct {
 	// it, of an agent who approved the connection. Empty when nobody is known.
 	User id.ID
 
+	// MaySpend and MayApprove are what a person was given beside the permissions: to
+	// take money from the organization's card (Spec.Spends), and to decide what agents
+	// propose (Spec.Decides). A key and an automation have what their maker has now, an
+	// agent what the person has who connected it.
+	MaySpend   bool
+	MayApprove bool
+
 	// Chain is, for an automation, what led to this call, itself included: see
 	// event.Event.
 	Chain []id.ID
@@ -102,6 +109,16 @@ var (
 	Guarded      = fault.Define("AGENT_GUARDED", 403,
 		"The agent has just read what strangers wrote, so a person must allow this.")
 )
+
+// WithAsks is the caller with what it may propose, for a rehearsal and for what a
+// person has approved. An agent may propose to spend whoever connected it: the person
+// who approves needs the right.
+func (c *Caller) WithAsks() *Caller {
+	full := *c
+	full.Permissions |= c.Asks
+	full.MaySpend = c.MaySpend || c.Asks != 0
+	return &full
+}
 
 // EveryAgreement stands for all agreements: of whoever needs to accept none.
 const EveryAgreement = "*"

@@ -42,6 +42,9 @@ type Spec struct {
 	Reads       bool      // the caller must be allowed to read the resource as well
 	Gate        *Gate     // a further condition on the caller; nil for none
 	Public      bool      // needs no caller: the operation sets Call.Org to what its token names
+	Spends      bool      // it takes money, or lets money be taken later: the caller needs MaySpend
+	SpendsWith  string    // it spends when this field of its body is true
+	Decides     bool      // it decides what agents proposed: the caller needs MayApprove
 	Outward     bool      // it charges, sends or publishes, which cannot be taken back
 	MayCreate   bool      // a PUT that creates what is not there: see Call.Created
 	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
@@ -174,6 +177,7 @@ func newOp(s Spec, sh shape, in, out reflect.Type) *Op {
 	o.origins()
 	o.checkReferences()
 	o.blank = reflect.New(in).Elem()
+	o.checkSpending()
 	for _, p := range o.in.order {
 		if p.def != nil {
 			if tree := p.node.fromText(*p.def, field(o.blank, p.index)); tree != nil {
@@ -395,7 +399,14 @@ func (o *Op) Permit(c *Caller, d Door) error {
 		if o.Action == ActionRead || c.Permissions.Allow(o.Resource, o.Action) {
 			verb = "read"
 		}
+		if o.Resource == Account {
+			return fault.Forbidden.Say("Only an owner or admin can do this, and an API key with the permission * " +
+				"that one of them made.")
+		}
 		return lacks(o.Resource+":"+verb, "This")
+	}
+	if err := o.permitPerson(c); err != nil {
+		return err
 	}
 	if o.Gate != nil && !c.agreedTo(o.Gate.Agreement) {
 		return o.Gate.Refusal.With(map[string]string{"url": c.AgreementURL})

@@ -162,6 +162,9 @@ func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, tex
 		if err := o.permitReferences(c, in); err != nil {
 			return err
 		}
+		if err := o.permitSpending(c.Caller, c.Door, in); err != nil {
+			return err
+		}
 	}
 	if !o.prepares {
 		return nil

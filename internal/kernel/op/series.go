@@ -238,11 +238,3 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 
 // ProposalKeys begins the keys of proposals' steps, which only they may use.
 const ProposalKeys = "proposal:"
-
-// Charge is what a traced transaction tells of money that will be taken.
-type Charge struct {
-	What        string // what is paid for
-	Card        string // as people know it
-	AmountCents int64
-	Currency    string
-}

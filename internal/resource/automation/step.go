@@ -151,7 +151,7 @@ func unknownName(root string, known []string) string {
 // permit refuses steps that the caller may not take.
 func (s *Service) permit(c *op.Caller, steps []Step) error {
 	for i := range steps {
-		err := s.catalog.Named(steps[i].Operation).Permit(c, op.Automation)
+		err := s.catalog.Named(steps[i].Operation).PermitInput(c, op.Automation, steps[i].Input)
 		var f *fault.Fault
 		if errors.As(err, &f) {
 			named := *f

@@ -175,8 +175,11 @@ func (d *Domains) place(ctx context.Context, c *op.Call, o *Operation, claim db.
 			return err
 		}
 		charge := o.charge()
-		tx.Tell(op.Charge{What: charge.Description, Card: "the default card", AmountCents: charge.AmountCents,
-			Currency: charge.Currency})
+		err := c.Charge(tx, op.Charge{What: charge.Description, Card: "the default card",
+			AmountCents: charge.AmountCents, Currency: charge.Currency})
+		if err != nil {
+			return err
+		}
 		return d.insertOrder(ctx, tx, o)
 	})
 }

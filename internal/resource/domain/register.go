@@ -28,6 +28,7 @@ func (d *Domains) registerOperations() []*op.Op {
 			Status:      202,
 			Resource:    "domains",
 			Outward:     true,
+			Spends:      true,
 			KeyRequired: true,
 			Reads:       true,
 			Gate:        agreements,

@@ -17,13 +17,14 @@ func (d *Domains) registrationOperations() []*op.Op {
 			Example: `{"id": ` + exampleID + `}`,
 		}, d.getRegistration),
 		op.Flow(op.Spec{
-			Name:      "domains.registration.update",
-			Rehearses: true,
-			Route:     "PATCH /v1/domains/{id}/registration",
-			Summary:   "Turn the transfer lock or the automatic renewal on or off.",
-			Errors:    []*fault.Kind{TransferInFlight, Unsupported},
-			Events:    []string{"domain.updated"},
-			Example:   `{"id": ` + exampleID + `, "transferLock": false}`,
+			Name:       "domains.registration.update",
+			Rehearses:  true,
+			Route:      "PATCH /v1/domains/{id}/registration",
+			Summary:    "Turn the transfer lock or the automatic renewal on or off.",
+			SpendsWith: "autoRenew",
+			Errors:     []*fault.Kind{TransferInFlight, Unsupported},
+			Events:     []string{"domain.updated"},
+			Example:    `{"id": ` + exampleID + `, "transferLock": false}`,
 		}, d.updateRegistration),
 	}
 }

@@ -34,6 +34,7 @@ func (d *Domains) renewOperations() []*op.Op {
 			Description: "The renewal continues after the answer; follow it at /v1/operations/{operationId}.",
 			Status:      202,
 			Outward:     true,
+			Spends:      true,
 			KeyRequired: true,
 			Reads:       true,
 			Gate:        agreements,

@@ -152,13 +152,12 @@ func (s *Service) take(ctx context.Context, v *Proposal, i int, who *op.Caller, 
 	if err != nil {
 		return op.Answer{}, fault.Field("input", "The input could not be built: "+err.Error())
 	}
-	full := *who
-	full.Permissions |= who.Asks
+	full := who.WithAsks()
 	if ceiling := v.charges(i); ceiling != nil {
 		full.Ceiling = ceiling
 	}
 	a, err := s.cfg.Runner.Do(ctx, s.cfg.Catalog.Named(v.Steps[i].Operation), op.Request{
-		Caller: &full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true,
+		Caller: full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true,
 		NewKey: first && v.CallKey == nil,
 		Body:   func() ([]byte, error) { return input, nil }})
 	if err != nil || a.Status < 400 {

@@ -135,14 +135,13 @@ func (v *Proposal) sum() string {
 // permit refuses steps that the caller may neither take nor propose, and says
 // whether a person must decide.
 func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
-	full := *c
-	full.Permissions |= c.Asks
+	full := c.WithAsks()
 	for i := range v.Steps {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
-		if err := o.Permit(&full, d); err != nil {
+		if err := o.Permit(full, d); err != nil {
 			return inStep(i, len(v.Steps), err)
 		}
-		if d != op.Admin && d != op.System && !o.AllowedBy(c.Permissions) {
+		if d != op.Admin && d != op.System && !o.Alone(c, v.Steps[i].Input) {
 			v.ask("ask", "The agent may not do this alone.")
 		}
 	}

@@ -201,6 +201,7 @@ func (s *Service) Operations() []*op.Op {
 		}, s.cancel),
 		op.Flow(op.Spec{
 			Name:     "proposals.approve",
+			Decides:  true,
 			Summary:  "Approve a proposal, which carries it out.",
 			Resource: "proposals",
 			Doors:    op.Console,
@@ -212,6 +213,7 @@ func (s *Service) Operations() []*op.Op {
 		}, s.approve),
 		op.Write(op.Spec{
 			Name:     "proposals.reject",
+			Decides:  true,
 			Summary:  "Reject a proposal, with a reason that its maker reads.",
 			Resource: "proposals",
 			Doors:    op.Console,

@@ -22,7 +22,7 @@ func personIn(t testing.TB, a *apptest.App, user id.ID, operation, input string)
 	t.Helper()
 	c := &op.Caller{Kind: op.User, ID: user, User: user, Organization: a.Org, Business: a.Business,
 		Plan: "enterprise", Role: "owner", Agreements: []string{op.EveryAgreement},
-		Permissions: op.Everything().With(op.Account, op.ActionUpdate)}
+		Permissions: op.Everything().With(op.Account, op.ActionUpdate), MaySpend: true, MayApprove: true}
 	answer, err := a.Runner.Do(context.Background(), a.Catalog.Named(operation), op.Request{Caller: c,
 		Door: op.Console, ID: string(id.New()), Body: func() ([]byte, error) { return []byte(input), nil }})
 	return apptest.ResultOf(t, answer, err)

@@ -72,12 +72,11 @@ func stepFault(err error, n int) error {
 
 // series is the steps as the Runner takes them, and fills out with what they do.
 func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome) *op.Series {
-	full := *c
-	full.Permissions |= c.Asks
+	full := c.WithAsks()
 	values := map[string]any{}
 	rendered, told := 0, 0
 	unknown := map[string]bool{} // saved by steps that were not rehearsed
-	series := &op.Series{Caller: &full, Door: d, RequestID: requestID}
+	series := &op.Series{Caller: full, Door: d, RequestID: requestID}
 	for i := range v.Steps {
 		step := &v.Steps[i]
 		series.Steps = append(series.Steps, op.SeriesStep{

@@ -20,7 +20,7 @@ func as(t testing.TB, a *apptest.App, kind op.ActorKind, who id.ID, operation, i
 		door = op.Console
 	}
 	c := &op.Caller{Kind: kind, ID: who, User: a.OwnerID, Organization: a.Org, Business: a.Business, Plan: "enterprise",
-		Permissions: op.Everything()}
+		Permissions: op.Everything(), MaySpend: true, MayApprove: true}
 	answer, err := a.Runner.Do(context.Background(), a.Catalog.Named(operation), op.Request{Caller: c, Door: door,
 		ID: string(id.New()), Body: func() ([]byte, error) { return []byte(input), nil }})
 	return apptest.ResultOf(t, answer, err)

@@ -1,0 +1,119 @@
+package account
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+)
+
+// Rights is what a membership allows beside the role. Owners and admins have all of
+// it, whatever is stored: they could give it to themselves.
+type Rights struct {
+	MaySpend    bool     `json:"maySpend" doc:"buy, renew, switch renewal on and save cards; owners and admins always"`
+	MayApprove  bool     `json:"mayApprove" doc:"decide what agents propose; owners and admins always"`
+	Permissions []string `json:"permissions" doc:"as a key has them; owners and admins have * always"`
+}
+
+// RightsColumns reads the Rights of the membership m. Where there is none, as of a key
+// that the operator made for nobody, nothing is held back.
+const RightsColumns = `m.role IS NULL OR m.role <> 'member' OR m.may_spend AS may_spend, ` +
+	`m.role IS NULL OR m.role <> 'member' OR m.may_approve AS may_approve, ` +
+	`CASE WHEN m.role = 'member' THEN m.permissions ELSE '["*"]' END AS permissions`
+
+// allowed is what a member with a role may do. Owners and admins may do everything,
+// members what they were given, and never manage the account. A permission that no
+// longer means anything allows nothing.
+func (r *Rights) allowed(role string) (p op.Permissions) {
+	for _, grant := range r.Permissions {
+		if one, err := op.ParseGrants([]string{grant}); err == nil {
+			p |= one
+		}
+	}
+	if isManager(role) {
+		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate, op.ActionDelete} {
+			p = p.With(op.Account, a)
+		}
+	}
+	return p
+}
+
+// Bound lets a caller do no more than the person with these rights, on whose behalf it
+// acts.
+func (r *Rights) Bound(c *op.Caller, role string) {
+	p := r.allowed(role)
+	c.Permissions &= p
+	c.Asks &= p
+	c.MaySpend, c.MayApprove = r.MaySpend, r.MayApprove
+}
+
+func isManager(role string) bool { return role == roleOwner || role == "admin" }
+
+const roleOwner = "owner"
+
+// everything is the permission for all resources.
+const everything = "*"
+
+// onlyOwners refuses everybody but owners, and the operator, a change that makes,
+// changes or removes an owner.
+func onlyOwners(c *op.Call, roles ...string) error {
+	if !slices.Contains(roles, roleOwner) || c.Door == op.Admin || c.Door == op.System ||
+		c.Caller.Kind == op.User && c.Caller.Role == roleOwner {
+		return nil
+	}
+	return fault.Forbidden.Say("Only an owner can make, change or remove an owner.")
+}
+
+type memberUpdate struct {
+	ID          id.ID              `path:"id" doc:"the user"`
+	MaySpend    op.Maybe[bool]     `json:"maySpend"`
+	MayApprove  op.Maybe[bool]     `json:"mayApprove"`
+	Permissions op.Maybe[[]string] `json:"permissions" doc:"contacts:read, contacts:write and so on, or *"`
+}
+
+func (in *memberUpdate) Prepare(context.Context, *op.Call) error {
+	if _, err := op.ParseGrants(in.Permissions.Value); err != nil {
+		return fault.Field("permissions", err.Error())
+	}
+	return nil
+}
+
+// refuse names each field that was sent.
+func (in *memberUpdate) refuse(issue string) error {
+	var tree *fault.Tree
+	for name, sent := range map[string]bool{"maySpend": in.MaySpend.Set, "mayApprove": in.MayApprove.Set,
+		"permissions": in.Permissions.Set} {
+		if sent {
+			tree = tree.At([]any{name}, issue)
+		}
+	}
+	return tree.Fault(fault.Invalid)
+}
+
+// updateMember sets what a plain member may do.
+func (a *Accounts) updateMember(ctx context.Context, c *op.Call, in memberUpdate) (*Colleague, error) {
+	m, err := lockMember(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	wanted := m.Rights
+	if !op.Apply(&wanted, &in) {
+		return colleagueOf(m), nil
+	}
+	if isManager(m.Role) {
+		return nil, in.refuse("Owners and admins always may do everything; make this person a member first")
+	}
+	m.Rights = wanted
+	_, err = db.Exec(ctx, c.Tx, `
+		UPDATE memberships SET may_spend = $3, may_approve = $4, permissions = $5, updated_at = $6
+		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
+		c.Org, m.ID, m.MaySpend, m.MayApprove, m.Permissions, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	a.Changed(c)
+	return colleagueOf(m), c.Emit("user.rights_changed", m.ID, m)
+}
