@@ -3,7 +3,10 @@ package db
 import (
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"reflect"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
@@ -21,6 +24,9 @@ type Trace struct {
 
 // Fresh reports whether the transaction inserted the row with this id.
 func (t *Trace) Fresh(row id.ID) bool { return t.fresh[row] }
+
+// Made are the ids of the rows that the transaction inserted.
+func (t *Trace) Made() iter.Seq[id.ID] { return maps.Keys(t.fresh) }
 
 func (t *Trace) length() int {
 	if t == nil {
@@ -70,6 +76,17 @@ func (tx *Tx) NoteFresh(row id.ID) {
 	}
 }
 
+// NoteVersion says when a row last changed whose contents the transaction relies on
+// without locking it.
+func (tx *Tx) NoteVersion(row id.ID, at clock.Time) {
+	if tx.trace == nil || tx.trace.fresh[row] {
+		return
+	}
+	if _, ok := tx.trace.Versions[row]; !ok {
+		tx.trace.Versions[row] = at
+	}
+}
+
 func (t *Table[T]) traceInsert(tx *Tx, row *T) {
 	if tx.trace != nil {
 		tx.NoteFresh(id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String()))
@@ -77,11 +94,8 @@ func (t *Table[T]) traceInsert(tx *Tx, row *T) {
 }
 
 func (t *Table[T]) traceVersion(tx *Tx, row *T, key id.ID) {
-	if tx.trace == nil || tx.trace.fresh[key] {
-		return
-	}
-	if _, ok := tx.trace.Versions[key]; !ok {
-		tx.trace.Versions[key] = clock.Time(t.plan.place(reflect.ValueOf(row).Elem(), t.field("updated_at")).Int())
+	if tx.trace != nil {
+		tx.NoteVersion(key, clock.Time(t.plan.place(reflect.ValueOf(row).Elem(), t.field("updated_at")).Int()))
 	}
 }
 
@@ -90,8 +104,12 @@ var errRehearsed = errors.New("db: this was a rehearsal")
 // Rehearse runs fn like Write, traced, and then undoes everything: nobody else
 // sees any of it, no OnCommit runs, and the search index stays as it was. On
 // SQLite it takes its turn among the writes and is undone to its own savepoint,
-// so that those who share the commit notice nothing.
+// so that those who share the commit notice nothing. There it ends with
+// ErrHeldTooLong once the rehearsals of ctx have kept all others waiting for maxHold.
 func (d *DB) Rehearse(ctx context.Context, fn Func) error {
+	if holdOf(ctx) == nil {
+		ctx = WithHold(ctx)
+	}
 	err := d.Write(WithoutOutcome(ctx), func(ctx context.Context, tx *Tx) error {
 		tx.Follow()
 		if err := fn(ctx, tx); err != nil {
@@ -103,4 +121,41 @@ func (d *DB) Rehearse(ctx context.Context, fn Func) error {
 		return nil
 	}
 	return err
+}
+
+// maxHold is how long the rehearsals of one request may hold SQLite's writer together.
+// What is undone again must not keep everybody else from writing.
+const maxHold = 250 * time.Millisecond
+
+// ErrHeldTooLong says that a rehearsal was ended because all other writes waited for it.
+var ErrHeldTooLong = errors.New("db: a rehearsal held up all other writes for too long")
+
+type holdKey struct{}
+
+// hold is what is left of maxHold.
+type hold struct{ left time.Duration }
+
+// WithHold has all rehearsals of ctx share one maxHold.
+func WithHold(ctx context.Context) context.Context {
+	return context.WithValue(ctx, holdKey{}, &hold{maxHold})
+}
+
+func holdOf(ctx context.Context) *hold {
+	h, _ := ctx.Value(holdKey{}).(*hold)
+	return h
+}
+
+// begin lets every statement of the connection fail once the time is up, also one that
+// is running. end says whether it was, and must be called before the connection is used
+// for anything else.
+func (h *hold) begin(c *conn) (end func() (over bool)) {
+	up, began := make(chan struct{}), time.Now()
+	timer := time.AfterFunc(h.left, func() { close(up) })
+	c.SetInterrupt(up)
+	return func() bool {
+		timer.Stop()
+		c.SetInterrupt(nil)
+		h.left -= time.Since(began)
+		return h.left < 0
+	}
 }

@@ -11,19 +11,25 @@ import (
 type Stats struct {
 	Batches, Writes, WaitMicros, BusyMicros atomic.Int64
 	refused, slow, retried                  atomic.Int64
-	largest                                 atomic.Int64
+	largest, longest                        atomic.Int64
+}
+
+// LongestHold is the longest time for which one commit, with all that shared it, kept the
+// other writes of SQLite waiting, since it was asked last.
+func (d *DB) LongestHold() time.Duration { return time.Duration(d.stats.longest.Swap(0)) }
+
+// raise sets a to n if n is more.
+func raise(a *atomic.Int64, n int64) {
+	for m := a.Load(); n > m && !a.CompareAndSwap(m, n); m = a.Load() {
+	}
 }
 
 func (s *Stats) batch(n int, began time.Time) {
 	s.Batches.Add(1)
 	s.Writes.Add(int64(n))
 	s.BusyMicros.Add(time.Since(began).Microseconds())
-	for {
-		m := s.largest.Load()
-		if int64(n) <= m || s.largest.CompareAndSwap(m, int64(n)) {
-			return
-		}
-	}
+	raise(&s.largest, int64(n))
+	raise(&s.longest, int64(time.Since(began)))
 }
 
 func (s *Stats) wait(d time.Duration) { s.WaitMicros.Add(max(d.Microseconds(), 0)) }

@@ -184,12 +184,22 @@ func (w *writer) run(r *request) (lost bool) {
 	}
 	start := time.Now()
 	r.tx = *w.tx()
+	end := func() bool { return false }
+	if h := holdOf(r.ctx); h != nil {
+		end = h.begin(w.conn)
+	}
 	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
+	if tooLong := end(); tooLong {
+		r.err = ErrHeldTooLong
+	}
 	if d := time.Since(start); d > slowClosure {
 		w.db.stats.slow.Add(1)
 		w.db.opts.Log.WarnContext(r.ctx, "a slow write held up all others", "took", d, "operation", Label(r.ctx))
 	}
 	if w.conn.AutocommitEnabled() {
+		if errors.Is(r.err, ErrHeldTooLong) {
+			return true // an interrupted statement takes the transaction along
+		}
 		if r.err == nil {
 			r.err = unavailable(fmt.Errorf("db: the transaction ended inside a closure"))
 		} else {

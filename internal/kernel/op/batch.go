@@ -72,10 +72,17 @@ func (o *Op) RowsIn(input []byte) int {
 	return len(in.Rows)
 }
 
+// Requests is as how many requests a call with this input counts: a batch by its rows.
+func (o *Op) Requests(input []byte) int { return max(1, (o.RowsIn(input)+batchCost-1)/batchCost) }
+
 // Spend takes what so many rows cost from the caller's allowance, beside the request itself.
-func (c *Call) Spend(rows int) error {
-	if more := (rows - 1) / batchCost; more > 0 && c.spend != nil {
-		return c.spend(more)
+func (c *Call) Spend(rows int) error { return c.SpendRequests((rows + batchCost - 1) / batchCost) }
+
+// SpendRequests has the call count as so many requests. A tool call counts as one
+// whatever it holds: an agent's work is bounded by its limits and by the sizes of inputs.
+func (c *Call) SpendRequests(n int) error {
+	if n > 1 && c.spend != nil && c.Door != Agent {
+		return c.spend(n - 1)
 	}
 	return nil
 }

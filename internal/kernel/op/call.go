@@ -45,6 +45,7 @@ type Call struct {
 	rehearsing bool
 	asked      any
 	announced  []Announced
+	watch      Watch // nil for nobody
 }
 
 type emit struct {
@@ -58,7 +59,7 @@ type emit struct {
 // NewID returns the id of a new row.
 func (c *Call) NewID() id.ID {
 	v := id.New()
-	if c.within {
+	if c.Tx != nil {
 		c.Tx.NoteFresh(v)
 	}
 	return v

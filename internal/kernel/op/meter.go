@@ -13,6 +13,10 @@ import (
 // it, or not at all.
 type Meter func(ctx context.Context, c *Call, told []any) error
 
+// Watch is told what each transaction of a call did, before it is committed, and may
+// refuse it.
+type Watch func(ctx context.Context, tx *db.Tx, t *db.Trace) error
+
 // metered reports whether what the call does is counted.
 func (c *Call) metered() bool {
 	return c.Caller.Metered && c.runner.Meter != nil && !c.rehearsing
@@ -20,13 +24,18 @@ func (c *Call) metered() bool {
 
 // follow begins to note what the transaction does.
 func (c *Call) follow() {
-	if c.metered() {
+	if c.metered() || c.watch != nil {
 		c.Tx.FollowAnew()
 	}
 }
 
-// count has the meter look at what the transaction did.
+// count has the meter and those who watch look at what the transaction did.
 func (c *Call) count(ctx context.Context) error {
+	if c.watch != nil && !c.within {
+		if err := c.watch(ctx, c.Tx, c.Tx.Follow()); err != nil {
+			return err
+		}
+	}
 	if !c.metered() {
 		return nil
 	}

@@ -335,6 +335,14 @@ func (o *Op) ReadOnly() bool {
 	return o.shape == readShape || o.shape == bytesShape && o.Method == http.MethodGet && len(o.Events) == 0
 }
 
+// AsksOutside reports whether the answer may hold what somebody outside said. Only a
+// Flow can call the network (in a transaction it panics), so nothing has to be declared.
+func (o *Op) AsksOutside() bool { return o.shape == flowShape }
+
+// Evaluates reports whether the operation changes nothing and works out what the caller
+// wrote: a preview. Only such a one reads with a POST.
+func (o *Op) Evaluates() bool { return o.shape == readShape && o.Method == http.MethodPost }
+
 // ReachesOut reports whether a call may be noticed outside of the service.
 func (o *Op) ReachesOut() bool { return o.Outward || o.shape == flowShape }
 

@@ -92,6 +92,14 @@ func Everything() (p Permissions) {
 	return p
 }
 
+// Reads is to read every resource.
+func Reads() (p Permissions) {
+	for _, r := range append(slices.Clone(Resources()), Account) {
+		p = p.With(r, ActionRead)
+	}
+	return p
+}
+
 // With adds one permission.
 func (p Permissions) With(resource string, a Action) Permissions { return p | bit(resource, a) }
 

@@ -68,6 +68,9 @@ type Request struct {
 	// does the work of several; nil where none are counted.
 	Spend func(more int) error
 
+	// Watch is told of each transaction of the call; nil for nobody.
+	Watch Watch
+
 	// Malformed is what the door found wrong with the request. Only a caller
 	// who may use the operation is told.
 	Malformed error
@@ -108,7 +111,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		}
 	}
 	c := &Call{Caller: q.Caller, Org: q.Caller.Organization, Now: r.Clock.Now(), Door: q.Door, RequestID: q.ID, op: o,
-		runner: r, spend: q.Spend}
+		runner: r, spend: q.Spend, watch: q.Watch}
 	ctx = db.WithLabel(ctx, o.Name)
 	if q.Match != "" {
 		var err error

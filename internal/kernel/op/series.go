@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -18,6 +19,8 @@ type Series struct {
 	Steps     []SeriesStep
 	Spend     func(more int) error // as of a Request
 
+	// Begin is told when the transaction begins, or is run again; nil for nobody.
+	Begin func()
 	// Answered is told of each answer, before the next step's input is asked for.
 	// A transaction may be run again, so it may be told of the first step again.
 	Answered func(step int, a Answer, t *db.Trace) error
@@ -26,6 +29,10 @@ type Series struct {
 	// Refused is told of each step that is refused, which then leaves nothing, and the
 	// others go on; with nil a refusal ends the series.
 	Refused func(step int, err error)
+	// Wider are callers who may do more, the nearest first: a step that the caller is not
+	// permitted is tried as each of them, and Widened is told which one it takes.
+	Wider   []*Caller
+	Widened func(step, caller int)
 	// Finally runs last, in the same transaction, with the trace of each step and
 	// the steps that could not be rehearsed.
 	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
@@ -45,6 +52,9 @@ type SeriesStep struct {
 
 	asked any
 	err   error // of asking
+
+	ready reflect.Value // the input, where it was prepared before the transaction
+	as    *Caller       // for whom
 }
 
 // ErrCannotRehearse says that nobody can tell what a step would do, because it needs
@@ -89,10 +99,59 @@ func (c *Call) Asked() any { return c.asked }
 // rehearsed is left out.
 func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, "rehearsal")
+	r.Ready(ctx, s)
 	for i := range s.Steps {
 		s.Steps[i].asked, s.Steps[i].err = r.ask(ctx, s, i)
 	}
 	return r.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error { return r.series(ctx, tx, s, true) })
+}
+
+// Warmer is an input with work that takes long and needs no database, like compiling
+// what the caller wrote. Warm does it and remembers what came of it.
+type Warmer interface{ Warm() }
+
+// Ready does before the transaction what can be done there, because everybody else waits
+// for its end: it prepares the first input, which nothing comes before, and warms the
+// others.
+func (r *Runner) Ready(ctx context.Context, s *Series) {
+	for _, as := range append([]*Caller{s.Caller}, s.Wider...) {
+		err := r.readyFirst(ctx, s, as)
+		if !fault.Has(err, fault.Forbidden) {
+			break // a refusal comes up again in the transaction
+		}
+	}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		in := step.Op.fresh()
+		w, ok := in.Addr().Interface().(Warmer)
+		if !ok || !step.Fixed {
+			continue
+		}
+		if text, err := step.Input(); err == nil && step.Op.decode(in, text, Automation) == nil {
+			w.Warm()
+		}
+	}
+}
+
+// readyFirst prepares the first input for a caller.
+func (r *Runner) readyFirst(ctx context.Context, s *Series, as *Caller) error {
+	if len(s.Steps) == 0 || !s.Steps[0].Fixed || !s.Steps[0].Op.RunsTogether() {
+		return nil
+	}
+	step := &s.Steps[0]
+	if err := step.Op.Permit(as, s.Door); err != nil {
+		return err
+	}
+	text, err := step.Input()
+	if err != nil {
+		return err
+	}
+	in := step.Op.fresh()
+	if err := step.Op.prepare(ctx, r.seriesCall(s, 0, as), Automation, in, text); err != nil {
+		return err
+	}
+	step.ready, step.as = in, as
+	return nil
 }
 
 // RunTogether runs the series in an open transaction.
@@ -114,8 +173,12 @@ func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	if !step.Fixed {
 		return nil, ErrCannotRehearse
 	}
-	c := r.seriesCall(s, i)
-	if err := step.Op.Permit(s.Caller, s.Door); err != nil {
+	as := s.Caller
+	if len(s.Wider) > 0 {
+		as = s.Wider[len(s.Wider)-1]
+	}
+	c := r.seriesCall(s, i, as)
+	if err := step.Op.Permit(as, s.Door); err != nil {
 		return nil, err
 	}
 	text, err := step.Input()
@@ -129,13 +192,16 @@ func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	return step.Op.asks(ctx, c, in.Interface())
 }
 
-func (r *Runner) seriesCall(s *Series, i int) *Call {
+func (r *Runner) seriesCall(s *Series, i int, as *Caller) *Call {
 	step := &s.Steps[i]
-	return &Call{Caller: s.Caller, Org: s.Caller.Organization, Now: r.Clock.Now(), Door: s.Door,
+	return &Call{Caller: as, Org: as.Organization, Now: r.Clock.Now(), Door: s.Door,
 		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, spend: s.Spend, status: step.Op.Status}
 }
 
 func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool) error {
+	if s.Begin != nil {
+		s.Begin()
+	}
 	var traces []*db.Trace
 	var skipped []int
 	for i := range s.Steps {
@@ -167,13 +233,23 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 
 // seriesTry takes a step, by itself where a refusal does not end the series.
 func (r *Runner) seriesTry(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
-	if s.Refused == nil {
-		return r.seriesStep(ctx, tx, s, i, rehearse)
+	if s.Refused == nil && s.Wider == nil {
+		return r.seriesStep(ctx, tx, s, i, s.Caller, rehearse)
 	}
-	err = tx.Try(ctx, func(ctx context.Context) error {
-		a, err = r.seriesStep(ctx, tx, s, i, rehearse)
-		return err
-	})
+	try := func(as *Caller) error {
+		return tx.Try(ctx, func(ctx context.Context) error {
+			a, err = r.seriesStep(ctx, tx, s, i, as, rehearse)
+			return err
+		})
+	}
+	err = try(s.Caller)
+	for n, as := range s.Wider {
+		if !fault.Has(err, fault.Forbidden) {
+			break
+		}
+		s.Widened(i, n)
+		err = try(as)
+	}
 	return a, err
 }
 
@@ -184,7 +260,8 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
-func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (Answer, error) {
+func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *Caller, rehearse bool) (
+	Answer, error) {
 	step := &s.Steps[i]
 	o := step.Op
 	switch {
@@ -196,17 +273,19 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, re
 	case !o.Rehearsable():
 		return Answer{}, ErrCannotRehearse
 	}
-	if err := o.Permit(s.Caller, s.Door); err != nil {
+	if err := o.Permit(as, s.Door); err != nil {
 		return Answer{}, err
 	}
-	c := r.seriesCall(s, i)
+	c := r.seriesCall(s, i, as)
 	c.Tx, c.within, c.rehearsing, c.asked = tx, true, rehearse, step.asked
 	text, err := step.Input()
 	if err != nil {
 		return Answer{}, err
 	}
 	in := o.fresh()
-	if err := o.prepare(ctx, c, Automation, in, text); err != nil {
+	if step.ready.IsValid() && step.as == as {
+		in.Set(step.ready)
+	} else if err := o.prepare(ctx, c, Automation, in, text); err != nil {
 		return Answer{}, err
 	}
 	tx.NextStep()

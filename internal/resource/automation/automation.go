@@ -187,6 +187,13 @@ type automationCreate struct {
 	Steps       []Step  `json:"steps" min:"1" max:"20"`
 }
 
+// Warm compiles the condition.
+func (in *automationCreate) Warm() {
+	if in.Condition != nil {
+		compile(*in.Condition)
+	}
+}
+
 func (in *automationCreate) Prepare(_ context.Context, c *op.Call) (err error) {
 	if err := checkParts(&in.Trigger, in.Condition, c.Now); err != nil {
 		return err
@@ -316,6 +323,13 @@ type automationUpdate struct {
 	Trigger     op.Maybe[Trigger] `json:"trigger"`
 	Condition   op.Opt[string]    `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
 	Steps       op.Maybe[[]Step]  `json:"steps" min:"1" max:"20"`
+}
+
+// Warm compiles the condition.
+func (in *automationUpdate) Warm() {
+	if in.Condition.Value != "" {
+		compile(in.Condition.Value)
+	}
 }
 
 func (in *automationUpdate) Prepare(_ context.Context, c *op.Call) (err error) {

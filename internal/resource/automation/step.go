@@ -65,15 +65,16 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	if trigger.Kind == onEvent {
 		known = append(known, eventName)
 	}
-	return CheckSteps(s.catalog, steps, known, callable)
+	return CheckSteps(s.catalog, steps, known, "automations", callable)
 }
 
 // CheckSteps says what is wrong with steps, at "steps". known are the names that
 // placeholders have beside those of earlier steps, and callable tells which
-// operations a step may call.
-func CheckSteps(catalog Catalog, steps []Step, known []string, callable func(*op.Op) bool) (tree *fault.Tree) {
+// operations a step may call. what is what the steps belong to: automations, proposals.
+func CheckSteps(catalog Catalog, steps []Step, known []string, what string, callable func(*op.Op) bool) (
+	tree *fault.Tree) {
 	for i := range steps {
-		tree = tree.SetItem(i, checkStep(catalog, &steps[i], known, callable))
+		tree = tree.SetItem(i, checkStep(catalog, &steps[i], known, what, callable))
 		if name := steps[i].SaveAs; name != nil {
 			if *name == eventName || *name == inputName || slices.Contains(known, *name) {
 				tree = tree.At([]any{i, "saveAs"}, "The name is already in use; choose another")
@@ -94,24 +95,28 @@ func callable(o *op.Op) bool {
 	return o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
 }
 
-func noOperation(catalog Catalog, name string, callable func(*op.Op) bool) string {
+func noOperation(catalog Catalog, name, what string, callable func(*op.Op) bool) string {
+	if o := catalog.Named(name); o != nil && o.Evaluates() && Callable(o) {
+		return name + " only works out what you write and changes nothing; call it by itself, outside of " + what
+	}
 	var names []string
 	for _, o := range catalog.All() {
 		if callable(o) {
 			names = append(names, o.Name)
 		}
 	}
-	return "There is no operation " + strconv.Quote(name) + " for automations; " + op.DidYouMean(name, names,
+	return "There is no operation " + strconv.Quote(name) + " for " + what + "; " + op.DidYouMean(name, names,
 		"use one that an agent could call, like tasks.create")
 }
 
-func checkStep(catalog Catalog, step *Step, known []string, callable func(*op.Op) bool) (tree *fault.Tree) {
+func checkStep(catalog Catalog, step *Step, known []string, what string, callable func(*op.Op) bool) (
+	tree *fault.Tree) {
 	if len(step.Input) > maxInput {
 		return tree.At([]any{"input"}, fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
 	}
 	o := catalog.Named(step.Operation)
 	if o == nil || !callable(o) {
-		return tree.At([]any{"operation"}, noOperation(catalog, step.Operation, callable))
+		return tree.At([]any{"operation"}, noOperation(catalog, step.Operation, what, callable))
 	}
 	if o.Secret && step.SaveAs != nil {
 		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once and is not kept")
@@ -206,6 +211,25 @@ func Decode(text []byte) (any, error) { return decode(text) }
 
 // Normalize writes the inputs of steps in one format.
 func Normalize(steps []Step) ([]Step, error) { return normalizeSteps(steps) }
+
+// EachPlaceholder calls fn for every placeholder of an input, with the place of its text
+// and the name that it begins with.
+func EachPlaceholder(input []byte, fn func(path []any, root string)) {
+	value, err := decode(input)
+	if err != nil {
+		return
+	}
+	visit(value, nil, func(path []any, text string) {
+		t, err := placeholder.Parse(text)
+		if err != nil {
+			return
+		}
+		for _, name := range t.Variables() {
+			root, _, _ := strings.Cut(name, ".")
+			fn(path, root)
+		}
+	})
+}
 
 // HasPlaceholder reports whether an input depends on earlier steps.
 func HasPlaceholder(input []byte) bool { return isOpen(string(input)) }

@@ -20,6 +20,7 @@ func (s *Service) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID)
 	for i := range rows {
 		v := &rows[i]
 		v.derive()
+		tx.NoteVersion(v.ID, v.UpdatedAt) // the PDF goes out with the message
 		state := message.InvoiceState{Void: v.Status == void, Due: v.AmountDueCents > 0}
 		if v.InvoiceNumber != nil {
 			state.Number = *v.InvoiceNumber
