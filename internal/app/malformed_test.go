@@ -132,7 +132,7 @@ func (m *malformed) next() (r *http.Request, kind string) {
 			}
 			return m.mine[c], true
 		})
-	case kind == "query" && len(o.QueryFields()) > 1:
+	case kind == "query" && o.TakesQuery("sortOrder"):
 		query = m.badQuery(o)
 	case kind == "header" && method == "POST":
 		if m.IntN(2) == 0 {

@@ -19,6 +19,8 @@ type pendingAnswer struct {
 	Because     string     `json:"because"`
 	Summary     string     `json:"summary"`
 	Effects     []Effect   `json:"effects"`
+	Total       int        `json:"effectsTotal"` // effects has the first of them
+	Withheld    bool       `json:"withheld,omitempty"`
 	Next        string     `json:"next"`
 }
 
@@ -61,6 +63,7 @@ func (v *Proposal) Answer() ([]byte, error) {
 	case Pending, Approved, Executing:
 		a := pendingAnswer{Status: "pending_approval", ProposalID: v.ID, ApprovalURL: v.ApprovalURL,
 			ExpiresAt: v.ExpiresAt, Summary: v.Summary(), Effects: slices.Clone(v.Effects),
+			Total: max(v.EffectsTotal, len(v.Effects)), Withheld: v.Withheld,
 			Next: "Call proposals_get with waitSeconds up to 45."}
 		if v.BecauseText != nil {
 			a.Because = *v.BecauseText

@@ -13,7 +13,6 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
-	"frontdesk/internal/resource/automation"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,17 +56,27 @@ func (s *Service) carryOut(ctx context.Context, j job.Job, a carryOutArgs) (job.
 			return s.fail(a, i, fault.OutcomeUnknown.Say("The step was interrupted, and too much time has passed to "+
 				"find out whether it was done.")), nil
 		}
-		who, door, err := s.maker(ctx, v, v.DecidedBy)
+		who, door, err := s.maker(ctx, v, v.DecidedBy) // without an approver it may do no more than alone
+		var input []byte
+		if err == nil {
+			input, err = v.stepInput(i)
+		}
+		if err == nil && first {
+			err = s.verify(ctx, v, i, input, who, door)
+		}
 		if err == nil {
 			err = s.begin(ctx, j, a, i)
 		}
 		var answer op.Answer
 		if err == nil {
-			answer, err = s.take(ctx, v, i, who, door, first)
+			answer, err = s.take(ctx, v, i, input, who, door, first)
 		}
+		var changed *changedError
 		switch {
 		case errors.Is(err, job.ErrStale):
 			return nil, nil
+		case errors.As(err, &changed):
+			return s.ended(a, s.stale(a, i, changed.found)), nil
 		case err != nil && (op.IsUnknown(err) || !op.IsRefusal(err)) && !j.Last():
 			return nil, job.Later(retryAfter)
 		case err != nil:
@@ -134,32 +143,16 @@ func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) e
 }
 
 // take calls the operation of a step.
-func (s *Service) take(ctx context.Context, v *Proposal, i int, who *op.Caller, door op.Door, first bool) (
-	op.Answer, error) {
-	values := map[string]any{}
-	for n := range v.Steps[:i] {
-		step := &v.Steps[n]
-		if step.SaveAs == nil || step.Result == nil {
-			continue
-		}
-		value, err := automation.Decode(*step.Result)
-		if err != nil {
-			return op.Answer{}, err
-		}
-		values[*step.SaveAs] = value
-	}
-	input, err := v.render(i, values)
-	if err != nil {
-		return op.Answer{}, fault.Field("input", "The input could not be built: "+err.Error())
-	}
-	full := who.WithAsks()
+func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
+	first bool) (op.Answer, error) {
+	full := *who
 	if ceiling := v.charges(i); ceiling != nil {
 		full.Ceiling = ceiling
 	}
 	a, err := s.cfg.Runner.Do(ctx, s.cfg.Catalog.Named(v.Steps[i].Operation), op.Request{
-		Caller: full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true,
-		NewKey: first && v.CallKey == nil,
-		Body:   func() ([]byte, error) { return input, nil }})
+		Caller: &full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true,
+		NewKey: first && v.CallKey == nil, Watch: s.watch(v, i),
+		Body: func() ([]byte, error) { return input, nil }})
 	if err != nil || a.Status < 400 {
 		return a, err
 	}

@@ -28,14 +28,42 @@ func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 	}
 	for i := range now.effects { // what leaves the house must be the very row that was shown
 		e := &now.effects[i]
-		if e.ResourceID == nil || !e.outward() {
+		if !e.outward() {
 			continue
 		}
-		if row := string(*e.ResourceID); v.Versions[row] != now.versions[row] {
+		if e.ResourceID != nil && v.moved(string(*e.ResourceID), now) {
 			c.note(fmt.Sprintf("effects[%d]", i), "the "+noun(e.ResourceType)+" was changed since")
+		}
+		for field, rows := range e.carries() {
+			if slices.ContainsFunc(rows, func(row string) bool { return v.moved(row, now) }) {
+				c.note(fmt.Sprintf("effects[%d].%s", i, field), "what it names was changed since")
+			}
 		}
 	}
 	return c.found
+}
+
+// moved reports whether somebody else changed a row since the proposal was shown.
+func (v *Proposal) moved(row string, now *outcome) bool {
+	was, known := v.Versions[row]
+	return was != now.versions[row] && !(known && was == ownChange)
+}
+
+// carries are the rows that go out with an effect, which does not show what is in them: the
+// steps of an automation that is run, the PDF of an invoice.
+func (e *Effect) carries() map[string][]string {
+	var after struct {
+		AutomationID *string  `json:"automationId"`
+		InvoiceIDs   []string `json:"invoiceIds"`
+	}
+	if json.Unmarshal(e.After, &after) != nil {
+		return nil
+	}
+	out := map[string][]string{"invoiceIds": after.InvoiceIDs}
+	if after.AutomationID != nil {
+		out["automationId"] = []string{*after.AutomationID}
+	}
+	return out
 }
 
 type comparison struct {

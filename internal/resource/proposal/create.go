@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"frontdesk/internal/account"
@@ -45,11 +46,17 @@ func (in *proposalCreate) Prepare(_ context.Context, c *op.Call) (err error) {
 }
 
 // callable tells which operations a proposal may hold: those that an agent could
-// call, but no proposal holds a proposal.
-func callable(o *op.Op) bool { return automation.Callable(o) && o.Resource != account.Proposals }
+// call. But no proposal holds a proposal, or works out what the caller wrote while
+// others wait to write.
+func callable(o *op.Op) bool {
+	return automation.Callable(o) && o.Resource != account.Proposals && !o.Evaluates()
+}
 
 func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*Proposal, error) {
-	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, callable).Fault(fault.Invalid); err != nil {
+	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, "proposals", callable).Fault(fault.Invalid); err != nil {
+		return nil, err
+	}
+	if err := s.checkSources(in.Steps).Fault(fault.Invalid); err != nil {
 		return nil, err
 	}
 	rows := 0
@@ -59,13 +66,13 @@ func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*P
 	if rows > maxEffects {
 		return nil, TooLong.New()
 	}
-	if err := c.Spend(rows); err != nil {
-		return nil, err
-	}
 	v := s.newProposal(c.Caller, c.Door, c.Now, in.Title, in.Steps)
 	v.Reason, v.ReplacesID = in.Reason, in.ReplacesID
 	if in.ExpiresAt != nil {
 		v.ExpiresAt = *in.ExpiresAt
+	}
+	if err := c.SpendRequests(s.requests(v.Steps)); err != nil {
+		return nil, err
 	}
 	if err := s.permit(c.Caller, c.Door, v); err != nil {
 		return nil, err
@@ -82,13 +89,43 @@ func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*P
 		if err := s.insert(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		return v, c.Emit("proposal.created", v.ID, v)
+		return s.asSeen(c, v), c.Emit("proposal.created", v.ID, v.told())
 	})
+}
+
+// requests is as how many requests the steps count for the limit per minute.
+func (s *Service) requests(steps []ProposalStep) (n int) {
+	for i := range steps {
+		n += s.cfg.Catalog.Named(steps[i].Operation).Requests(steps[i].Input)
+	}
+	return n
+}
+
+// checkSources refuses placeholders over the answers of operations that ask outside:
+// what somebody outside says when the plan is carried out, nobody can be shown before.
+func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
+	outside := map[string]string{} // the operation, by the name that its answer has
+	for i := range steps {
+		if len(outside) > 0 {
+			automation.EachPlaceholder(steps[i].Input, func(path []any, root string) {
+				if name := outside[root]; name != "" {
+					tree = tree.At(append([]any{"steps", i, "input"}, path...), strconv.Quote(root)+" is the answer of "+
+						name+", which asks outside: its value when the plan is carried out cannot be shown before")
+				}
+			})
+		}
+		if o := s.cfg.Catalog.Named(steps[i].Operation); steps[i].SaveAs != nil && o.AsksOutside() {
+			outside[*steps[i].SaveAs] = o.Name
+		}
+	}
+	return tree
 }
 
 func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title string,
 	steps []automation.Step) *Proposal {
 	v := &Proposal{
+		Made:        map[id.ID]string{},
+		Rendered:    []jsontext.Value{},
 		Record:      op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: c.Organization},
 		Title:       title,
 		Status:      Planned,
@@ -139,7 +176,7 @@ func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
 	for i := range v.Steps {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 		if err := o.Permit(full, d); err != nil {
-			return inStep(i, len(v.Steps), err)
+			return refusedStep(&op.StepError{Step: i, Err: err}, len(v.Steps))
 		}
 		if d != op.Admin && d != op.System && !o.Alone(c, v.Steps[i].Input) {
 			v.ask("ask", "The agent may not do this alone.")
@@ -181,6 +218,11 @@ func refusedStep(err error, n int) error {
 	}
 	if f.Kind == TooLong {
 		return f
+	}
+	if f.Kind == withheldRefusal {
+		out := StepRefused.Say("Step %d would be refused. %s", step.Step+1, f.Sentence())
+		out.Details = map[string]any{"step": step.Step, "withheld": true}
+		return out
 	}
 	if f.Status >= 500 || slices.Contains([]*fault.Kind{fault.Invalid, fault.BadInput, fault.Forbidden,
 		fault.RateLimited}, f.Kind) {
@@ -274,7 +316,7 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 			made = false
 			return err
 		}
-		v, made = p, true
+		v, made = s.asSeen(&op.Call{Door: op.Agent}, p), true
 		if err := s.insert(ctx, tx, p); err != nil {
 			return err
 		}
@@ -299,7 +341,12 @@ func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposa
 	if a.Key != "" {
 		v.CallKey = &a.Key
 	}
-	return v, stepFault(s.show(ctx, a.Caller, op.Agent, a.RequestID, v), 1)
+	err = s.show(ctx, a.Caller, op.Agent, a.RequestID, v)
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Kind == withheldRefusal {
+		return nil, refusedStep(err, 1)
+	}
+	return v, stepFault(err, 1)
 }
 
 // earlier finds the proposal of an equal call, with the same key or the same
@@ -328,7 +375,7 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (
 }
 
 func (s *Service) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind string, v *Proposal) error {
-	data, err := json.Marshal(v, json.Deterministic(true))
+	data, err := json.Marshal(v.told(), json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("proposal: event %s: %w", kind, err)
 	}

@@ -27,9 +27,54 @@ func (s *Service) execute(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 	case !v.madeBy(c.Caller):
 		return nil, fault.Forbidden.Say("Only the one who made a plan carries it out.")
 	}
+	if err := s.permitAlone(ctx, c, v); err != nil {
+		return nil, err
+	}
+	if err := c.SpendRequests(s.requests(v.Steps)); err != nil {
+		return nil, err
+	}
 	who := *c.Caller
 	who.Asks, who.Proposal = 0, v.ID
 	return s.run(ctx, c, v, &who, c.Door)
+}
+
+// permitAlone refuses to carry out what the maker may no longer do alone. What may
+// still be proposed waits for a person from now on.
+func (s *Service) permitAlone(ctx context.Context, c *op.Call, v *Proposal) error {
+	full := c.Caller.WithAsks()
+	alone := true
+	for i := range v.Steps {
+		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
+		if o.Name == undoName {
+			continue // a large undo asks for each of its steps
+		}
+		if err := o.Permit(full, c.Door); err != nil {
+			return inStep(i, len(v.Steps), err)
+		}
+		alone = alone && (c.Door == op.Admin || o.Alone(c.Caller, v.Steps[i].Input))
+	}
+	if alone {
+		return nil
+	}
+	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		p, err := proposals.Lock(ctx, tx, c.Org, v.ID)
+		if err != nil || p.Status != Planned {
+			return err
+		}
+		p.ask("ask", "The agent could do this alone when it was planned, and no longer can.")
+		p.UpdatedAt = c.Now
+		if err := proposals.Save(ctx, tx, p); err != nil {
+			return err
+		}
+		if err := s.tell(ctx, tx, p); err != nil {
+			return err
+		}
+		return c.Emit("proposal.updated", p.ID, p.told())
+	})
+	if err != nil {
+		return err
+	}
+	return NowPending.With(map[string]any{"proposalId": v.ID, "status": Pending, "approvalUrl": s.approvalURL(v)})
 }
 
 type proposalApprove struct {
@@ -64,7 +109,8 @@ func (s *Service) approve(ctx context.Context, c *op.Call, in proposalApprove) (
 	return s.run(ctx, c, v, who, door)
 }
 
-// maker is who a decided proposal acts for.
+// maker is who a decided proposal acts for: its maker, who may do what both the maker and
+// the one who approved it may.
 func (s *Service) maker(ctx context.Context, v *Proposal, approver *id.ID) (*op.Caller, op.Door, error) {
 	var maker id.ID
 	if v.MakerID != nil {
@@ -77,6 +123,15 @@ func (s *Service) maker(ctx context.Context, v *Proposal, approver *id.ID) (*op.
 	who := *found
 	who.Proposal = v.ID
 	if approver != nil {
+		person, err := s.cfg.Makers.Maker(ctx, v.OrganizationID, op.User, *approver)
+		if op.IsRefusal(err) {
+			return nil, 0, approverLeft()
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		who.Permissions, who.Asks = (found.Permissions|found.Asks)&person.Permissions, 0
+		who.MaySpend = person.MaySpend
 		who.ApprovedBy = *approver
 	}
 	if v.MakerUserID != nil && who.User == "" {
@@ -100,9 +155,9 @@ func doorNamed(name string) op.Door {
 func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Caller, door op.Door) (*Proposal, error) {
 	together := s.together(v)
 	if !together && v.Undo == nil {
-		out, err := s.rehearse(ctx, who, door, c.RequestID, v)
+		out, err := s.rehearse(ctx, who, door, c.RequestID, v, true)
 		err = stepFault(err, len(v.Steps))
-		if err != nil && !op.IsRefusal(err) {
+		if err != nil && !ends(err) {
 			return nil, err
 		}
 		if changed := v.changed(out, err, s.cfg.Clock.Now()); len(changed) > 0 {
@@ -111,6 +166,11 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 	}
 	var changed []string
 	var done *Proposal
+	out := &outcome{}
+	series := s.series(who, door, c.RequestID, v, out, true)
+	if together {
+		s.cfg.Runner.Ready(ctx, series)
+	}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		changed, done = nil, nil
 		p, err := s.lockOpen(ctx, tx, v, who)
@@ -135,7 +195,7 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 		}
 		if who.ApprovedBy != "" {
 			p.DecidedBy, p.DecidedAt, p.Status = &who.ApprovedBy, &c.Now, Approved
-			if err := c.Emit("proposal.approved", p.ID, copyOf(p)); err != nil {
+			if err := c.Emit("proposal.approved", p.ID, p.told()); err != nil {
 				return err
 			}
 		}
@@ -148,9 +208,8 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 			}
 			return proposals.Save(ctx, tx, p)
 		}
-		out := &outcome{}
-		err = stepFault(s.cfg.Runner.RunTogether(ctx, tx, s.series(who, door, c.RequestID, p, out)), len(p.Steps))
-		if err != nil && !op.IsRefusal(err) {
+		err = stepFault(s.cfg.Runner.RunTogether(ctx, tx, series), len(p.Steps))
+		if err != nil && !ends(err) {
 			return err
 		}
 		if changed = p.changed(out, err, c.Now); len(changed) > 0 {
@@ -162,7 +221,7 @@ func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Call
 		if err := proposals.Save(ctx, tx, p); err != nil {
 			return err
 		}
-		return c.Emit("proposal.executed", p.ID, copyOf(p))
+		return c.Emit("proposal.executed", p.ID, p.told())
 	})
 	switch {
 	case errors.Is(err, errStale):
@@ -181,14 +240,18 @@ var (
 	errSettled = errors.New("proposal: somebody decided it meanwhile")
 )
 
-// copyOf is the proposal as an event shows it.
-func copyOf(v *Proposal) *Proposal {
-	c := *v
-	return &c
+// ends reports whether an error says that a plan is no longer as it was shown.
+func ends(err error) bool {
+	var changed *changedError
+	return errors.As(err, &changed) || op.IsRefusal(err) && !fault.Has(err, TooSlow)
 }
 
 // changed is what is no longer as it was shown.
 func (v *Proposal) changed(out *outcome, err error, now clock.Time) []string {
+	var changed *changedError
+	if errors.As(err, &changed) {
+		return changed.found
+	}
 	if err != nil {
 		return []string{cut(fault.Of(err).Sentence(), 500)}
 	}
@@ -233,9 +296,13 @@ func (s *Service) mayAct(ctx context.Context, tx *db.Tx, p *Proposal, approver i
 	}
 	is, err := account.IsActive(ctx, tx, p.OrganizationID, approver)
 	if err == nil && !is {
-		err = fault.Forbidden.Say("The person who approved it is disabled or no longer a member.")
+		err = approverLeft()
 	}
 	return err
+}
+
+func approverLeft() error {
+	return fault.Forbidden.Say("The person who approved it is disabled or no longer a member.")
 }
 
 func (v *Proposal) notOpen() error {
@@ -251,7 +318,10 @@ func (s *Service) setStale(ctx context.Context, c *op.Call, proposal id.ID, chan
 			return err
 		}
 		p.Status, p.Difference, p.UpdatedAt = Stale, changed, c.Now
-		return proposals.Save(ctx, tx, p)
+		if err := proposals.Save(ctx, tx, p); err != nil {
+			return err
+		}
+		return c.Emit("proposal.stale", p.ID, p.told())
 	})
 	if err != nil {
 		return err
@@ -272,8 +342,11 @@ func (s *Service) finish(v *Proposal, out *outcome, now clock.Time) error {
 
 func (s *Service) cancel(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
 	v, err := s.lockVisible(ctx, c, in.ID)
-	if err != nil || v.Status == Canceled {
-		return v, err
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == Canceled {
+		return s.asSeen(c, v), nil
 	}
 	if !v.open() {
 		return nil, v.notOpen()
@@ -282,7 +355,7 @@ func (s *Service) cancel(ctx context.Context, c *op.Call, in proposalRef) (*Prop
 	if err := proposals.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	return v, c.Emit("proposal.canceled", v.ID, v)
+	return s.asSeen(c, v), c.Emit("proposal.canceled", v.ID, v.told())
 }
 
 type proposalReject struct {
@@ -303,7 +376,7 @@ func (s *Service) reject(ctx context.Context, c *op.Call, in proposalReject) (*P
 	if err := proposals.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	return v, c.Emit("proposal.rejected", v.ID, v)
+	return v, c.Emit("proposal.rejected", v.ID, v.told())
 }
 
 func (s *Service) lockVisible(ctx context.Context, c *op.Call, proposal id.ID) (*Proposal, error) {
@@ -314,6 +387,6 @@ func (s *Service) lockVisible(ctx context.Context, c *op.Call, proposal id.ID) (
 	if c.Door != op.Console && c.Door != op.Admin && !v.madeBy(c.Caller) {
 		return nil, fault.NotFound.Say("There is no such proposal.")
 	}
-	v.ApprovalURL = s.approvalURL(v)
+	v.ApprovalURL, v.Says = s.approvalURL(v), v.Summary()
 	return v, nil
 }

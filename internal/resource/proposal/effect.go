@@ -4,14 +4,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -45,6 +42,7 @@ type Effect struct {
 	Recipients   []string        `json:"recipients" max:"500"`
 	Triggers     []EffectTrigger `json:"triggers" max:"500" doc:"the automations and webhooks that would hear of it"`
 	Rehearsed    bool            `json:"rehearsed" doc:"false for what cannot be rehearsed"`
+	Withheld     bool            `json:"withheld" doc:"its maker is shown no more until a person has approved it"`
 }
 
 // EffectTrigger is an automation or a webhook that hears of an effect.
@@ -369,37 +367,4 @@ func totalsOf(effects []Effect) (t ProposalTotals) {
 		}
 	}
 	return t
-}
-
-// freshNames gives rows that do not exist yet names that are the same in every
-// rehearsal: new:1, new:2 and so on, as they appear.
-type freshNames struct {
-	traces []*db.Trace
-	names  map[id.ID]string
-}
-
-func (n *freshNames) fresh(row id.ID) bool {
-	return slices.ContainsFunc(n.traces, func(t *db.Trace) bool { return t.Fresh(row) })
-}
-
-var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-
-// object decodes a JSON object with the new ids named.
-func (n *freshNames) object(text []byte) (map[string]any, error) {
-	out := map[string]any{}
-	if len(text) == 0 {
-		return out, nil
-	}
-	text = anID.ReplaceAllFunc(text, func(found []byte) []byte {
-		row := id.ID(found)
-		if !n.fresh(row) {
-			return found
-		}
-		if n.names[row] == "" {
-			n.names[row] = "new:" + strconv.Itoa(len(n.names)+1)
-		}
-		return []byte(n.names[row])
-	})
-	err := json.Unmarshal(text, &out)
-	return out, err
 }

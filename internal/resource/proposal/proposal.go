@@ -12,6 +12,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -47,6 +48,10 @@ type Proposal struct {
 	Effects []Effect       `json:"effects" max:"1000" doc:"what the steps would do, or did"`
 	Skipped []Skipped      `json:"skipped" max:"1000" doc:"of an undo: what stays as it is, and why"`
 	Totals  ProposalTotals `json:"totals"`
+	// Says is the first effect in a sentence.
+	Says         string `json:"summary" db:"-" max:"1000" doc:"the first effect in a sentence"`
+	EffectsTotal int    `json:"effectsTotal" doc:"how many effects it has; effects[] may show fewer"`
+	Withheld     bool   `json:"withheld" db:"-" doc:"some is shown to its maker only once a person has approved it"`
 
 	Difference  []string    `json:"difference" max:"100" doc:"of a stale one: what is no longer as it was shown"`
 	SHA256      string      `json:"sha256" db:"sha256" doc:"of its canonical steps"`
@@ -70,6 +75,13 @@ type Proposal struct {
 	CallKey     *string          `json:"-" db:"call_key"`
 	Secrets     []byte           `json:"-" db:"secrets"`
 	Undo        *undoWork        `json:"-" db:"undo"` // of an undo that is too large for one transaction
+
+	// What as_shown.go compares: the inputs with their placeholders filled in, and the names
+	// of the rows that the steps made so far.
+	Rendered []jsontext.Value `json:"-" db:"rendered"`
+	Made     map[id.ID]string `json:"-" db:"made"`
+	// WithheldFrom is the first step of which the maker sees nothing; nil for none.
+	WithheldFrom *int `json:"-" db:"withheld_from"`
 }
 
 // ProposalStep is one operation call, and what came of it.
@@ -81,6 +93,7 @@ type ProposalStep struct {
 	// ResultOmitted says that the answer is too large to keep, or a secret that only
 	// the maker is shown.
 	ResultOmitted bool        `json:"resultOmitted"`
+	Withheld      bool        `json:"withheld" doc:"its maker is shown no more until a person has approved it"`
 	Error         *StepError  `json:"error"`
 	StartedAt     *clock.Time `json:"startedAt"`
 	CompletedAt   *clock.Time `json:"completedAt"`
@@ -103,7 +116,21 @@ type Skipped struct {
 	ResourceID   *id.ID `json:"resourceId"`
 	Field        string `json:"field" doc:"empty for the whole record"`
 	Why          string `json:"why" max:"1000"`
-	Instead      string `json:"instead" max:"1000" doc:"what can be done in its place; may be empty"`
+	// Instead is a sentence, or the call that can be made.
+	Instead jsontext.Value `json:"instead" kinds:"string,object" doc:"what can be done in its place: a sentence, which may be empty, or a call as operation and input"`
+}
+
+// InsteadText is Instead for people.
+func (s Skipped) InsteadText() string {
+	var text string
+	if json.Unmarshal(s.Instead, &text) == nil {
+		return text
+	}
+	var call automation.Step
+	if json.Unmarshal(s.Instead, &call) != nil {
+		return ""
+	}
+	return "Use " + call.Operation + " instead."
 }
 
 var proposals = db.NewTable[Proposal]("proposals", db.Life{
@@ -122,15 +149,15 @@ var proposals = db.NewTable[Proposal]("proposals", db.Life{
 		Only:  "status NOT IN ('planned', 'pending', 'approved', 'executing')",
 	},
 	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
-	Unexported: []string{"fingerprint", "call_key", "undo"},
+	Unexported: []string{"fingerprint", "call_key", "undo", "rendered", "made", "withheld_from"},
 	Erase: db.Blank(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL, secrets = NULL,
-		because_text = NULL, rejection = NULL, difference = '[]'`).Find(findMentions),
+		because_text = NULL, rejection = NULL, difference = '[]', rendered = '[]'`).Find(findMentions),
 })
 
 // findMentions finds the proposals whose steps or effects mention an erased person.
 func findMentions(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	return e.Each(ctx, tx, "proposals", "organization_id = $1 AND ("+tx.Mentions("steps")+" OR "+
-		tx.Mentions("effects")+")", e.Names())
+		tx.Mentions("effects")+" OR "+tx.Mentions("rendered")+")", e.Names())
 }
 
 // The refusals of proposals.
@@ -143,6 +170,10 @@ var (
 		"A step would be refused. The details say which, and with what.")
 	TooMany = fault.Define("PROPOSAL_LIMIT_REACHED", 409,
 		"200 proposals wait for a decision already. Wait until some are decided, or cancel some.")
+	TooSlow = fault.Define("PROPOSAL_TOO_SLOW", 409,
+		"The rehearsal took longer than others can wait for it. Propose the steps in smaller parts.")
+	NowPending = fault.Define("PROPOSAL_BECAME_PENDING", 409,
+		"You may no longer do all of this alone, so a person must decide it now. The details have the link.")
 )
 
 const maxOpen = 200 // of one maker
@@ -160,7 +191,7 @@ func (s *Service) Operations() []*op.Op {
 				"waits for a person. effects[] tells what the steps would do. It is planned when you may do every " +
 				"step yourself; not executed, it is a dry run. A step's texts may have placeholders over what " +
 				"earlier steps saved.",
-			Errors: []*fault.Kind{StepRefused, TooMany, TooLong},
+			Errors: []*fault.Kind{StepRefused, TooMany, TooLong, TooSlow},
 			Events: []string{"proposal.created"},
 			Example: `{"title": "Clean up a contact", "reason": "The owner asked for it by mail.", "steps": [` +
 				`{"operation": "contacts.create", "input": {"firstName": "Ada"}, "saveAs": "ada"}, {"operation": ` +
@@ -174,11 +205,12 @@ func (s *Service) Operations() []*op.Op {
 			Example:     `{"status": ["pending"], "limit": 20}`,
 		}, s.list),
 		op.Flow(op.Spec{
-			Name:        "proposals.get",
-			Route:       "GET /v1/proposals/{id}",
-			Summary:     "Get a proposal, and wait for its decision.",
-			Description: "With waitSeconds it answers as soon as the status changes, or when the time is up.",
-			Example:     `{` + exampleID + `, "waitSeconds": 45}`,
+			Name:    "proposals.get",
+			Route:   "GET /v1/proposals/{id}",
+			Summary: "Get a proposal, and wait for its decision.",
+			Description: "With waitSeconds it answers once the proposal has come to an end, or when the time is up. " +
+				"An agent that waits is then told how it stands without steps and effects, unless view is full.",
+			Example: `{` + exampleID + `, "waitSeconds": 45}`,
 		}, s.get),
 		op.Flow(op.Spec{
 			Name:    "proposals.execute",
@@ -186,8 +218,8 @@ func (s *Service) Operations() []*op.Op {
 			Summary: "Carry out a planned proposal, exactly as it was shown.",
 			Status:  200,
 			Outward: true,
-			Errors:  []*fault.Kind{IsStale, NotOpen, Needed},
-			Events:  []string{"proposal.executed", "proposal.failed"},
+			Errors:  []*fault.Kind{IsStale, NotOpen, Needed, NowPending, TooSlow},
+			Events:  []string{"proposal.executed", "proposal.failed", "proposal.stale", "proposal.updated"},
 			Example: `{` + exampleID + `}`,
 		}, s.execute),
 		op.Write(op.Spec{
@@ -206,8 +238,8 @@ func (s *Service) Operations() []*op.Op {
 			Resource: "proposals",
 			Doors:    op.Console,
 			Status:   200,
-			Errors:   []*fault.Kind{IsStale, NotOpen},
-			Events:   []string{"proposal.approved", "proposal.executed", "proposal.failed"},
+			Errors:   []*fault.Kind{IsStale, NotOpen, TooSlow},
+			Events:   []string{"proposal.approved", "proposal.executed", "proposal.failed", "proposal.stale"},
 			Example: `{` + exampleID +
 				`, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}`,
 		}, s.approve),
@@ -222,6 +254,16 @@ func (s *Service) Operations() []*op.Op {
 			Events:   []string{"proposal.rejected"},
 			Example:  `{` + exampleID + `, "reason": "We do not write to this customer."}`,
 		}, s.reject),
+		op.Flow(op.Spec{
+			Name:     "proposals.refresh",
+			Summary:  "Show a proposal that is out of date as it would be now, to decide it anew.",
+			Resource: "proposals",
+			Doors:    op.Console,
+			Status:   200,
+			Errors:   []*fault.Kind{StepRefused, NotOpen, TooMany, TooLong, TooSlow},
+			Events:   []string{"proposal.updated"},
+			Example:  `{` + exampleID + `}`,
+		}, s.refresh),
 	}, s.undoOperations()...)
 }
 
@@ -230,6 +272,7 @@ var Happenings = []op.Happening{
 	{Type: "proposal.expired", When: "`expiresAt` of an undecided proposal passes"},
 	{Type: "proposal.executed", When: "the last step of a proposal that reaches outside is done"},
 	{Type: "proposal.failed", When: "a step of a proposal that reaches outside is refused"},
+	{Type: "proposal.stale", When: "a step of a proposal that reaches outside is no longer as it was shown"},
 }
 
 type proposalRef struct {
@@ -261,14 +304,15 @@ func (s *Service) list(ctx context.Context, c *op.Call, in proposalList) (*op.Li
 		return nil, err
 	}
 	for i := range l.Data {
-		l.Data[i].ApprovalURL = s.approvalURL(&l.Data[i])
+		l.Data[i] = *s.asSeen(c, &l.Data[i])
 	}
 	return l, nil
 }
 
 type proposalGet struct {
 	proposalRef
-	WaitSeconds int `query:"waitSeconds" default:"0" min:"0" max:"45" doc:"how long to wait for a change of status"`
+	WaitSeconds int    `query:"waitSeconds" default:"0" min:"0" max:"45" doc:"how long to wait for its end"`
+	View        string `query:"view" default:"auto" enum:"auto,short,full" doc:"short leaves out steps and effects"`
 }
 
 const lookAgain = 400 * time.Millisecond
@@ -276,6 +320,16 @@ const lookAgain = 400 * time.Millisecond
 // get polls, because any process may decide. Those who wait beyond the bound are
 // answered at once.
 func (s *Service) get(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
+	v, err := s.await(ctx, c, in)
+	// An agent that waits again and again would read the same each time.
+	if err == nil && (in.View == "short" || in.View == "auto" && c.Door == op.Agent && in.WaitSeconds > 0 &&
+		(v.open() || v.running())) {
+		v.Steps, v.Effects, v.Skipped = []ProposalStep{}, []Effect{}, []Skipped{}
+	}
+	return v, err
+}
+
+func (s *Service) await(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
 	v, err := s.look(ctx, c, in.ID)
 	if err != nil || in.WaitSeconds == 0 {
 		return v, err
@@ -286,9 +340,8 @@ func (s *Service) get(ctx context.Context, c *op.Call, in proposalGet) (*Proposa
 	default:
 		return v, nil
 	}
-	first := v.Status
 	end := time.After(time.Duration(in.WaitSeconds) * time.Second)
-	for v.Status == first && (v.open() || v.running()) {
+	for v.open() || v.running() {
 		select {
 		case <-end:
 			return v, nil
@@ -314,10 +367,20 @@ func (s *Service) look(ctx context.Context, c *op.Call, proposal id.ID) (v *Prop
 	return s.shown(c, v)
 }
 
+// asSeen is a proposal as a caller may see it: a person sees all of it.
+func (s *Service) asSeen(c *op.Call, v *Proposal) *Proposal {
+	if c.Door != op.Console && c.Door != op.Admin && c.Door != op.System {
+		v = v.forMaker()
+	}
+	v.ApprovalURL, v.Says = s.approvalURL(v), v.Summary()
+	v.EffectsTotal = max(v.EffectsTotal, len(v.Effects)) // older ones have none
+	return v
+}
+
 // shown fills in what only some callers see: the maker is shown the secrets of
 // the answers.
 func (s *Service) shown(c *op.Call, v *Proposal) (*Proposal, error) {
-	v.ApprovalURL = s.approvalURL(v)
+	v = s.asSeen(c, v)
 	if v.Secrets == nil || !v.madeBy(c.Caller) {
 		return v, nil
 	}

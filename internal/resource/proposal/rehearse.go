@@ -37,13 +37,21 @@ type outcome struct {
 	versions map[string]int64
 	results  []op.Answer
 	skipped  []int // the steps that could not be rehearsed
+
+	// widened are the steps that the maker may only propose, and withheld the first step
+	// from which on the maker is shown nothing; -1 for none.
+	widened  []int
+	withheld int
 }
 
 // show rehearses a proposal and puts what it would do into it.
 func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) error {
-	out, err := s.rehearse(ctx, c, d, requestID, v)
+	out, err := s.rehearse(ctx, c, d, requestID, v, false)
 	if err != nil {
 		return err
+	}
+	if len(out.widened) > 0 {
+		v.ask("ask", "The agent may not do this alone.")
 	}
 	v.shows(out, s.cfg.Clock.Now())
 	return nil
@@ -52,13 +60,22 @@ func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID s
 // shows puts what the steps would do into the proposal.
 func (v *Proposal) shows(out *outcome, now clock.Time) {
 	v.Effects, v.Totals, v.Versions, v.RehearsedAt = out.effects, out.totals, out.versions, now
+	v.EffectsTotal = len(out.effects)
+	if v.WithheldFrom = nil; out.withheld >= 0 {
+		v.WithheldFrom = &out.withheld
+	}
 }
 
-// rehearse finds out what the steps would do, and leaves no trace.
-func (s *Service) rehearse(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) (
+// rehearse finds out what the steps would do, and leaves no trace. With compare, their
+// inputs must be as they were shown.
+func (s *Service) rehearse(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal, compare bool) (
 	*outcome, error) {
 	out := &outcome{}
-	return out, s.cfg.Runner.Rehearse(ctx, s.series(c, d, requestID, v, out))
+	err := s.cfg.Runner.Rehearse(ctx, s.series(c, d, requestID, v, out, compare))
+	if errors.Is(err, db.ErrHeldTooLong) {
+		return nil, TooSlow.New()
+	}
+	return out, out.withholdRefusal(err)
 }
 
 // stepFault names the step that was refused.
@@ -71,12 +88,29 @@ func stepFault(err error, n int) error {
 }
 
 // series is the steps as the Runner takes them, and fills out with what they do.
-func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome) *op.Series {
-	full := c.WithAsks()
+func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome,
+	compare bool) *op.Series {
 	values := map[string]any{}
 	rendered, told := 0, 0
-	unknown := map[string]bool{} // saved by steps that were not rehearsed
-	series := &op.Series{Caller: full, Door: d, RequestID: requestID}
+	names := namesOf(nil)
+	series := &op.Series{Caller: c, Door: d, RequestID: requestID, Wider: wider(c)}
+	if out.withheld = -1; !compare {
+		v.Rendered = []jsontext.Value{}
+	}
+	series.Begin = func() {
+		clear(values)
+		names = namesOf(nil)
+		out.results, out.widened, out.withheld = nil, nil, -1
+		rendered, told = 0, 0
+	}
+	series.Widened = func(i, n int) {
+		if o := s.cfg.Catalog.Named(v.Steps[i].Operation); n > 0 || !c.Permissions.Allow(o.Resource, op.ActionRead) {
+			out.withhold(i)
+		}
+		if n == 0 {
+			out.widened = append(out.widened, i)
+		}
+	}
 	for i := range v.Steps {
 		step := &v.Steps[i]
 		series.Steps = append(series.Steps, op.SeriesStep{
@@ -85,16 +119,7 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 			Keeps: v.CallKey != nil,
 			Fixed: v.literal(i) || !automation.HasPlaceholder(step.Input),
 			Input: func() ([]byte, error) {
-				if i == 0 {
-					clear(values)
-					clear(unknown)
-					out.results = nil
-					rendered, told = 0, 0
-				}
 				text, err := v.render(i, values)
-				if err != nil && len(unknown) > 0 {
-					return nil, op.ErrCannotRehearse
-				}
 				if err != nil {
 					return nil, fault.Field("input", "The input could not be built: "+err.Error())
 				}
@@ -102,11 +127,12 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 					return nil, fault.Field("input", "The inputs have more than a megabyte together, once their "+
 						"placeholders are filled in. Propose them in several parts.")
 				}
-				return text, nil
+				return text, v.keepRendered(i, text, names, compare)
 			},
 		})
 	}
 	series.Answered = func(i int, a op.Answer, t *db.Trace) error {
+		names.see(t)
 		for _, what := range t.Told {
 			if shown(what) {
 				told++
@@ -129,16 +155,22 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 		values[*v.Steps[i].SaveAs], err = automation.Decode(data)
 		return err
 	}
-	series.Skipped = func(i int) {
-		if name := v.Steps[i].SaveAs; name != nil {
-			unknown[*name] = true
-		}
-	}
 	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
 		out.skipped = skipped
-		return s.describe(ctx, tx, c.Organization, v, traces, out)
+		return s.describe(ctx, tx, c, v, traces, names, out)
 	}
 	return series
+}
+
+// wider are the callers that a step may be proposed as: with what the caller may ask
+// for, first without reading, because what it takes to read more is not shown.
+func wider(c *op.Caller) []*op.Caller {
+	if c.Asks == 0 {
+		return nil
+	}
+	writes, all := c.WithAsks(), c.WithAsks()
+	writes.Permissions = c.Permissions | c.Asks&^op.Reads()
+	return []*op.Caller{writes, all}
 }
 
 // shown reports whether what a step told of is an effect.
@@ -187,51 +219,78 @@ func answerData(a op.Answer) (jsontext.Value, error) {
 	return envelope.Data.Clone(), nil
 }
 
-// describe turns what the steps did into effects.
-func (s *Service) describe(ctx context.Context, tx *db.Tx, org id.ID, v *Proposal, traces []*db.Trace,
-	out *outcome) error {
+// describe turns what the steps did into effects. names has all rows that they made.
+func (s *Service) describe(ctx context.Context, tx *db.Tx, c *op.Caller, v *Proposal, traces []*db.Trace,
+	names *freshNames, out *outcome) error {
 	out.effects, out.versions = []Effect{}, map[string]int64{}
-	heard, papers := map[string][]EffectTrigger{}, 0
-	names := &freshNames{traces: traces, names: map[id.ID]string{}}
+	d := &describer{Service: s, tx: tx, org: c.Organization, names: names, heard: map[string][]EffectTrigger{}}
 	for i, trace := range traces {
-		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 		if slices.Contains(out.skipped, i) {
-			out.effects = append(out.effects, notRehearsed(i, o))
+			out.effects = append(out.effects, notRehearsed(i, s.cfg.Catalog.Named(v.Steps[i].Operation)))
 			continue
 		}
-		for row, at := range trace.Versions {
-			if !names.fresh(row) {
-				if _, ok := out.versions[string(row)]; !ok {
-					out.versions[string(row)] = int64(at)
-				}
-			}
+		if err := d.step(ctx, i, trace, out); err != nil {
+			return err
 		}
-		for _, told := range trace.Told {
-			var e *Effect
-			var err error
-			switch told := told.(type) {
-			case event.Event:
-				if e, err = ofEvent(told, names, papers < maxPapers); err == nil {
-					e.Triggers, err = s.triggers(ctx, tx, org, told.Type, heard)
-				}
-			case op.Charge:
-				e = ofCharge(told)
-			default:
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if e.Kind == Send {
-				papers++
-			}
-			if e.Step = i; len(out.effects) == maxEffects {
-				return TooLong.New()
-			}
-			out.effects = append(out.effects, *e)
+		if slices.Contains(out.widened, i) && !s.mayHear(c, trace) {
+			out.withhold(i)
 		}
 	}
 	out.totals = totalsOf(out.effects)
+	return nil
+}
+
+// mayHear reports whether a caller may read all that a step told of.
+func (s *Service) mayHear(c *op.Caller, t *db.Trace) bool {
+	for _, told := range t.Told {
+		if e, ok := told.(event.Event); ok && s.cfg.Catalog.PermitHearing(c.Permissions, e.Type) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// describer turns what steps told of into effects.
+type describer struct {
+	*Service
+	tx     *db.Tx
+	org    id.ID
+	names  *freshNames
+	heard  map[string][]EffectTrigger
+	papers int // mails that were kept whole
+}
+
+// step adds the effects of a step.
+func (d *describer) step(ctx context.Context, i int, trace *db.Trace, out *outcome) error {
+	for row, at := range trace.Versions {
+		if _, ok := out.versions[string(row)]; !ok && !d.names.fresh(row) {
+			out.versions[string(row)] = int64(at)
+		}
+	}
+	for _, told := range trace.Told {
+		var e *Effect
+		var err error
+		switch told := told.(type) {
+		case event.Event:
+			if e, err = ofEvent(told, d.names, d.papers < maxPapers); err == nil {
+				e.Triggers, err = d.triggers(ctx, d.tx, d.org, told.Type, d.heard)
+			}
+		case op.Charge:
+			e = ofCharge(told)
+		default:
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if e.Kind == Send {
+			d.papers++
+		}
+		if e.Step = i; len(out.effects) == maxEffects {
+			return TooLong.New()
+		}
+		out.effects = append(out.effects, *e)
+	}
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (s *Service) undoOperations() []*op.Op {
 				"executed the only step's result tells how far it has come.",
 			Resource: "proposals",
 			Doors:    op.REST | op.Console,
-			Errors:   []*fault.Kind{NothingToUndo, TooMany, TooLong},
+			Errors:   []*fault.Kind{NothingToUndo, TooMany, TooLong, TooSlow},
 			Events:   []string{"proposal.created"},
 			Example:  `{"proposalId": "0c7b1f52-6f0e-4a43-9d5e-2b8a4c6d7e91"}`,
 		}, s.undo),
@@ -103,7 +103,11 @@ func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal
 	if err != nil {
 		return nil, err
 	}
-	return s.proposeUndo(ctx, c, u, steps)
+	v, err := s.proposeUndo(db.WithHold(ctx), c, u, steps)
+	if fault.Has(err, TooSlow) {
+		return s.undoLarge(ctx, c, work, rows)
+	}
+	return v, err
 }
 
 // find reads the newest events to undo. Those of a request or an import are looked
@@ -152,14 +156,16 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 		if v.Steps == nil {
 			v.Steps = []ProposalStep{}
 		}
-		out, err := s.rehearse(ctx, c.Caller, c.Door, c.RequestID, v)
+		out, err := s.rehearse(ctx, c.Caller, c.Door, c.RequestID, v, false)
 		var step *op.StepError
 		if errors.As(err, &step) && op.IsRefusal(step.Err) && !fault.Has(err, TooLong) {
 			// A savepoint around each step costs as much as the step, and most undos have none that is refused.
 			refused := map[int]error{step.Step: step.Err}
-			series := s.series(c.Caller, c.Door, c.RequestID, v, &outcome{})
+			series := s.series(c.Caller, c.Door, c.RequestID, v, &outcome{}, false)
 			series.Finally, series.Refused = nil, func(i int, err error) { refused[i] = err }
-			if err := s.cfg.Runner.Rehearse(ctx, series); err != nil {
+			if err := s.cfg.Runner.Rehearse(ctx, series); errors.Is(err, db.ErrHeldTooLong) {
+				return nil, TooSlow.New()
+			} else if err != nil {
 				return nil, err
 			}
 			var left []automation.Step
@@ -193,7 +199,7 @@ func (s *Service) store(ctx context.Context, c *op.Call, v *Proposal) (*Proposal
 		if err := s.insert(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		return v, c.Emit("proposal.created", v.ID, v)
+		return s.asSeen(c, v), c.Emit("proposal.created", v.ID, v.told())
 	})
 }
 

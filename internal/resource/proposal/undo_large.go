@@ -25,7 +25,7 @@ import (
 // somebody changed by then stays, and is named.
 
 const (
-	undoBatch   = 200 // events in one transaction
+	undoBatch   = 100 // events in one transaction
 	undoPreview = 50  // events whose inverse is shown beforehand
 	// undoTime is how long one undo may keep a worker before it lets others have a
 	// turn.
@@ -77,14 +77,14 @@ func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, row
 		return nil, err
 	}
 	v.shows(out, s.cfg.Clock.Now())
-	v.Totals.Deletions = n.Created
+	v.Totals.Deletions, v.EffectsTotal = n.Created, max(n.Events, len(v.Effects))
 	v.Skipped = append(v.Skipped, u.skipped...)
 	return s.store(ctx, c, v)
 }
 
 // previewUndo rehearses the first part.
 func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Event) (*outcome, error) {
-	out := &outcome{}
+	out := &outcome{withheld: -1}
 	err := s.cfg.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error {
 		u.reset(tx)
 		steps, series, err := u.series(ctx, rows, true)
@@ -93,7 +93,11 @@ func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Even
 		}
 		shown := s.newProposal(u.who, u.door, s.cfg.Clock.Now(), "", steps)
 		series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, _ []int) error {
-			err := s.describe(ctx, tx, u.who.Organization, shown, traces, out)
+			names := namesOf(nil)
+			for _, t := range traces {
+				names.add(t)
+			}
+			err := s.describe(ctx, tx, u.who, shown, traces, names, out)
 			if fault.Has(err, TooLong) {
 				return nil // the first are enough here
 			}
@@ -105,6 +109,9 @@ func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Even
 		out.effects[i].Step = 0
 	}
 	out.versions = map[string]int64{}
+	if errors.Is(err, db.ErrHeldTooLong) {
+		err = TooSlow.New()
+	}
 	return out, err
 }
 

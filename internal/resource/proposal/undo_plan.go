@@ -24,6 +24,7 @@ type undoRow struct {
 	kind             string // the resource type
 	id               id.ID
 	created, deleted bool
+	scheduled        bool           // a message that waits for its time
 	touched          bool           // somebody worked with it since
 	last             map[string]any // the row as the last event left it
 	events           []undoEvent    // of changes, oldest first
@@ -64,6 +65,15 @@ func (u *undoing) within(tx *db.Tx) {
 }
 
 func (u *undoing) skip(r *undoRow, field, why, instead string) {
+	text, err := json.Marshal(instead)
+	if err != nil {
+		panic(err) // cannot fail: a string
+	}
+	u.skipWith(r, field, why, text)
+}
+
+// skipWith names what stays, with what can be done instead.
+func (u *undoing) skipWith(r *undoRow, field, why string, instead jsontext.Value) {
 	if len(u.skipped) >= maxEffects {
 		return
 	}
@@ -77,13 +87,15 @@ func (u *undoing) skip(r *undoRow, field, why, instead string) {
 // final are the events that nothing takes back, and what can be done instead.
 var final = map[string][2]string{
 	"message.queued":            {"A mail that was sent cannot be taken back.", "Write another that explains it."},
-	"message.scheduled":         {"It was scheduled.", "Cancel the message before it leaves."},
 	"operation.created":         {"A charge cannot be taken back here.", "Ask the registrar for a refund."},
 	"invoice.issued":            {"An issued number stays.", "Void the invoice, or write a credit note."},
 	"invoice.sent":              {"A sent mail cannot be taken back.", "Void the invoice, or write a credit note."},
 	"webhook.tested":            {"A call that was made cannot be taken back.", ""},
 	"domain.transfer_requested": {"The transfer was begun at the registrar.", "Withdraw it on the domain's page."},
 }
+
+// withdraw is the operation that takes a scheduled message back.
+const withdraw = "messages.cancel"
 
 // merges are the events that join or part two rows: the operation that takes them
 // back, and the field that shows the other row.
@@ -119,7 +131,16 @@ func (u *undoing) kept(a op.Answer) error {
 
 // collect notes what the events did, which come newest first.
 func (u *undoing) collect(rows []event.Event) error {
+	hidden := map[string]bool{}
 	for _, e := range slices.Backward(rows) {
+		if !u.mayRead(e.Type) { // what it was is not told, and not brought back
+			if kind := event.ResourceType(e.Type); !hidden[kind] {
+				hidden[kind] = true
+				u.skipped = append(u.skipped, Skipped{ResourceType: kind, Instead: jsontext.Value(`""`),
+					Why: "You may not read it, so it stays as it is."})
+			}
+			continue
+		}
 		r := u.seen[e.ResourceID]
 		if r == nil {
 			r = &undoRow{kind: event.ResourceType(e.Type), id: e.ResourceID}
@@ -141,6 +162,13 @@ func (u *undoing) collect(rows []event.Event) error {
 				return err
 			}
 			continue
+		}
+		if e.Type == "message.scheduled" || e.Type == "message.created" && data["status"] == "scheduled" {
+			r.scheduled = true
+			continue
+		}
+		if e.Type == "message.canceled" {
+			r.scheduled = false
 		}
 		if why, ok := final[e.Type]; ok || e.Type == "message.created" && kindOf(e, data) == Send {
 			if !ok {
@@ -170,6 +198,11 @@ func (u *undoing) collect(rows []event.Event) error {
 		}
 	}
 	return nil
+}
+
+// mayRead reports whether the caller may read what an event tells of.
+func (u *undoing) mayRead(eventType string) bool {
+	return u.door == op.Admin || u.door == op.System || u.cfg.Catalog.PermitHearing(u.who.Permissions, eventType) == nil
 }
 
 // unjoin plans the inverse of a merge. The event that tells of the other row is taken
@@ -241,10 +274,12 @@ func (u *undoing) steps(ctx context.Context) (steps []automation.Step, err error
 
 func (u *undoing) inverse(ctx context.Context, r *undoRow) ([]automation.Step, error) {
 	switch {
+	case r.scheduled:
+		return u.step(r, u.cfg.Catalog.Named(withdraw), nil), nil
 	case r.created:
 		o := u.operation(r.kind+".deleted", http.MethodDelete)
 		if o == nil {
-			u.skip(r, "", "Nothing deletes it.", "")
+			u.cannotDelete(r)
 			return nil, nil
 		}
 		if u.outside(r, o) {
@@ -300,6 +335,26 @@ func (u *undoing) inverse(ctx context.Context, r *undoRow) ([]automation.Step, e
 	return nil, nil
 }
 
+// cannotDelete names a row that nothing deletes, with the call that voids it where there
+// is one: that is a decision of its own.
+func (u *undoing) cannotDelete(r *undoRow) {
+	for _, o := range u.cfg.Catalog.All() {
+		if !slices.Contains(o.Events, r.kind+".voided") || !callable(o) {
+			continue
+		}
+		if steps := u.step(r, o, nil); steps != nil {
+			text, err := json.Marshal(map[string]any{"operation": o.Name, "input": steps[0].Input},
+				json.Deterministic(true))
+			if err != nil {
+				panic(err) // it was read from JSON
+			}
+			u.skipWith(r, "", "It stays in the books.", text)
+			return
+		}
+	}
+	u.skip(r, "", "Nothing deletes it.", "")
+}
+
 // outside names what reaches outside, when it would have to be one of many steps in
 // a transaction.
 func (u *undoing) outside(r *undoRow, o *op.Op) bool {
@@ -329,7 +384,7 @@ func (u *undoing) step(r *undoRow, o *op.Op, fields map[string]any) []automation
 	input := map[string]any{}
 	maps.Copy(input, fields)
 	path := o.PathFields()
-	creates := o.Method == http.MethodPost && !strings.HasSuffix(o.Name, ".restore")
+	creates := o.Method == http.MethodPost && o.Status != http.StatusOK // else it acts on what exists
 	for i, name := range path {
 		if i == len(path)-1 && !creates {
 			input[name] = r.id

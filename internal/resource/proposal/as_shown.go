@@ -1,0 +1,280 @@
+package proposal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What was approved is what is done. A plan of Writes is compared as a whole, in the
+// transaction that does it. One that reaches outside is done step by step, and others
+// work between its steps: each input is rendered again and compared with the one that
+// was shown, and so are the effects of each step, before they are committed. A Flow,
+// whose effects cannot be undone, is rehearsed once more right before it begins.
+
+// changedError ends a proposal because something is not as it was shown.
+type changedError struct{ found []string }
+
+func (e *changedError) Error() string { return "proposal: it is not as it was shown" }
+
+// freshNames gives rows that do not exist yet names that are the same in every
+// rehearsal: new:1, new:2 and so on, as they appear. Rows that have not appeared have
+// an empty name.
+type freshNames struct {
+	of    map[id.ID]string
+	named int
+}
+
+// namesOf goes on from the rows that earlier steps made.
+func namesOf(made map[id.ID]string) *freshNames {
+	n := &freshNames{of: make(map[id.ID]string, len(made))}
+	for row, name := range made {
+		if n.of[row] = name; name != "" {
+			n.named++
+		}
+	}
+	return n
+}
+
+// add notes the rows that a step made.
+func (n *freshNames) add(t *db.Trace) {
+	for row := range t.Made() {
+		if _, ok := n.of[row]; !ok {
+			n.of[row] = ""
+		}
+	}
+}
+
+func (n *freshNames) fresh(row id.ID) bool {
+	_, ok := n.of[row]
+	return ok
+}
+
+// text has the new ids named. It looks for them by hand: a regular expression takes long
+// for a large mail, and others wait to write.
+func (n *freshNames) text(text []byte) []byte {
+	if len(n.of) == 0 {
+		return text
+	}
+	var out []byte
+	from := 0 // what is before it is in out
+	for at := 0; ; {
+		dash := bytes.IndexByte(text[at:], '-')
+		if dash < 0 {
+			break
+		}
+		at += dash
+		begin := at - 8
+		at++
+		if begin < from || begin+36 > len(text) {
+			continue
+		}
+		name, ok := n.of[id.ID(text[begin:begin+36])]
+		if !ok {
+			continue
+		}
+		if name == "" {
+			n.named++
+			name = "new:" + strconv.Itoa(n.named)
+			n.of[id.ID(text[begin:begin+36])] = name
+		}
+		out = append(append(out, text[from:begin]...), name...)
+		from, at = begin+36, begin+36
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
+}
+
+// object decodes a JSON object with the new ids named.
+func (n *freshNames) object(text []byte) (map[string]any, error) {
+	out := map[string]any{}
+	if len(text) == 0 {
+		return out, nil
+	}
+	err := json.Unmarshal(n.text(text), &out)
+	return out, err
+}
+
+// see names what a step told of, in its order.
+func (n *freshNames) see(t *db.Trace) {
+	n.add(t)
+	for _, told := range t.Told {
+		if e, ok := told.(event.Event); ok {
+			n.text(e.Data)
+			n.text(e.Previous)
+		}
+	}
+}
+
+// keepRendered notes the input of a step as it was rendered, or compares it with what
+// was noted when a person, or the maker, was shown it. A literal input is always the
+// same.
+func (v *Proposal) keepRendered(i int, text []byte, names *freshNames, compare bool) error {
+	if v.literal(i) || !automation.HasPlaceholder(v.Steps[i].Input) {
+		return nil
+	}
+	now := jsontext.Value(names.text(text))
+	if !compare {
+		for len(v.Rendered) < len(v.Steps) {
+			v.Rendered = append(v.Rendered, jsontext.Value("null"))
+		}
+		v.Rendered[i] = now
+		return nil
+	}
+	if i >= len(v.Rendered) || v.Rendered[i].Kind() == 'n' {
+		return nil // it was proposed by an earlier version, or could not be rehearsed
+	}
+	var was, is any
+	if err := errors.Join(json.Unmarshal(v.Rendered[i], &was), json.Unmarshal(now, &is)); err != nil {
+		return err
+	}
+	c := &comparison{}
+	if c.value(fmt.Sprintf("steps[%d].input", i), was, is); len(c.found) > 0 {
+		return &changedError{c.found}
+	}
+	return nil
+}
+
+// stepInput renders the input of a step that is about to be taken by itself, and
+// refuses one that is not as it was shown.
+func (v *Proposal) stepInput(i int) ([]byte, error) {
+	values := map[string]any{}
+	for n := range v.Steps[:i] {
+		step := &v.Steps[n]
+		if step.SaveAs == nil || step.Result == nil {
+			continue
+		}
+		value, err := automation.Decode(*step.Result)
+		if err != nil {
+			return nil, err
+		}
+		values[*step.SaveAs] = value
+	}
+	input, err := v.render(i, values)
+	if err != nil {
+		return nil, fault.Field("input", "The input could not be built: "+err.Error())
+	}
+	return input, v.keepRendered(i, input, namesOf(v.Made), true)
+}
+
+// verify refuses a step that is no longer as it was shown, before it begins. What a
+// Write does is compared in its own transaction, by watch.
+func (s *Service) verify(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door) error {
+	o := s.cfg.Catalog.Named(v.Steps[i].Operation)
+	if o.RunsTogether() {
+		return nil
+	}
+	var found []string
+	series := &op.Series{Caller: who, Door: door, RequestID: string(v.ID), Steps: []op.SeriesStep{{Op: o,
+		Key: v.key(i), Fixed: true, Input: func() ([]byte, error) { return input, nil }}}}
+	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
+		if found = nil; len(skipped) > 0 {
+			return nil
+		}
+		p := *v // what is rehearsed makes no rows
+		var err error
+		found, err = s.stepChanged(ctx, tx, &p, i, traces[0], false)
+		return err
+	}
+	err := s.cfg.Runner.Rehearse(ctx, series)
+	var step *op.StepError
+	if errors.As(err, &step) && fault.Has(step.Err, fault.Forbidden) {
+		return step.Err // its maker, or who approved it, has lost the right
+	}
+	if errors.As(err, &step) && op.IsRefusal(step.Err) {
+		return &changedError{[]string{fmt.Sprintf("steps[%d]: %s", i, cut(fault.Of(step.Err).Sentence(), 500))}}
+	}
+	if err == nil && len(found) > 0 {
+		err = &changedError{found}
+	}
+	return err
+}
+
+// watch looks at what the transactions of a step do before they are committed. Of a
+// Flow only mail is compared, which leaves after the commit: whatever else it does has
+// happened outside by then.
+func (s *Service) watch(v *Proposal, i int) op.Watch {
+	mails := !s.cfg.Catalog.Named(v.Steps[i].Operation).RunsTogether()
+	return func(ctx context.Context, tx *db.Tx, t *db.Trace) error {
+		p := *v
+		p.Versions = maps.Clone(v.Versions)
+		found, err := s.stepChanged(ctx, tx, &p, i, t, mails)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return &changedError{found}
+		}
+		for row := range t.Versions {
+			p.Versions[string(row)] = ownChange
+		}
+		_, err = db.Exec(ctx, tx, "UPDATE proposals SET made = $3, versions = $4 WHERE organization_id = $1 AND id = $2",
+			v.OrganizationID, v.ID, p.Made, p.Versions)
+		return err
+	}
+}
+
+// ownChange is the version of a row that an earlier step of the same plan changed.
+const ownChange = 0
+
+// stepChanged compares what a step did with what was shown of it: all of it, or only
+// its mail. It names the rows that the step made.
+func (s *Service) stepChanged(ctx context.Context, tx *db.Tx, v *Proposal, i int, t *db.Trace, mails bool) (
+	[]string, error) {
+	was, now := &outcome{}, &outcome{versions: map[string]int64{}}
+	d := &describer{Service: s, tx: tx, org: v.OrganizationID, names: namesOf(v.Made), heard: map[string][]EffectTrigger{}}
+	for n := range v.Effects {
+		e := v.Effects[n]
+		switch {
+		case e.Step < i && e.Kind == Send:
+			d.papers++
+		case e.Step == i && (!mails || e.Kind == Send):
+			was.effects = append(was.effects, e)
+		}
+	}
+	d.names.add(t)
+	if err := d.step(ctx, i, t, now); err != nil {
+		return nil, err
+	}
+	v.Made = d.names.of
+	if mails {
+		kept := now.effects[:0]
+		for _, e := range now.effects {
+			if e.Kind == Send {
+				kept = append(kept, e)
+			}
+		}
+		if now.effects = kept; len(kept) == 0 {
+			return nil, nil // this transaction sends nothing; another of the step may
+		}
+	}
+	shown := *v
+	shown.Effects = was.effects
+	return shown.differences(now, s.cfg.Clock.Now()), nil
+}
+
+// stale is the outcome of a proposal that is not as it was shown before its step i.
+// What was done before stays, and steps tells of it.
+func (s *Service) stale(a carryOutArgs, i int, found []string) func(v *Proposal, now clock.Time) (string, error) {
+	return func(v *Proposal, now clock.Time) (string, error) {
+		v.Steps[i].StartedAt = nil
+		v.Status, v.Difference, v.CompletedAt = Stale, found, &now
+		return "proposal.stale", nil
+	}
+}

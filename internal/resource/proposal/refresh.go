@@ -1,0 +1,78 @@
+package proposal
+
+import (
+	"context"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/op"
+)
+
+// refresh shows a proposal that waited for a person and is out of date as it would be
+// now, and lets it wait again. It is rehearsed for its maker, as when it was made.
+func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
+	v, err := s.look(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Status == Pending:
+		return v, nil // somebody did it already
+	case v.Status != Stale || v.Because == nil || v.Undo != nil:
+		return nil, v.notOpen()
+	case v.next() > 0:
+		return nil, NotOpen.Say("Some of its steps were done. What is left has to be proposed anew.")
+	}
+	who, door, err := s.maker(ctx, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.show(ctx, who, door, c.RequestID, v); err != nil {
+		return nil, refusedStep(err, len(v.Steps))
+	}
+	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
+		p, err := proposals.Lock(ctx, c.Tx, c.Org, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		if p.Status != Stale {
+			return nil, p.notOpen()
+		}
+		if err := s.proposedAnew(ctx, c.Tx, p); err != nil {
+			return nil, err
+		}
+		p.shows(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions, withheld: v.withheldFrom()},
+			v.RehearsedAt)
+		p.Rendered, p.Made = v.Rendered, v.Made
+		p.Status, p.Difference, p.CompletedAt, p.UpdatedAt = Pending, []string{}, nil, c.Now
+		p.DecidedBy, p.DecidedAt = nil, nil
+		if p.ExpiresAt <= c.Now {
+			p.ExpiresAt = c.Now.Add(defaultLife)
+		}
+		if err := proposals.Save(ctx, c.Tx, p); err != nil {
+			return nil, err
+		}
+		return s.asSeen(c, p), c.Emit("proposal.updated", p.ID, p.told())
+	})
+}
+
+func (v *Proposal) withheldFrom() int {
+	if v.WithheldFrom == nil {
+		return -1
+	}
+	return *v.WithheldFrom
+}
+
+// proposedAnew refuses to show a call again that its agent has made again since: it
+// must not happen twice.
+func (s *Service) proposedAnew(ctx context.Context, tx *db.Tx, p *Proposal) error {
+	if p.CallPrint == nil || p.AgentID == nil {
+		return nil
+	}
+	w := db.In(p.OrganizationID).And("agent_id = ?", *p.AgentID).And("fingerprint = ?", p.CallPrint).
+		And("id <> ?", p.ID).And("created_at >= ?", p.CreatedAt).And("status NOT IN ('canceled', 'stale', 'expired')")
+	n, err := proposals.Count(ctx, tx, w)
+	if err == nil && n > 0 {
+		err = NotOpen.Say("The agent has proposed the same anew since. Decide that proposal.")
+	}
+	return err
+}
