@@ -94,12 +94,14 @@ const (
 	CodePropertyValueConflict            Code = "PROPERTY_VALUE_CONFLICT"              // 409: The property was changed at the same time. Read it again and decide again.
 	CodePropertyValueNotConfirmed        Code = "PROPERTY_VALUE_NOT_CONFIRMED"         // 409: Only a confirmed property value can be replaced.
 	CodePropertyValueTransitionInvalid   Code = "PROPERTY_VALUE_TRANSITION_INVALID"    // 409: The property value cannot change to this status.
+	CodeProposalBecamePending            Code = "PROPOSAL_BECAME_PENDING"              // 409: You may no longer do all of this alone, so a person must decide it now. The details have the link.
 	CodeProposalLimitReached             Code = "PROPOSAL_LIMIT_REACHED"               // 409: 200 proposals wait for a decision already. Wait until some are decided, or cancel some.
 	CodeProposalNeedsApproval            Code = "PROPOSAL_NEEDS_APPROVAL"              // 403: A person must approve this proposal in the console.
 	CodeProposalNotOpen                  Code = "PROPOSAL_NOT_OPEN"                    // 409: This proposal can no longer be decided or carried out.
 	CodeProposalStale                    Code = "PROPOSAL_STALE"                       // 409: Something changed since the proposal was shown, so it was not carried out. Propose it anew.
 	CodeProposalStepRefused              Code = "PROPOSAL_STEP_REFUSED"                // 409: A step would be refused. The details say which, and with what.
 	CodeProposalTooLarge                 Code = "PROPOSAL_TOO_LARGE"                   // 422: The steps have more than 1000 effects. Propose them in several parts.
+	CodeProposalTooSlow                  Code = "PROPOSAL_TOO_SLOW"                    // 409: The rehearsal took longer than others can wait for it. Propose the steps in smaller parts.
 	CodeRangeNotSatisfiable              Code = "RANGE_NOT_SATISFIABLE"                // 416: The file has no such range of bytes.
 	CodeRateLimited                      Code = "RATE_LIMITED"                         // 429: Too many requests. Wait for the time in Retry-After.
 	CodeRefundExceedsPayment             Code = "REFUND_EXCEEDS_PAYMENT"               // 422: The refund exceeds what is left of the payment.
@@ -335,10 +337,13 @@ type BusinessWithProperties struct {
 
 // Colleague is an answer, or part of one.
 type Colleague struct {
-	ID    string `json:"id"` // the user
-	Name  string `json:"name"`
-	Email string `json:"email"`
-	Role  string `json:"role"` // owner, admin, member
+	ID          string   `json:"id"` // the user
+	Name        string   `json:"name"`
+	Email       string   `json:"email"`
+	Role        string   `json:"role"`        // owner, admin, member
+	MaySpend    bool     `json:"maySpend"`    // buy, renew, switch renewal on and save cards; owners and admins always
+	MayApprove  bool     `json:"mayApprove"`  // decide what agents propose; owners and admins always
+	Permissions []string `json:"permissions"` // as a key has them; owners and admins have * always
 }
 
 // Contact is an answer, or part of one.
@@ -608,6 +613,7 @@ type Effect struct {
 	Recipients   []string                   `json:"recipients"`
 	Triggers     []EffectTrigger            `json:"triggers"`  // the automations and webhooks that would hear of it
 	Rehearsed    bool                       `json:"rehearsed"` // false for what cannot be rehearsed
+	Withheld     bool                       `json:"withheld"`  // its maker is shown no more until a person has approved it
 }
 
 // EffectTrigger is an answer, or part of one.
@@ -1222,9 +1228,12 @@ type Proposal struct {
 	Effects         []Effect       `json:"effects"` // what the steps would do, or did
 	Skipped         []Skipped      `json:"skipped"` // of an undo: what stays as it is, and why
 	Totals          ProposalTotals `json:"totals"`
-	Difference      []string       `json:"difference"` // of a stale one: what is no longer as it was shown
-	SHA256          string         `json:"sha256"`     // of its canonical steps
-	MakerKind       string         `json:"makerKind"`  // user, agent, api, automation, system
+	Summary         string         `json:"summary"`      // the first effect in a sentence
+	EffectsTotal    int64          `json:"effectsTotal"` // how many effects it has; effects[] may show fewer
+	Withheld        bool           `json:"withheld"`     // some is shown to its maker only once a person has approved it
+	Difference      []string       `json:"difference"`   // of a stale one: what is no longer as it was shown
+	SHA256          string         `json:"sha256"`       // of its canonical steps
+	MakerKind       string         `json:"makerKind"`    // user, agent, api, automation, system
 	MakerID         *string        `json:"makerId"`
 	AgentID         *string        `json:"agentId"`
 	BusinessID      string         `json:"businessId"`
@@ -1244,6 +1253,7 @@ type ProposalStep struct {
 	SaveAs        *string                    `json:"saveAs"`
 	Result        json.RawMessage            `json:"result"` // the answer's data; of a large undo events, done and kept
 	ResultOmitted bool                       `json:"resultOmitted"`
+	Withheld      bool                       `json:"withheld"` // its maker is shown no more until a person has approved it
 	Error         *StepError                 `json:"error"`
 	StartedAt     *time.Time                 `json:"startedAt"`
 	CompletedAt   *time.Time                 `json:"completedAt"`
@@ -1376,11 +1386,11 @@ type SeenValue struct {
 
 // Skipped is an answer, or part of one.
 type Skipped struct {
-	ResourceType string  `json:"resourceType"`
-	ResourceID   *string `json:"resourceId"`
-	Field        string  `json:"field"` // empty for the whole record
-	Why          string  `json:"why"`
-	Instead      string  `json:"instead"` // what can be done in its place; may be empty
+	ResourceType string          `json:"resourceType"`
+	ResourceID   *string         `json:"resourceId"`
+	Field        string          `json:"field"` // empty for the whole record
+	Why          string          `json:"why"`
+	Instead      json.RawMessage `json:"instead"` // what can be done in its place: a sentence, which may be empty, or a call as operation and input
 }
 
 // SkippedRun is an answer, or part of one.
@@ -2789,6 +2799,13 @@ type MemberListParams struct {
 	Query     string `json:"query,omitzero"`     // parts of a name or an email, in any order
 }
 
+// MemberUpdateInput is what members.update takes.
+type MemberUpdateInput struct {
+	MaySpend    Opt[bool] `json:"maySpend,omitzero"`
+	MayApprove  Opt[bool] `json:"mayApprove,omitzero"`
+	Permissions []string  `json:"permissions,omitzero"` // contacts:read, contacts:write and so on, or *
+}
+
 // MessageAttachmentCreateInput is what messages.attachments.create takes.
 type MessageAttachmentCreateInput struct {
 	FileID   string      `json:"fileId"`
@@ -2941,7 +2958,8 @@ type ProposalCreateInput struct {
 
 // ProposalGetParams is what proposals.get takes.
 type ProposalGetParams struct {
-	WaitSeconds int64 `json:"waitSeconds,omitzero"` // how long to wait for a change of status
+	WaitSeconds int64  `json:"waitSeconds,omitzero"` // how long to wait for its end
+	View        string `json:"view,omitzero"`        // short leaves out steps and effects; auto, short, full
 }
 
 // ProposalListParams is what proposals.list takes.
@@ -4819,6 +4837,13 @@ func (r *MembersResource) ListAll(ctx context.Context, params MemberListParams, 
 	return all[Colleague](ctx, r.c, "/v1/members", queryOf(params), false, options)
 }
 
+// Update: Set what a member may do: spend, decide what agents propose, and the permissions. For owners and
+// admins, and for API keys with the permission * that one of them made. Owners and admins always may do
+// everything, so nothing can be set for them.
+func (r *MembersResource) Update(ctx context.Context, id string, input MemberUpdateInput, options ...Option) (*Colleague, error) {
+	return call[Colleague](ctx, r.c, Request{Method: "PATCH", Path: "/v1/members/" + url.PathEscape(id), Body: input}, options)
+}
+
 // MessagesAttachmentsResource has the operations messages.attachments.*.
 type MessagesAttachmentsResource struct {
 	c *caller
@@ -5036,8 +5061,9 @@ func (r *ProposalsResource) Execute(ctx context.Context, id string, options ...O
 	return call[Proposal](ctx, r.c, Request{Method: "POST", Path: "/v1/proposals/" + url.PathEscape(id) + "/execute"}, options)
 }
 
-// Get: Get a proposal, and wait for its decision. With waitSeconds it answers as soon as the status changes, or
-// when the time is up.
+// Get: Get a proposal, and wait for its decision. With waitSeconds it answers once the proposal has come to an
+// end, or when the time is up. An agent that waits is then told how it stands without steps and effects, unless
+// view is full.
 func (r *ProposalsResource) Get(ctx context.Context, id string, params ProposalGetParams, options ...Option) (*Proposal, error) {
 	return call[Proposal](ctx, r.c, Request{Method: "GET", Path: "/v1/proposals/" + url.PathEscape(id), Query: queryOf(params)}, options)
 }

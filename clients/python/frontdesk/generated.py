@@ -97,12 +97,14 @@ ErrorCode = Literal[
     "PROPERTY_VALUE_CONFLICT",  # 409: The property was changed at the same time. Read it again and decide again.
     "PROPERTY_VALUE_NOT_CONFIRMED",  # 409: Only a confirmed property value can be replaced.
     "PROPERTY_VALUE_TRANSITION_INVALID",  # 409: The property value cannot change to this status.
+    "PROPOSAL_BECAME_PENDING",  # 409: You may no longer do all of this alone, so a person must decide it now. The details have the link.
     "PROPOSAL_LIMIT_REACHED",  # 409: 200 proposals wait for a decision already. Wait until some are decided, or cancel some.
     "PROPOSAL_NEEDS_APPROVAL",  # 403: A person must approve this proposal in the console.
     "PROPOSAL_NOT_OPEN",  # 409: This proposal can no longer be decided or carried out.
     "PROPOSAL_STALE",  # 409: Something changed since the proposal was shown, so it was not carried out. Propose it anew.
     "PROPOSAL_STEP_REFUSED",  # 409: A step would be refused. The details say which, and with what.
     "PROPOSAL_TOO_LARGE",  # 422: The steps have more than 1000 effects. Propose them in several parts.
+    "PROPOSAL_TOO_SLOW",  # 409: The rehearsal took longer than others can wait for it. Propose the steps in smaller parts.
     "RANGE_NOT_SATISFIABLE",  # 416: The file has no such range of bytes.
     "RATE_LIMITED",  # 429: Too many requests. Wait for the time in Retry-After.
     "REFUND_EXCEEDS_PAYMENT",  # 422: The refund exceeds what is left of the payment.
@@ -291,6 +293,8 @@ EventType = Literal[
     "proposal.expired",
     "proposal.failed",
     "proposal.rejected",
+    "proposal.stale",
+    "proposal.updated",
     "session.confirmed",
     "session.created",
     "session.deleted",
@@ -320,6 +324,7 @@ EventType = Literal[
     "user.recovery_codes_created",
     "user.removed",
     "user.review_mail_changed",
+    "user.rights_changed",
     "user.role_changed",
     "user.sign_in_link_created",
     "webhook.created",
@@ -554,6 +559,9 @@ class Colleague(Model):
     name: str
     email: str
     role: Literal["owner", "admin", "member"]
+    may_spend: bool  # buy, renew, switch renewal on and save cards; owners and admins always
+    may_approve: bool  # decide what agents propose; owners and admins always
+    permissions: List[str]  # as a key has them; owners and admins have * always
 
 
 @dataclass(slots=True, kw_only=True)
@@ -820,6 +828,7 @@ class Effect(Model):
     recipients: List[str]
     triggers: List[EffectTrigger]  # the automations and webhooks that would hear of it
     rehearsed: bool  # false for what cannot be rehearsed
+    withheld: bool  # its maker is shown no more until a person has approved it
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1429,6 +1438,9 @@ class Proposal(Model):
     effects: List[Effect]  # what the steps would do, or did
     skipped: List[Skipped]  # of an undo: what stays as it is, and why
     totals: ProposalTotals
+    summary: str  # the first effect in a sentence
+    effects_total: int  # how many effects it has; effects[] may show fewer
+    withheld: bool  # some is shown to its maker only once a person has approved it
     difference: List[str]  # of a stale one: what is no longer as it was shown
     sha256: str  # of its canonical steps
     maker_kind: Literal["user", "agent", "api", "automation", "system"]
@@ -1451,6 +1463,7 @@ class ProposalStep(Model):
     save_as: str | None
     result: Any  # the answer's data; of a large undo events, done and kept
     result_omitted: bool
+    withheld: bool  # its maker is shown no more until a person has approved it
     error: StepError | None
     started_at: _dt.datetime | None
     completed_at: _dt.datetime | None
@@ -1586,7 +1599,7 @@ class Skipped(Model):
     resource_id: str | None
     field: str  # empty for the whole record
     why: str
-    instead: str  # what can be done in its place; may be empty
+    instead: str | Dict[str, Any]  # what can be done in its place: a sentence, which may be empty, or a call as operation and input
 
 
 @dataclass(slots=True, kw_only=True)
@@ -3048,6 +3061,13 @@ class MembersResource(Resource):
         """
         return self._client.pages(Colleague, "/v1/members", {"limit": limit, "offset": offset, "sortOrder": sort_order, "query": query}, False)
 
+    def update(self, id: str, *, may_spend: bool | Omit = OMIT, may_approve: bool | Omit = OMIT, permissions: Sequence[str] | Omit = OMIT) -> Colleague:
+        """Set what a member may do: spend, decide what agents propose, and the permissions. For owners and admins, and
+        for API keys with the permission * that one of them made. Owners and admins always may do everything, so
+        nothing can be set for them.
+        """
+        return self._client.call(Colleague, "PATCH", path_of("/v1/members/{}", id), body={"maySpend": may_spend, "mayApprove": may_approve, "permissions": wire(permissions)})
+
 
 class MessagesAttachmentsResource(Resource):
     """The operations ``messages.attachments.*``."""
@@ -3196,11 +3216,12 @@ class ProposalsResource(Resource):
         """Carry out a planned proposal, exactly as it was shown."""
         return self._client.call(Proposal, "POST", path_of("/v1/proposals/{}/execute", id))
 
-    def get(self, id: str, *, wait_seconds: int | None = None) -> Proposal:
-        """Get a proposal, and wait for its decision. With waitSeconds it answers as soon as the status changes, or
-        when the time is up.
+    def get(self, id: str, *, wait_seconds: int | None = None, view: Literal["auto", "short", "full"] | None = None) -> Proposal:
+        """Get a proposal, and wait for its decision. With waitSeconds it answers once the proposal has come to an end,
+        or when the time is up. An agent that waits is then told how it stands without steps and effects, unless
+        view is full.
         """
-        return self._client.call(Proposal, "GET", path_of("/v1/proposals/{}", id), query={"waitSeconds": wait_seconds})
+        return self._client.call(Proposal, "GET", path_of("/v1/proposals/{}", id), query={"waitSeconds": wait_seconds, "view": view})
 
     def wait(self, id: str, *, timeout: float | None = None) -> Proposal:
         """Waits until it is decided and carried out, or for at most ``timeout`` seconds."""

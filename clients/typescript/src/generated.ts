@@ -86,12 +86,14 @@ export type ErrorCode =
   | 'PROPERTY_VALUE_CONFLICT' // 409: The property was changed at the same time. Read it again and decide again.
   | 'PROPERTY_VALUE_NOT_CONFIRMED' // 409: Only a confirmed property value can be replaced.
   | 'PROPERTY_VALUE_TRANSITION_INVALID' // 409: The property value cannot change to this status.
+  | 'PROPOSAL_BECAME_PENDING' // 409: You may no longer do all of this alone, so a person must decide it now. The details have the link.
   | 'PROPOSAL_LIMIT_REACHED' // 409: 200 proposals wait for a decision already. Wait until some are decided, or cancel some.
   | 'PROPOSAL_NEEDS_APPROVAL' // 403: A person must approve this proposal in the console.
   | 'PROPOSAL_NOT_OPEN' // 409: This proposal can no longer be decided or carried out.
   | 'PROPOSAL_STALE' // 409: Something changed since the proposal was shown, so it was not carried out. Propose it anew.
   | 'PROPOSAL_STEP_REFUSED' // 409: A step would be refused. The details say which, and with what.
   | 'PROPOSAL_TOO_LARGE' // 422: The steps have more than 1000 effects. Propose them in several parts.
+  | 'PROPOSAL_TOO_SLOW' // 409: The rehearsal took longer than others can wait for it. Propose the steps in smaller parts.
   | 'RANGE_NOT_SATISFIABLE' // 416: The file has no such range of bytes.
   | 'RATE_LIMITED' // 429: Too many requests. Wait for the time in Retry-After.
   | 'REFUND_EXCEEDS_PAYMENT' // 422: The refund exceeds what is left of the payment.
@@ -279,6 +281,8 @@ export type EventType =
   | 'proposal.expired'
   | 'proposal.failed'
   | 'proposal.rejected'
+  | 'proposal.stale'
+  | 'proposal.updated'
   | 'session.confirmed'
   | 'session.created'
   | 'session.deleted'
@@ -308,6 +312,7 @@ export type EventType =
   | 'user.recovery_codes_created'
   | 'user.removed'
   | 'user.review_mail_changed'
+  | 'user.rights_changed'
   | 'user.role_changed'
   | 'user.sign_in_link_created'
   | 'webhook.created'
@@ -561,6 +566,12 @@ export interface Colleague {
   name: string
   email: string
   role: 'owner' | 'admin' | 'member'
+  /** Buy, renew, switch renewal on and save cards; owners and admins always. */
+  maySpend: boolean
+  /** Decide what agents propose; owners and admins always. */
+  mayApprove: boolean
+  /** As a key has them; owners and admins have * always. */
+  permissions: string[]
 }
 
 export interface Contact {
@@ -883,6 +894,8 @@ export interface Effect {
   triggers: EffectTrigger[]
   /** False for what cannot be rehearsed. */
   rehearsed: boolean
+  /** Its maker is shown no more until a person has approved it. */
+  withheld: boolean
 }
 
 export interface EffectTrigger {
@@ -1596,6 +1609,12 @@ export interface Proposal {
   /** Of an undo: what stays as it is, and why. */
   skipped: Skipped[]
   totals: ProposalTotals
+  /** The first effect in a sentence. */
+  summary: string
+  /** How many effects it has; effects[] may show fewer. */
+  effectsTotal: number
+  /** Some is shown to its maker only once a person has approved it. */
+  withheld: boolean
   /** Of a stale one: what is no longer as it was shown. */
   difference: string[]
   /** Of its canonical steps. */
@@ -1625,6 +1644,8 @@ export interface ProposalStep {
   /** The answer's data; of a large undo events, done and kept. */
   result: unknown
   resultOmitted: boolean
+  /** Its maker is shown no more until a person has approved it. */
+  withheld: boolean
   error: StepError | null
   startedAt: string | null
   completedAt: string | null
@@ -1781,8 +1802,8 @@ export interface Skipped {
   /** Empty for the whole record. */
   field: string
   why: string
-  /** What can be done in its place; may be empty. */
-  instead: string
+  /** What can be done in its place: a sentence, which may be empty, or a call as operation and input. */
+  instead: string | Record<string, unknown>
 }
 
 export interface SkippedRun {
@@ -3497,6 +3518,14 @@ export interface MemberListParams {
   query?: string
 }
 
+/** What members.update takes. */
+export interface MemberUpdateInput {
+  maySpend?: boolean
+  mayApprove?: boolean
+  /** Contacts:read, contacts:write and so on, or *. */
+  permissions?: string[]
+}
+
 /** What messages.attachments.create takes. */
 export interface MessageAttachmentCreateInput {
   fileId: string
@@ -3689,8 +3718,10 @@ export interface ProposalCreateInput {
 
 /** What proposals.get takes. */
 export interface ProposalGetParams {
-  /** How long to wait for a change of status. */
+  /** How long to wait for its end. */
   waitSeconds?: number
+  /** Short leaves out steps and effects. */
+  view?: 'auto' | 'short' | 'full'
 }
 
 /** What proposals.list takes. */
@@ -5120,6 +5151,11 @@ export class MembersResource extends Resource {
   list(params?: MemberListParams, options?: CallOptions): Pages<Colleague> {
     return this.client.list('/v1/members', params, false, options)
   }
+
+  /** Set what a member may do: spend, decide what agents propose, and the permissions. For owners and admins, and for API keys with the permission * that one of them made. Owners and admins always may do everything, so nothing can be set for them. */
+  update(id: string, input?: MemberUpdateInput, options?: CallOptions): Promise<Colleague> {
+    return this.client.call({ method: 'PATCH', path: path`/v1/members/${id}`, body: input ?? {} }, options)
+  }
 }
 
 /** The operations `messages.attachments.*`. */
@@ -5272,7 +5308,7 @@ export class ProposalsResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/proposals/${id}/execute` }, options)
   }
 
-  /** Get a proposal, and wait for its decision. With waitSeconds it answers as soon as the status changes, or when the time is up. */
+  /** Get a proposal, and wait for its decision. With waitSeconds it answers once the proposal has come to an end, or when the time is up. An agent that waits is then told how it stands without steps and effects, unless view is full. */
   get(id: string, params?: ProposalGetParams, options?: CallOptions): Promise<Proposal> {
     return this.client.call({ method: 'GET', path: path`/v1/proposals/${id}`, query: params }, options)
   }

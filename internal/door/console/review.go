@@ -54,6 +54,7 @@ func init() {
 		"executed":  "Done, exactly as it was shown.",
 		"rejected":  "Rejected. The agent is told your reason.",
 		"withdrawn": "Withdrawn. Nothing was done.",
+		"refreshed": "This is what it would do now.",
 		"stopped":   "All agents are paused. Nothing that they ask for is done.",
 		"going":     "Agents may act again.",
 		"mail":      "You will get a mail when something waits.",
@@ -276,6 +277,7 @@ type proposalData struct {
 	Results       []shownData
 	Problem       string
 	Open, Mine    bool
+	Anew          bool     // it is out of date and can be shown as it is now
 	Allow         []string // what "always allow" would include
 	Manager       bool
 }
@@ -324,6 +326,8 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 	d := proposalData{reviewRow: v.reviewRow(names, *p), Title: cutText(p.Title, 200), Problem: problem,
 		Open: p.Status == proposal.Pending, Manager: v.session.Manager(),
 		Mine: p.Status == proposal.Planned && p.MakerKind == "user" && p.MakerID != nil && *p.MakerID == v.session.User}
+	d.Anew = p.Status == proposal.Stale && p.Because != nil &&
+		!slices.ContainsFunc(p.Steps, func(s proposal.ProposalStep) bool { return s.CompletedAt != nil })
 	if p.Reason != nil {
 		d.Reason = cutText(*p.Reason, maxReason)
 	}
@@ -336,6 +340,9 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 	}
 	for i, s := range p.Steps {
 		label := fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation))
+		if s.CompletedAt != nil && p.Status == proposal.Stale {
+			label += " (done)"
+		}
 		d.Results = append(d.Results, shownData{label, pretty(string(s.Input))})
 	}
 	if d.Progress, err = p.Progress(); err != nil {
@@ -371,6 +378,8 @@ func (v *visit) decide(p *proposal.Proposal) error {
 			input["reason"] = reason
 		}
 		err, done = v.do("proposals.reject", input, nil), "rejected"
+	case "refresh":
+		err, done = v.do("proposals.refresh", fields{"id": p.ID}, nil), "refreshed"
 	case "cancel":
 		err, done = v.do("proposals.cancel", fields{"id": p.ID}, nil), "withdrawn"
 	default:

@@ -1,11 +1,13 @@
 package console_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
 )
 
 // An agent proposes; a person looks at it, approves, rejects, changes it or always
@@ -54,6 +56,17 @@ func TestReview(t *testing.T) {
 
 		path = propose()
 		b.post(path, "decision", "reject", "reason", "Not today.").at(path+"?done=rejected", "Not today.")
+
+		// One that is out of date can be shown as it is now.
+		path = propose()
+		if err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.Exec(ctx, tx, "UPDATE proposals SET status = 'stale' WHERE id = $1", path[len("/review/"):])
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		b.get(path).at(path, "out of date", "Show it as it is now")
+		b.post(path, "decision", "refresh").at(path+"?done=refreshed", "waits for you", "Approve")
 
 		path = propose()
 		b.get(path+"/change").at(path+"/change", "Approve with changes")

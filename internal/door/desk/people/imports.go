@@ -284,7 +284,7 @@ func undoImport(v *desk.Visit) error {
 		return v.Explain(err, "contacts", at)
 	}
 	if len(p.Steps) == 0 && len(p.Skipped) > 0 {
-		return v.Explain(fault.BadInput.Say("%s %s", p.Skipped[0].Why, p.Skipped[0].Instead), "contacts", at)
+		return v.Explain(fault.BadInput.Say("%s %s", p.Skipped[0].Why, p.Skipped[0].InsteadText()), "contacts", at)
 	}
 	if p.Status == proposal.Executing { // it is large, and goes on in the background
 		return v.Redirect("/review/" + string(p.ID))
