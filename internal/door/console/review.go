@@ -557,9 +557,13 @@ func askingOf(g *account.Agent) asking {
 		return fmt.Sprint(*n)
 	}
 	l := &g.Limits
+	spend := ""
+	if l.SpendCents != nil {
+		spend = desk.Plain(*l.SpendCents, spendCurrency)
+	}
 	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(),
 		Compact: g.ToolList == account.ToolsCompact, Limits: []limitField{
-			{"spendCents", "Cents spent", text(l.SpendCents)},
+			{"spendCents", "Money spent, in USD", spend},
 			{"messages", "Mails sent", text(l.Messages)},
 			{"newRecipients", "New addresses written to", text(l.NewRecipients)},
 			{"deletions", "Deletions", text(l.Deletions)},
@@ -576,10 +580,10 @@ func (v *visit) saveAsking() error {
 	for _, l := range askingOf(g).Limits {
 		limits[l.Name] = nil
 		if text := strings.TrimSpace(v.value(l.Name)); text != "" {
-			var n int64
-			if _, err := fmt.Sscan(text, &n); err != nil || n < 0 {
+			n, issue := readLimit(l.Name, text)
+			if issue != "" {
 				return v.showAgent(http.StatusBadRequest, g, &form{Values: blank("name", g.Name).Values,
-					Errors: map[string]string{}, Error: l.Label + ": Must be a whole number, or empty for no limit"})
+					Errors: map[string]string{}, Error: l.Label + ": " + issue})
 			}
 			limits[l.Name] = n
 		}

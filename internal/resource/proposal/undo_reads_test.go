@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,9 @@ func TestUndoWalksNoLog(t *testing.T) {
 				"WHERE organization_id = $1 AND "+mine+" AND (created_at, seq) < ($5, $6) "+
 				"ORDER BY created_at DESC, seq DESC LIMIT 200",
 				append(append([]any{row}, args...), 100, 100)...)
-			if len(steps) != 1 || !strings.Contains(steps[0].Detail, "USING INDEX "+c.index+" ") ||
+			// An import also looks for what its events started, by an index each.
+			walks := slices.ContainsFunc(steps, func(s step) bool { return strings.HasPrefix(s.Detail, "SCAN") })
+			if walks || len(steps) != 1 && c.of.ImportID == nil || !strings.Contains(steps[0].Detail, "USING INDEX "+c.index+" ") ||
 				!strings.Contains(steps[0].Detail, "created_at<?") {
 				t.Errorf("%+v: %+v", c, steps)
 			}
