@@ -52,7 +52,7 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 		return err
 	}
 	d := agentData{Agent: g, Business: names[g.BusinessID], Presets: presets, Form: f, URL: v.AgentURL,
-		Asking: askingOf(g), Since: v.desk().Now().Add(-24 * time.Hour).Std().In(v.desk().Zone()).Format(inputTime)}
+		Asking: v.askingOf(g), Since: v.desk().Now().Add(-24 * time.Hour).Std().In(v.desk().Zone()).Format(inputTime)}
 	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {

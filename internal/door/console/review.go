@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -537,77 +536,4 @@ func (v *visit) changeProposal(p *proposal.Proposal) error {
 		return v.showChange(status, p, f)
 	}
 	return v.done(reviewPath(&made), "changed")
-}
-
-// asking is the part of an agent's page that says how it asks, and its limits.
-type asking struct {
-	Propose bool
-	Guard   bool
-	Compact bool
-	Limits  []limitField
-}
-
-type limitField struct{ Name, Label, Value string }
-
-func askingOf(g *account.Agent) asking {
-	text := func(n *int64) string {
-		if n == nil {
-			return ""
-		}
-		return fmt.Sprint(*n)
-	}
-	l := &g.Limits
-	spend := ""
-	if l.SpendCents != nil {
-		spend = desk.Plain(*l.SpendCents, spendCurrency)
-	}
-	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(),
-		Compact: g.ToolList == account.ToolsCompact, Limits: []limitField{
-			{"spendCents", "Money spent, in USD", spend},
-			{"messages", "Mails sent", text(l.Messages)},
-			{"newRecipients", "New addresses written to", text(l.NewRecipients)},
-			{"deletions", "Deletions", text(l.Deletions)},
-			{"dnsChanges", "DNS changes", text(l.DNSChanges)},
-		}}
-}
-
-func (v *visit) saveAsking() error {
-	g, err := v.agent()
-	if err != nil {
-		return err
-	}
-	limits := fields{}
-	for _, l := range askingOf(g).Limits {
-		limits[l.Name] = nil
-		if text := strings.TrimSpace(v.value(l.Name)); text != "" {
-			n, issue := readLimit(l.Name, text)
-			if issue != "" {
-				return v.showAgent(http.StatusBadRequest, g, &form{Values: blank("name", g.Name).Values,
-					Errors: map[string]string{}, Error: l.Label + ": " + issue})
-			}
-			limits[l.Name] = n
-		}
-	}
-	mode := account.AskUnavailable
-	if v.value("askMode") == account.AskPropose {
-		mode = account.AskPropose
-	}
-	tools := account.ToolsAll
-	if v.value("toolList") == account.ToolsCompact {
-		tools = account.ToolsCompact
-	}
-	input := fields{"id": g.ID, "askMode": mode, "limits": limits, "toolList": tools}
-	// A box that stays as it was decides nothing: the guard then comes on with proposing.
-	if ticked := v.value("guard") == "on"; ticked != g.Guarded() {
-		input["guard"] = map[bool]string{true: "on", false: "off"}[ticked]
-	}
-	if err := v.do("agents.configure", input, nil); err != nil {
-		var f *fault.Fault
-		if errors.As(err, &f) && f.Status < 500 {
-			return v.showAgent(f.Status, g, &form{Values: blank("name", g.Name).Values, Errors: map[string]string{},
-				Error: f.Sentence()})
-		}
-		return err
-	}
-	return v.done(agentPath(g.ID), "saved")
 }

@@ -10,6 +10,8 @@ import (
 // Totals are what invoices add up to.
 type Totals struct {
 	Totals []CurrencyTotal `json:"totals" doc:"one for each currency that the invoices have"`
+
+	op.OwnWords
 }
 
 // CurrencyTotal is what the invoices of one currency add up to. Pages that show a
@@ -38,5 +40,5 @@ func addUpInvoices(ctx context.Context, c *op.Call, in totalsOf) (*Totals, error
 		sum("total_amount_cents")+"total_cents, "+
 		sum("CASE WHEN status <> 'draft' AND "+left+" > 0 THEN "+left+" ELSE 0 END")+"amount_due_cents, "+
 		sum("CASE WHEN "+left+" < 0 THEN -("+left+") ELSE 0 END")+"amount_to_refund_cents", "currency", in.Query, w)
-	return &Totals{rows}, err
+	return &Totals{Totals: rows}, err
 }
