@@ -15,25 +15,8 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
-	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/message/messagetest"
 )
-
-// arrive has a mail come in at an address of the organization, as the mail server
-// takes it, and returns the message.
-func arrive(t *testing.T, a *apptest.App, from, subject, rest string) id.ID {
-	t.Helper()
-	text := "From: " + from + "\r\nTo: info@shop.example\r\nSubject: " + subject + "\r\nMessage-ID: <" +
-		string(id.New()) + "@stranger.example>\r\nMIME-Version: 1.0\r\n" + rest
-	sender := from[strings.LastIndexByte(from, '<')+1:]
-	err := a.Messages.Receive(t.Context(), message.Arrived{Sender: strings.Trim(sender, "<>"),
-		Recipients: []message.Mailbox{{Organization: a.Org, Address: "info@shop.example"}},
-		Content:    strings.NewReader(text), Size: int64(len(text))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.Send(t, a.Key, "GET", "/v1/messages?direction=inbound&limit=1", "").OK(t, 200).ID("0.id")
-}
 
 // toolCaller is an agent that may do everything, and a client of it.
 type toolCaller struct {
@@ -233,7 +216,7 @@ func TestAttackStrangersColumnsAreDeclared(t *testing.T) {
 		{"operation": "tasks.create", "input": {"title": "{{ event.data.subject }}"}, "saveAs": "t"},
 		{"operation": "tasks.activity.create", "input": {"id": "{{ t.id }}", "body": "{{ event.data.text }}"}}]}`).
 		OK(t, 201)
-	arrive(t, a, word+" <eve@"+word+".example>", "About "+word, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"+
+	a.Arrive(t, word+" <eve@"+word+".example>", "About "+word, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"+
 		"--b\r\nContent-Type: text/html\r\n\r\n<p>"+word+"</p>\r\n--b\r\nContent-Type: text/plain; name="+word+
 		".txt\r\nContent-Disposition: attachment; filename="+word+".txt\r\n\r\n"+word+"\r\n--b--\r\n")
 	a.Send(t, a.Key, "POST", "/v1/webhooks/"+string(hook)+"/test", "{}").OK(t, 200)

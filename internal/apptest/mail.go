@@ -4,8 +4,12 @@ import (
 	"context"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/message"
 )
 
 // TakeMail has the service's mail server listen until the test ends, and
@@ -32,4 +36,20 @@ func (a *App) TakeMail(t testing.TB) string {
 		}
 	})
 	return l.Addr().String()
+}
+
+// Arrive has a mail come in at an address of the organization, as the mail server
+// takes it, and returns the message.
+func (a *App) Arrive(t testing.TB, from, subject, rest string) id.ID {
+	t.Helper()
+	text := "From: " + from + "\r\nTo: info@shop.example\r\nSubject: " + subject + "\r\nMessage-ID: <" +
+		string(id.New()) + "@stranger.example>\r\nMIME-Version: 1.0\r\n" + rest
+	sender := from[strings.LastIndexByte(from, '<')+1:]
+	err := a.Messages.Receive(t.Context(), message.Arrived{Sender: strings.Trim(sender, "<>"),
+		Recipients: []message.Mailbox{{Organization: a.Org, Address: "info@shop.example"}},
+		Content:    strings.NewReader(text), Size: int64(len(text))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Send(t, a.Key, "GET", "/v1/messages?direction=inbound&limit=1", "").OK(t, 200).ID("0.id")
 }

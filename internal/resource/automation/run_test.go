@@ -27,6 +27,8 @@ type troubleIn struct {
 	Text string `json:"text" max:"500000"`
 }
 
+func (*troubleOut) HoldsExternal() bool { return false }
+
 type troubleOut struct {
 	Text string `json:"text" max:"500000"`
 }

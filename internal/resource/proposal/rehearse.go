@@ -134,7 +134,6 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	}
 	series.Answered = func(i int, a op.Answer, t *db.Trace) error {
 		names.see(t)
-		out.external = out.external || a.Sight.External
 		for _, what := range t.Told {
 			if shown(what) {
 				told++
