@@ -132,9 +132,6 @@ func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []
 	if err != nil {
 		return err
 	}
-	if err := onlyOwners(c, m.Role); err != nil {
-		return err
-	}
 	for _, statement := range []string{
 		`
 			UPDATE memberships SET deleted_at = $3, updated_at = $3

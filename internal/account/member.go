@@ -82,9 +82,6 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 	if err != nil || m.Role == in.Role {
 		return m, err
 	}
-	if err := onlyOwners(c, m.Role, in.Role); err != nil {
-		return nil, err
-	}
 	m.Role = in.Role
 	_, err = db.Exec(ctx, c.Tx, `
 		UPDATE memberships

@@ -91,11 +91,11 @@ func TestReview(t *testing.T) {
 		b.post("/agents/"+string(agent)+"/asking", "askMode", "propose", "messages", "5").at("/agents/"+string(agent)+
 			"?done=saved", "It may propose what is set to ask")
 
-		// The guard comes on with proposing, and off only when somebody unticks it.
+		// The guard is on whether or not it may propose, and off only when an owner unticks it.
 		other := "/agents/" + string(a.NewAgent(t, a.Tenant, "none"))
-		for i, want := range []bool{true, true, false, false} {
+		for i, want := range []bool{true, true, false, false, true} {
 			form := []string{"askMode", "propose"}
-			if i == 1 {
+			if i < 2 || i == 4 {
 				form = append(form, "guard", "on")
 			}
 			p := b.post(other+"/asking", form...).at(other + "?done=saved")

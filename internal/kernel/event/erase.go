@@ -20,6 +20,7 @@ var (
 			db.To("actor_id", "", db.Keeps),
 			db.To("proposal_id", "proposals", db.Keeps),
 			db.To("approved_by", "users", db.Keeps),
+			db.To("agent_id", "agents", db.Keeps),
 		},
 		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
 		// What happened stays on record, without its data.
