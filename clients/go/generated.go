@@ -1402,7 +1402,7 @@ type Skipped struct {
 	ResourceID   *string         `json:"resourceId"`
 	Field        string          `json:"field"` // empty for the whole record
 	Why          string          `json:"why"`
-	Instead      json.RawMessage `json:"instead"` // what can be done in its place: a sentence, which may be empty, or a call as operation and input
+	Instead      json.RawMessage `json:"instead"` // what to do in its place: words, or a call
 }
 
 // SkippedRun is an answer, or part of one.

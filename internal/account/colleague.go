@@ -40,8 +40,8 @@ func (a *Accounts) colleagueOperations() []*op.Op {
 			Name:    "members.update",
 			Route:   "PATCH /v1/members/{id}",
 			Summary: "Set what a member may do: spend, decide what agents propose, and the permissions.",
-			Description: "For owners and admins, and for API keys with the permission * that one of them made. Owners " +
-				"and admins always may do everything, so nothing can be set for them.",
+			Description: "For owners and admins, and for API keys with the permission * that one of them made. " +
+				"Owners and admins always may do everything, so nothing can be set for them.",
 			Resource: op.Account,
 			Doors:    op.REST | op.Console | op.Admin,
 			Events:   []string{"user.rights_changed"},

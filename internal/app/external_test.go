@@ -122,7 +122,8 @@ func TestAttackEveryAnswerCarriesTheMark(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
 		f := build(t, a, a.Tenant)
 		c, compact := connectAgent(t, a, ""), connectAgent(t, a, `"toolList": "compact"`)
-		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(f["/v1/businesses"])+"/profile", `{"tagline": "x"}`).OK(t, 200)
+		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(f["/v1/businesses"])+"/profile", `{"tagline": "x"}`).OK(t,
+			200)
 		markAll(t, a, true)
 		tried := 0
 		for _, o := range a.Catalog.All() {
@@ -266,7 +267,8 @@ func TestAttackStrangersColumnsAreDeclared(t *testing.T) {
 	// What the strangers wrote themselves is declared; the rest was written by an
 	// automation, which hands the mark on.
 	for _, place := range []string{"messages.from_address", "messages.subject", "messages.html_body",
-		"messages.text_body", "messages.error_message", "message_attachments.file_name", "files.name", "threads.subject",
+		"messages.text_body", "messages.error_message", "message_attachments.file_name", "files.name",
+		"threads.subject",
 		"webhook_deliveries.response_body"} {
 		table, column, _ := strings.Cut(place, ".")
 		l := db.LifeOf(table)

@@ -108,7 +108,8 @@ func TestAttackGuard(t *testing.T) {
 				t.Errorf("%s: no word of when it ends, or of what a person can do: %s", what, v)
 			}
 		}
-		answer := fmt.Sprintf(`{"to": "eve@stranger.example", "subject": "Re: Please", "text": "No.", "inReplyToId": %q}`,
+		answer := fmt.Sprintf(
+			`{"to": "eve@stranger.example", "subject": "Re: Please", "text": "No.", "inReplyToId": %q}`,
 			mail)
 		if _, marked := c.call(t, "messages_get", fmt.Sprintf(`{"id": %q}`, mail)); !marked {
 			t.Error("a received mail has no mark")
@@ -258,7 +259,8 @@ func TestAttackLimits(t *testing.T) {
 		a.Operate(t, "agreements.accept", "business", a.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 		a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
-		order := strings.Replace(body(t, a.Catalog.Named("domains.register")), `"autoRenew":true`, `"autoRenew":false`, 1)
+		order := strings.Replace(body(t, a.Catalog.Named("domains.register")), `"autoRenew":true`,
+			`"autoRenew":false`, 1)
 		if !strings.Contains(order, `"autoRenew":false`) {
 			order = strings.Replace(order, "{", `{"autoRenew":false,`, 1)
 		}

@@ -127,7 +127,8 @@ func TestInjections(t *testing.T) {
 func consoleCall(t *testing.T, a *apptest.App, operation, input string) apptest.Result {
 	t.Helper()
 	c := &op.Caller{Kind: op.User, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
-		Plan: "enterprise", Role: "owner", Agreements: []string{op.EveryAgreement}, Permissions: op.Everything(), MaySpend: true,
+		Plan: "enterprise", Role: "owner", Agreements: []string{op.EveryAgreement}, Permissions: op.Everything(),
+		MaySpend:   true,
 		MayApprove: true}
 	answer, err := a.Runner.Do(t.Context(), a.Catalog.Named(operation), op.Request{Caller: c, Door: op.Console,
 		ID: string(id.New()), Body: func() ([]byte, error) { return []byte(input), nil }})

@@ -119,7 +119,8 @@ func TestAttackTemplateStory(t *testing.T) {
 	key := allKey(s, service)
 	data(t, "POST", service.URL+"/v1/contacts", key,
 		`{"firstName": "Grace", "emails": [{"email": "grace@example.com"}]}`)
-	data(t, "POST", service.URL+"/v1/email-templates", key, `{"name": "Hello", "subject": "Hello {{ contact.firstName }}",
+	data(t, "POST", service.URL+"/v1/email-templates", key,
+		`{"name": "Hello", "subject": "Hello {{ contact.firstName }}",
 		"body": "Hello {{ contact.firstName }},\n\nyour {{ plan | default: \"usual\" }} order."}`)
 	s.visit(service.URL + "/inbox/new")
 	s.fill("to", "grace@example.com")

@@ -1611,7 +1611,7 @@ class Skipped(Model):
     resource_id: str | None
     field: str  # empty for the whole record
     why: str
-    instead: str | Dict[str, Any]  # what can be done in its place: a sentence, which may be empty, or a call as operation and input
+    instead: str | Dict[str, Any]  # what to do in its place: words, or a call
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1819,7 +1819,7 @@ export interface Skipped {
   /** Empty for the whole record. */
   field: string
   why: string
-  /** What can be done in its place: a sentence, which may be empty, or a call as operation and input. */
+  /** What to do in its place: words, or a call. */
   instead: string | Record<string, unknown>
 }
 

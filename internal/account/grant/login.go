@@ -124,7 +124,8 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 			Plan: v.Plan, Permissions: agent.Allowed(), Asks: agent.Asks(),
 			Agreements: account.Agreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
-		Disabled: v.OrgStatus != account.Active || v.Role == nil, Agreed: v.Agreed, Session: v.Session, Paused: v.Paused,
+		Disabled: v.OrgStatus != account.Active || v.Role == nil, Agreed: v.Agreed, Session: v.Session,
+		Paused:   v.Paused,
 		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
 		Compact: v.ToolList == account.ToolsCompact,
 	}

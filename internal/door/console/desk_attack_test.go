@@ -78,7 +78,8 @@ func TestAttackCredit(t *testing.T) {
 		// A part, then all the rest: the customer gets back what was paid.
 		page, api = issue()
 		b.post(page+"/credit", "amountCents", "98.52").at(page, "Credited -$98.52", "Left to pay $200.00")
-		b.post(page+"/credit", "amountCents", "300").at(page, "Credited -$398.52", "To pay back $100.00", "to pay back").
+		b.post(page+"/credit", "amountCents", "300").at(page, "Credited -$398.52", "To pay back $100.00",
+			"to pay back").
 			hasNot("Left to pay")
 		b.get("/invoices").at("/invoices", "$100.00 back", "$100.00 to pay back")
 		a.Send(t, a.Key, "GET", api, "").OK(t, 200).Same("amountToRefundCents", 10000)
@@ -136,7 +137,8 @@ func TestAttackTemplate(t *testing.T) {
 		b := member(t, a)
 		a.Send(t, a.Key, "POST", "/v1/contacts",
 			`{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).OK(t, 201)
-		made := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "Hello", "subject": "News for {{ contact.name }}",
+		made := a.Send(t, a.Key, "POST", "/v1/email-templates",
+			`{"name": "Hello", "subject": "News for {{ contact.name }}",
 			"body": "Hello {{ contact.firstName }},\n\nyour **{{ plan | default: \"usual\" }}** order."}`).OK(t, 201)
 		ref := made.Text("id")
 		newest := func() apptest.Value {
@@ -148,7 +150,8 @@ func TestAttackTemplate(t *testing.T) {
 		p.find(`name="template" value="(` + ref + `)"`)
 		const raw = "Hello [contact.firstName],\n\nyour usual order."
 		send := func(more ...string) page {
-			return b.post("/inbox/new", append([]string{"template", ref, "subject", "News for [contact.name]"}, more...)...)
+			return b.post("/inbox/new", append([]string{"template", ref, "subject", "News for [contact.name]"},
+				more...)...)
 		}
 		send("do", "send", "to", "ada@example.org", "text", raw).at("/inbox/", "Sent.")
 		m := newest()
@@ -168,7 +171,8 @@ func TestAttackTemplate(t *testing.T) {
 		if n := a.Send(t, a.Key, "GET", "/v1/messages", "").OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d messages", n)
 		}
-		draft := send("do", "save", "to", "who@example.org", "text", raw, "subject", "News").at("/inbox/", "Draft saved.")
+		draft := send("do", "save", "to", "who@example.org", "text", raw, "subject", "News").at("/inbox/",
+			"Draft saved.")
 		thread, saved := draft.where(), draft.find(`name="draft" value="([^"]+)"`)
 		b.post(thread+"/reply", "do", "send", "draft", saved, "to", "who@example.org", "subject", "News", "text", raw).
 			refused(400, "in place of [contact.firstName]")
@@ -254,16 +258,19 @@ func TestAttackMerge(t *testing.T) {
 		make := func(body string) string {
 			return a.Send(t, a.Key, "POST", "/v1/contacts", body).OK(t, 201).Text("id")
 		}
-		poor := make(`{"firstName": "A.", "lastName": "L.", "jobTitle": "Countess", "emails": [{"email": "al@example.org"}]}`)
+		poor := make(
+			`{"firstName": "A.", "lastName": "L.", "jobTitle": "Countess", "emails": [{"email": "al@example.org"}]}`)
 		rich := make(`{"firstName": "Ada", "lastName": "Lovelace", "jobTitle": "Analyst"}`)
 		at := "/contacts/" + poor
 		b.post(at+"/merge", "contactId", "Ada Lovelace").at(at + "/merge")
-		p := b.get(at+"/merge?contactId="+rich).at(at+"/merge", "Ada Lovelace becomes part of A. L.", "Countess", "Analyst")
+		p := b.get(at+"/merge?contactId="+rich).at(at+"/merge", "Ada Lovelace becomes part of A. L.", "Countess",
+			"Analyst")
 		p.find(`(name="keep-firstName" value="theirs" checked)`)
 		p.find(`(name="keep-jobTitle" value="mine" checked)`)
 		done := b.post(at+"/merge", "contactId", rich, "seen", rich, "keep-firstName", "theirs", "keep-lastName",
 			"theirs", "keep-jobTitle", "mine").at(at, "Ada Lovelace", "Countess", "Undo", "Undo the merge")
-		b.get("/activity").at("/activity", "merged the contact Ada Lovelace with Ada Lovelace").hasNot("Unnamed contact")
+		b.get("/activity").at("/activity",
+			"merged the contact Ada Lovelace with Ada Lovelace").hasNot("Unnamed contact")
 		b.post("/undo", "event", done.find(`name="event" value="([^"]+)"`), "back", at).at(at, "Undone.", "A. L.").
 			hasNot("Undo the merge")
 		b.get("/contacts/"+rich).at("/contacts/"+rich, "Ada Lovelace", "Analyst")

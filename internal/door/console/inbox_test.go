@@ -210,7 +210,8 @@ func TestAttackDraft(t *testing.T) {
 				Text("id")
 			p = b.get(thread).at(thread, "Draft by", "Read it, then send it as yours.", "Dear Ada, thanks.",
 				"Leave out Invoice "+number)
-			for _, shown := range []string{`<details class="towards" open`, `name="from" value="&#34;Test via 127.0.0.1&#34; `,
+			for _, shown := range []string{`<details class="towards" open`,
+				`name="from" value="&#34;Test via 127.0.0.1&#34; `,
 				`name="bcc" value="thief@evil.example"`, `name="replyTo" value="answers@evil.example"`} {
 				p.find("(" + shown + ")")
 			}

@@ -97,7 +97,8 @@ func TestAttackMemberBuys(t *testing.T) {
 			"email": "ada@example.com", "phone": "+14155550100", "address1": "1 Main St", "city": "Paris",
 			"stateProvince": "IDF", "postalCode": "75001", "country": "FR"}`).OK(t, 201).Text("id")
 		buy := func(who *browser, name string) page {
-			return who.post("/domains/buy", "domain", name, "amount", "$100.00", "contactId", contact, "autoRenew", "yes",
+			return who.post("/domains/buy", "domain", name, "amount", "$100.00", "contactId", contact, "autoRenew",
+				"yes",
 				"key", string(id.New()))
 		}
 		buy(eve, "eves-own-shop.com").refused(403, "Buying a domain was not allowed")
@@ -204,7 +205,8 @@ func TestAttackRightsRaised(t *testing.T) {
 				list.Same(row+".mayApprove", true)
 			}
 		}
-		a.Send(t, a.Key, http.MethodPatch, "/v1/members/"+string(a.OwnerID), `{"maySpend": false}`).Issues(t, "maySpend")
+		a.Send(t, a.Key, http.MethodPatch, "/v1/members/"+string(a.OwnerID), `{"maySpend": false}`).Issues(t,
+			"maySpend")
 
 		// The key of an admin who became a member manages nobody, and does no more than they may.
 		b.post(hers, "role", "admin").at(hers)

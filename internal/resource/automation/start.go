@@ -38,7 +38,8 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	now := s.clock.Now()
 	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID},
 		AutomationID: v.ID, Status: queued,
-		Trigger: why.trigger, Input: why.input, Steps: []StepRun{}, Chain: append(slices.Clone(why.chain), v.ID), AgentID: why.agent}
+		Trigger: why.trigger, Input: why.input, Steps: []StepRun{}, Chain: append(slices.Clone(why.chain), v.ID),
+		AgentID: why.agent}
 	if len(e.Input) == 0 {
 		e.Input = jsontext.Value("{}")
 	}

@@ -120,7 +120,8 @@ func TestReply(t *testing.T) {
 		first, m, sender := d.sent(`"to": "ada@example.com", "subject": "Your drawings", "text": "Here they are."`)
 		answers := m.Header.Get("Reply-To")
 		if want := "<reply+" + strings.Trim(m.Header.Get("Message-ID"), "<>") + ">"; answers != want ||
-			!strings.HasPrefix(sender, "bounce+") || m.Header.Get("From") != `"Test via 127.0.0.1" <no-reply@frontdesk.example>` {
+			!strings.HasPrefix(sender, "bounce+") ||
+			m.Header.Get("From") != `"Test via 127.0.0.1" <no-reply@frontdesk.example>` {
 			t.Fatalf("Reply-To %q, sender %q", answers, sender)
 		}
 		d.posted("ada@example.com", strings.Trim(answers, "<>"),

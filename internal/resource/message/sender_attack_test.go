@@ -16,7 +16,8 @@ func TestAttackServiceName(t *testing.T) {
 		send := func(method, path, body string) apptest.Result { return a.Send(t, a.Key, method, path, body) }
 		const via = " via 127.0.0.1"
 		message := func(from string) string {
-			return fmt.Sprintf(`{"to": "ada@example.com", "from": %q, "subject": "S", "text": "x", "draft": true}`, from)
+			return fmt.Sprintf(`{"to": "ada@example.com", "from": %q, "subject": "S", "text": "x", "draft": true}`,
+				from)
 		}
 		for _, from := range []string{`"Frontdesk Security" <` + own + `>`, own, strings.ToUpper(own),
 			`"Support" <` + strings.ToUpper(own[:1]) + own[1:] + `>`} {

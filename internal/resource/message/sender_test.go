@@ -136,7 +136,8 @@ func TestLetterhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if from, err := mail.ParseAddress(m.Header.Get("From")); err != nil || !strings.HasPrefix(from.Name, `Żółw "Zoo"`) {
+		if from, err := mail.ParseAddress(m.Header.Get("From")); err != nil || !strings.HasPrefix(from.Name,
+			`Żółw "Zoo"`) {
 			t.Errorf("from %q, %v", m.Header.Get("From"), err)
 		}
 	})
@@ -149,7 +150,8 @@ func TestSenderOfDraft(t *testing.T) {
 		v := draft(t, call, `"to": "ada@example.com", "subject": "x", "from": "Grace <no-reply@frontdesk.example>"`)
 		v.Same("fromName", via) // the only name that this address has
 		v.Same("from", "no-reply@frontdesk.example")
-		for _, from := range []string{"no-reply@frontdesk.example", "=?utf-8?q?Caf=C3=A9?= <no-reply@frontdesk.example>"} {
+		for _, from := range []string{"no-reply@frontdesk.example",
+			"=?utf-8?q?Caf=C3=A9?= <no-reply@frontdesk.example>"} {
 			call(t, "messages.update", with(v, `"from": "`+from+`"`)).OK(t, 200).Same("fromName", via)
 		}
 		call(t, "messages.update", with(v, `"from": "Grace <grace@elsewhere.example>"`)).Issues(t, "from")

@@ -224,7 +224,8 @@ func (s *Service) watch(v *Proposal, i int) op.Watch {
 		for row := range t.Versions {
 			p.Versions[string(row)] = ownChange
 		}
-		_, err = db.Exec(ctx, tx, "UPDATE proposals SET made = $3, versions = $4 WHERE organization_id = $1 AND id = $2",
+		_, err = db.Exec(ctx, tx,
+			"UPDATE proposals SET made = $3, versions = $4 WHERE organization_id = $1 AND id = $2",
 			v.OrganizationID, v.ID, p.Made, p.Versions)
 		return err
 	}
@@ -238,7 +239,8 @@ const ownChange = 0
 func (s *Service) stepChanged(ctx context.Context, tx *db.Tx, v *Proposal, i int, t *db.Trace, mails bool) (
 	[]string, error) {
 	was, now := &outcome{}, &outcome{versions: map[string]int64{}}
-	d := &describer{Service: s, tx: tx, org: v.OrganizationID, names: namesOf(v.Made), heard: map[string][]EffectTrigger{}}
+	d := &describer{Service: s, tx: tx, org: v.OrganizationID, names: namesOf(v.Made),
+		heard: map[string][]EffectTrigger{}}
 	for n := range v.Effects {
 		e := v.Effects[n]
 		switch {

@@ -35,7 +35,8 @@ func ended(t testing.TB, a *apptest.App, proposal string) apptest.Value {
 // A value that only the outside can give cannot be approved, so no step may take one.
 func TestAttackAnswerFromOutside(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "https://example.com/h", "events": ["task.created"]}`).
+		hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+			`{"url": "https://example.com/h", "events": ["task.created"]}`).
 			OK(t, 201).Text("id")
 		bob := a.Send(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Harmless"}`).OK(t, 201).Text("id")
 		r := plan(t, a, fmt.Sprintf(`{"operation": "webhooks.test", "input": {"id": %q}, "saveAs": "t"}`, hook),
@@ -111,7 +112,8 @@ func TestAttackBetweenSteps(t *testing.T) {
 // What an effect carries without showing it must not have changed either.
 func TestAttackCarriedAlong(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		robot := a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "Harmless", "trigger": {"kind": "manual"}, "steps":
+		robot := a.Send(t, a.Key, "POST", "/v1/automations",
+			`{"name": "Harmless", "trigger": {"kind": "manual"}, "steps":
 			[{"operation": "tasks.create", "input": {"title": "Harmless"}}]}`).OK(t, 201).Text("id")
 		p := plan(t, a, fmt.Sprintf(`{"operation": "automations.run", "input": {"id": %q}}`, robot)).OK(t, 201)
 		a.Send(t, a.Key, "PATCH", "/v1/automations/"+robot, `{"steps": [{"operation": "messages.create", "input":
@@ -119,7 +121,8 @@ func TestAttackCarriedAlong(t *testing.T) {
 		a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
 
 		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "C"}`).OK(t, 201).Text("id")
-		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "currency": "eur", "lineItems":
+		invoice := a.Send(t, a.Key, "POST", "/v1/invoices",
+			fmt.Sprintf(`{"customerId": %q, "currency": "eur", "lineItems":
 			[{"description": "x", "quantity": "1", "unitAmountCents": 10000}]}`, customer)).OK(t, 201).Text("id")
 		a.Send(t, a.Key, "POST", "/v1/invoices/"+invoice+"/issue", "").OK(t, 200)
 		p = plan(t, a, fmt.Sprintf(`{"operation": "messages.create", "input": {"to": "c@example.com", "subject": "x",
@@ -143,7 +146,8 @@ func TestAttackEvaluatingSteps(t *testing.T) {
 				[{"operation": "tasks.create", "input": {"title": "T"}}]}}`,
 			fmt.Sprintf(`{"operation": "email_templates.preview", "input": {"id": %q}}`, template),
 		} {
-			if s := plan(t, a, step).Refused(t, 400, "VALIDATION_ERROR").String(); strings.Contains(s, "for automations") {
+			if s := plan(t, a, step).Refused(t, 400, "VALIDATION_ERROR").String(); strings.Contains(s,
+				"for automations") {
 				t.Errorf("%s", s)
 			}
 		}

@@ -86,7 +86,8 @@ func TestAttackNeighbourWaits(t *testing.T) {
 			steps := make([]string, 50)
 			for i := range steps {
 				steps[i] = step("automations.create", rows(1, fmt.Sprintf(`{"name": "#", "status": "paused", "trigger":
-					{"kind": "event", "event": "contact.created"}, "condition": "event.data.notes.matches('%s') && '#' != ''",
+					{"kind": "event", "event": "contact.created"},
+						"condition": "event.data.notes.matches('%s') && '#' != ''",
 					"steps": [{"operation": "tasks.create", "input": {"title": "T"}}]}`, regex)))
 			}
 			a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
@@ -101,7 +102,8 @@ func TestAttackNeighbourWaits(t *testing.T) {
 		{"its undo", func() { carryOutUndo(t, a, fmt.Sprintf(`{"importId": %q}`, undone)) }},
 		{"automations that hear of a batch of 100", func() {
 			v := a.Send(t, a.Key, "POST", "/v1/automations", fmt.Sprintf(`{"name": "R", "trigger": {"kind": "event",
-				"event": "contact.created"}, "condition": "event.data.notes.matches('%s') && event.data.firstName == 'Ada'",
+				"event": "contact.created"},
+					"condition": "event.data.notes.matches('%s') && event.data.firstName == 'Ada'",
 				"steps": [{"operation": "tasks.create", "input": {"title": "T"}}]}`, regex)).OK(t, 201).Text("id")
 			a.Send(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+rows(100, contact)+`]}`)
 			time.Sleep(time.Second)

@@ -38,7 +38,8 @@ func TestAttackAskToRead(t *testing.T) {
 			call("proposals_list", `{}`).String(), call("events_list", `{"resourceType": "proposal"}`).String()}
 		// A refusal tells nothing either.
 		bad := call("proposals_create", `{"title": "x", "steps": [{"operation": "contacts.list", "input": {},
-			"saveAs": "x"}, {"operation": "tasks.create", "input": {"title": "T", "contactId": "{{ x.0.lastName }}"}}]}`)
+			"saveAs": "x"}, {"operation": "tasks.create", "input": {"title": "T",
+				"contactId": "{{ x.0.lastName }}"}}]}`)
 		if !bad.Has("isError") {
 			t.Errorf("%s", bad)
 		}
@@ -79,7 +80,8 @@ func TestAttackRaisedCell(t *testing.T) {
 		agent, call := asking(t, a, "all")
 		propose := func() string {
 			t.Helper()
-			v := call("proposals_create", `{"title": "x", "steps": [{"operation": "tasks.create", "input": {"title": "T"}}]}`).
+			v := call("proposals_create",
+				`{"title": "x", "steps": [{"operation": "tasks.create", "input": {"title": "T"}}]}`).
 				At("structuredContent.data")
 			v.Same("status", "planned")
 			return v.Text("id")

@@ -53,7 +53,8 @@ func callable(o *op.Op) bool {
 }
 
 func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*Proposal, error) {
-	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, "proposals", callable).Fault(fault.Invalid); err != nil {
+	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, "proposals",
+		callable).Fault(fault.Invalid); err != nil {
 		return nil, err
 	}
 	if err := s.checkSources(in.Steps).Fault(fault.Invalid); err != nil {
@@ -109,8 +110,9 @@ func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
 		if len(outside) > 0 {
 			automation.EachPlaceholder(steps[i].Input, func(path []any, root string) {
 				if name := outside[root]; name != "" {
-					tree = tree.At(append([]any{"steps", i, "input"}, path...), strconv.Quote(root)+" is the answer of "+
-						name+", which asks outside: its value when the plan is carried out cannot be shown before")
+					tree = tree.At(append([]any{"steps", i, "input"}, path...),
+						strconv.Quote(root)+" is the answer of "+
+							name+", which asks outside: its value when the plan is carried out cannot be shown before")
 				}
 			})
 		}

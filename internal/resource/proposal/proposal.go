@@ -119,7 +119,8 @@ type Skipped struct {
 	Field        string `json:"field" doc:"empty for the whole record"`
 	Why          string `json:"why" max:"1000"`
 	// Instead is a sentence, or the call that can be made.
-	Instead jsontext.Value `json:"instead" kinds:"string,object" doc:"what can be done in its place: a sentence, which may be empty, or a call as operation and input"`
+	// A sentence, which may be empty, or a call.
+	Instead jsontext.Value `json:"instead" kinds:"string,object" doc:"what to do in its place: words, or a call"`
 }
 
 // InsteadText is Instead for people.

@@ -239,7 +239,8 @@ func (w *world) plan() bool {
 		switch contacts, tasks := w.rows["contact"], w.rows["task"]; {
 		case saved == "" && len(contacts) > 0 && w.r.IntN(3) == 0:
 			saved = fmt.Sprintf("s%d", n)
-			add("contacts.get", fmt.Sprintf(`{"id": %q}`, contacts[w.r.IntN(len(contacts))]), fmt.Sprintf(`, "saveAs": %q`, saved))
+			add("contacts.get", fmt.Sprintf(`{"id": %q}`, contacts[w.r.IntN(len(contacts))]),
+				fmt.Sprintf(`, "saveAs": %q`, saved))
 		case saved != "" && len(tasks) > 0 && w.r.IntN(2) == 0:
 			add("tasks.update", fmt.Sprintf(`{"id": %q, "title": "Call {{ %s.lastName | default: \"x\" }}"}`,
 				tasks[w.r.IntN(len(tasks))], saved), "")
@@ -320,7 +321,8 @@ func (w *world) compare(shown, end apptest.Value) {
 			w.Errorf("%s: shown, and not done: %s", status, e)
 			return
 		}
-		w.same(e, log[next], names, w.a.Catalog.Named(shown.Text(fmt.Sprintf("steps.%d.operation", step))).AsksOutside())
+		w.same(e, log[next], names, w.a.Catalog.Named(shown.Text(fmt.Sprintf("steps.%d.operation",
+			step))).AsksOutside())
 		next++
 	}
 	for _, l := range log[next:] {

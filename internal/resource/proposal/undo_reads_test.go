@@ -40,7 +40,8 @@ func TestUndoWalksNoLog(t *testing.T) {
 				append(append([]any{row}, args...), 100, 100)...)
 			// An import also looks for what its events started, by an index each.
 			walks := slices.ContainsFunc(steps, func(s step) bool { return strings.HasPrefix(s.Detail, "SCAN") })
-			if walks || len(steps) != 1 && c.of.ImportID == nil || !strings.Contains(steps[0].Detail, "USING INDEX "+c.index+" ") ||
+			if walks || len(steps) != 1 && c.of.ImportID == nil || !strings.Contains(steps[0].Detail,
+				"USING INDEX "+c.index+" ") ||
 				!strings.Contains(steps[0].Detail, "created_at<?") {
 				t.Errorf("%+v: %+v", c, steps)
 			}

@@ -78,9 +78,10 @@ var contacts = &desk.Noun[contact.Contact]{
 			}, When: func(v *desk.Visit, c *contact.Contact) bool {
 				return len(c.Emails) > 0 && v.Has("/inbox/new")
 			}},
-		{Key: "task", Word: "New task", Icon: "task", Op: "tasks.create", To: func(_ *desk.Visit, c *contact.Contact) string {
-			return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
-		}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
+		{Key: "task", Word: "New task", Icon: "task", Op: "tasks.create",
+			To: func(_ *desk.Visit, c *contact.Contact) string {
+				return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
+			}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
 		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Menu: true,
 			To:   func(_ *desk.Visit, c *contact.Contact) string { return "/contacts/" + string(c.ID) + "/merge" },
 			When: func(v *desk.Visit, _ *contact.Contact) bool { return v.May("contacts.merge") }},

@@ -102,8 +102,9 @@ func buyPage(v *desk.Visit) error { return showBuy(v, http.StatusOK, v.R.URL.Que
 
 func showBuy(v *desk.Visit, status int, typed url.Values, whole string, wrong map[string]string) error {
 	if !mayBuy(v) {
-		return fault.Forbidden.Say("Buying a domain was not allowed to you. An owner or admin allows spending on your " +
-			"page under Members.")
+		return fault.Forbidden.Say(
+			"Buying a domain was not allowed to you. An owner or admin allows spending on your " +
+				"page under Members.")
 	}
 	name := typed.Get("domain")
 	var q domain.Quote
