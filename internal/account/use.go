@@ -116,9 +116,15 @@ func Reserve(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time, more 
 // GuardTime is how long strangers' words count after they were read.
 const GuardTime = 30 * time.Minute
 
-// SetReading keeps what an agent has read of strangers.
-func SetReading(ctx context.Context, tx *db.Tx, org, agent id.ID, r op.Reading) error {
-	_, err := db.Exec(ctx, tx, `
+// SetReading keeps what an agent has read of strangers. merge is told what another of its
+// calls may have noted meanwhile.
+func SetReading(ctx context.Context, tx *db.Tx, org, agent id.ID, merge func(op.Reading) op.Reading) error {
+	g, err := agents.Lock(ctx, tx, org, agent)
+	if err != nil {
+		return err
+	}
+	r := merge(g.Reading())
+	_, err = db.Exec(ctx, tx, `
 		UPDATE agents SET outside_read_at = $3, guard_thread_id = $4, guard_contact_id = $5, guard_others = $6
 		WHERE organization_id = $1 AND id = $2`, org, agent, r.At, op.Named(r.Thread), op.Named(r.Contact), r.Others)
 	return err

@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/proposal"
 
@@ -346,8 +347,7 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 		d.Effects = append(d.Effects, showEffect(p, i))
 	}
 	if p.Totals.AmountCents > 0 && p.Totals.Currency != nil {
-		d.Money = fmt.Sprintf("%d.%02d %s", p.Totals.AmountCents/100, p.Totals.AmountCents%100,
-			strings.ToUpper(*p.Totals.Currency))
+		d.Money = locale.Amount(p.Totals.AmountCents, *p.Totals.Currency)
 	}
 	for i, s := range p.Steps {
 		label := fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation))

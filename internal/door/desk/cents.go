@@ -24,7 +24,7 @@ func Cents(text, currency string) (any, string) {
 		return nil, likeAmount(currency)
 	case mark != "" && len(fraction) == 3 && digits != 3 && groupHead(whole):
 		if digits == 0 { // there are no decimals, so it can only be a group
-			grouped, fits, fraction = whole+fraction, true, ""
+			grouped, fraction = whole+fraction, ""
 			break
 		}
 		return nil, bothReadings(whole, fraction, digits)

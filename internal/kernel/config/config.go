@@ -19,7 +19,7 @@ import (
 
 // Settings is everything an operator can set. The tags define the command line.
 type Settings struct {
-	Data          string `help:"Folder for data. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
+	Data          string `help:"Data folder. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
 	DatabaseURL   string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
 	Domain        string `help:"Name of the server, for https with a certificate by itself." placeholder:"NAME"`
 	Listen        string `help:"Address of the API and the console, without --domain." default:"127.0.0.1:8080"`

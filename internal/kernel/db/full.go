@@ -23,7 +23,7 @@ var _ = Declare(probe, Life{})
 // again.
 func (d *DB) tryWrite(ctx context.Context) error {
 	pad := make([]byte, probeBytes/2)
-	rand.Read(pad) //nolint:errcheck // it never fails
+	rand.Read(pad)
 	err := d.Write(ctx, func(ctx context.Context, tx *Tx) error {
 		_, err := Exec(ctx, tx, "UPDATE "+probe+" SET pad = $1", hex.EncodeToString(pad))
 		return err

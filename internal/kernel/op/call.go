@@ -159,7 +159,7 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 		about := c.Cause()
 		about.Organization, about.Type, about.ResourceID = e.org, e.kind, e.id
 		about.Data, about.Previous = text, was
-		about.External = about.External || c.op.Public || IsExternal(e.data)
+		about.External = about.External || IsExternal(e.data)
 		if err := c.runner.Events.Append(ctx, c.Tx, about); err != nil {
 			return err
 		}

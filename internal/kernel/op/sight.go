@@ -234,8 +234,11 @@ func (c *Call) sight(out any) Sight {
 
 // author is who words what the call writes.
 func (c *Call) author() db.Author {
-	if c.op.Public || c.Caller.External {
+	switch {
+	case c.Caller.External:
 		return db.Stranger
+	case c.op.Public: // what it puts into a column that strangers can fill is theirs
+		return db.Service
 	}
 	return db.House
 }

@@ -159,9 +159,10 @@ func removeEmail(ctx context.Context, c *op.Call, in emailRef) (op.Nothing, erro
 	return op.Nothing{}, c.Emit("contact.email.deleted", v.ID, v)
 }
 
-// OwnEmails are the addresses of a contact that the house itself wrote down.
-func OwnEmails(ctx context.Context, tx *db.Tx, org, person id.ID) ([]string, error) {
+// EmailsOf are the addresses of a contact, or only those that the house itself wrote down.
+func EmailsOf(ctx context.Context, tx *db.Tx, org, person id.ID, own bool) ([]string, error) {
 	return db.All[string](ctx, tx, `
 		SELECT email FROM contact_emails
-		WHERE organization_id = $1 AND contact_id = $2 AND NOT external AND deleted_at IS NULL`, org, person)
+		WHERE organization_id = $1 AND contact_id = $2 AND NOT (external AND $3) AND deleted_at IS NULL`,
+		org, person, own)
 }

@@ -70,19 +70,28 @@ func OfContact(ctx context.Context, tx *db.Tx, org, person id.ID) ([]id.ID, erro
 		WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL LIMIT 100`, org, person)
 }
 
-// OwnAddresses are the addresses that the house itself wrote down of a customer: not
-// those that a stranger brought, or an agent that had just read a stranger's words.
-func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) (out []string, err error) {
+// Addresses are those of a customer and of the contact it stands for.
+func Addresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
+	return addresses(ctx, tx, org, row, false)
+}
+
+// OwnAddresses are those that the house itself wrote down: not what a stranger brought,
+// or an agent that had just read a stranger's words.
+func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
+	return addresses(ctx, tx, org, row, true)
+}
+
+func addresses(ctx context.Context, tx *db.Tx, org, row id.ID, own bool) (out []string, err error) {
 	v, err := customers.Get(ctx, tx, org, row)
 	if err != nil {
 		return nil, err
 	}
 	if v.ContactID != nil {
-		if out, err = contact.OwnEmails(ctx, tx, org, *v.ContactID); err != nil {
+		if out, err = contact.EmailsOf(ctx, tx, org, *v.ContactID, own); err != nil {
 			return nil, err
 		}
 	}
-	if v.Email != nil && !v.External {
+	if v.Email != nil && (!own || !v.External) {
 		out = append(out, *v.Email)
 	}
 	return out, nil

@@ -46,8 +46,11 @@ type EmailSetup struct {
 	Enabled  bool          `json:"enabled"`
 	Mode     *EmailMode    `json:"mode" enum:"full,sending" doc:"null without email"`
 	Records  []EmailRecord `json:"records" doc:"none without email"`
+}
 
-	op.OwnWords
+// HoldsExternal reports whether it shows what somebody else put into the DNS.
+func (s EmailSetup) HoldsExternal() bool {
+	return slices.ContainsFunc(s.Records, func(r EmailRecord) bool { return r.State == SeenWrong && len(r.Seen) > 0 })
 }
 
 // checkTime bounds the lookups of one request together. They are as many as a

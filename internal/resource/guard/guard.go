@@ -10,6 +10,7 @@ import (
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
 
@@ -33,6 +34,14 @@ func Check(ctx context.Context, c *op.Call, told []any) error {
 				continue
 			}
 			if why = wayOut(t); why != "" {
+				break
+			}
+			other, err := billsElsewhere(ctx, c, t)
+			if err != nil {
+				return err
+			}
+			if other {
+				why = "an invoice is addressed to somebody who is not its customer."
 				break
 			}
 			m, err := sending(t)
@@ -62,6 +71,23 @@ func refuse(c *op.Caller, why string) error {
 			"agent try again after until.",
 	}
 	return f
+}
+
+// billsElsewhere reports whether an invoice gets an address that its customer does not
+// have: reminders and the next person who sends it would use it.
+func billsElsewhere(ctx context.Context, c *op.Call, e event.Event) (bool, error) {
+	if e.Type != "invoice.created" && e.Type != "invoice.updated" {
+		return false, nil
+	}
+	var v struct {
+		BillToEmail *string `json:"billToEmail"`
+		CustomerID  *id.ID  `json:"customerId"`
+	}
+	if err := json.Unmarshal(e.Data, &v); err != nil || v.BillToEmail == nil || v.CustomerID == nil {
+		return false, err
+	}
+	list, err := customer.Addresses(ctx, c.Tx, c.Org, *v.CustomerID)
+	return !slices.ContainsFunc(list, func(a string) bool { return message.SameAddress(a, *v.BillToEmail) }), err
 }
 
 // isInvoiceMail reports whether the call mailed an invoice: the files of its mail are
@@ -113,7 +139,7 @@ func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string,
 	others := slices.DeleteFunc(slices.Concat(m.To, m.CC, m.BCC), func(a string) bool {
 		return slices.ContainsFunc(own, func(o string) bool { return message.SameAddress(o, a) })
 	})
-	unknown, err := message.NeverWrittenTo(ctx, c.Tx, c.Org, others)
+	unknown, err := message.NeverWrittenToByHouse(ctx, c.Tx, c.Org, others)
 	if err != nil {
 		return "", err
 	}

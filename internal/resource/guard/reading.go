@@ -59,8 +59,25 @@ func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Sight) error {
 		return nil
 	}
 	return g.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return account.SetReading(ctx, tx, c.Organization, c.Agent, next)
+		return account.SetReading(ctx, tx, c.Organization, c.Agent, func(noted op.Reading) op.Reading {
+			if noted.At <= now.Add(-account.GuardTime) {
+				return next
+			}
+			return both(noted, next)
+		})
 	})
+}
+
+// both is what an agent has read that read twice at once.
+func both(a, b op.Reading) op.Reading {
+	out := op.Reading{At: max(a.At, b.At), Thread: a.Thread, Contact: a.Contact, Others: a.Others || b.Others}
+	switch {
+	case a.Thread == "":
+		out.Thread, out.Contact = b.Thread, b.Contact
+	case b.Thread != "" && b.Thread != a.Thread:
+		out.Others = true
+	}
+	return out
 }
 
 // look decides whether an answer tells of anybody but those of one conversation.

@@ -123,17 +123,67 @@ func (w *way) covers(e event.Event) bool {
 
 // details is what people write where to pay: accounts and their names, addresses of
 // pages and mail.
-var details = regexp.MustCompile(`(?i)\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{2,4}){3,8}\b` +
-	`|(?:[0-9][ -]?){8,}` +
+var details = regexp.MustCompile(`(?i)(?:[0-9][ ./_-]?){9,}` +
 	`|\b(?:iban|bic|swift|routing|sort code|account|konto|kontonummer|bankleitzahl|blz|paypal|wallet|bitcoin|btc)\b` +
 	`|https?://|www\.|[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]`)
 
-// bankDetails reports whether the description of a line looks like payment details.
+// bankDetails reports whether the descriptions of lines look like payment details.
 func bankDetails(lines any) bool {
 	list, _ := lines.([]any)
-	return slices.ContainsFunc(list, func(line any) bool {
+	var texts []string
+	for _, line := range list {
 		m, _ := line.(map[string]any)
 		text, _ := m["description"].(string)
-		return details.MatchString(text)
-	})
+		texts = append(texts, text)
+	}
+	all := strings.Join(texts, "\n")
+	return details.MatchString(all) || hasIBAN(all)
+}
+
+var likeIBAN = regexp.MustCompile(`[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}`)
+
+// hasIBAN reports whether a text holds an account number (ISO 13616), however it is
+// written and broken into lines: its check digits tell.
+func hasIBAN(text string) bool {
+	plain := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(text))
+	for at := 0; at < len(plain); at++ {
+		found := likeIBAN.FindStringIndex(plain[at:])
+		if found == nil {
+			return false
+		}
+		at += found[0]
+		for n := 15; n <= found[1]-found[0]; n++ {
+			if digits(plain[at:at+n]) >= 10 && checksOut(plain[at+4:at+n]+plain[at:at+4]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checksOut reports whether an account number, its beginning at the end, is 1 modulo 97.
+func checksOut(moved string) bool {
+	rest := 0
+	for _, r := range moved {
+		if r >= 'A' {
+			rest = (rest*100 + int(r-'A') + 10) % 97
+		} else {
+			rest = (rest*10 + int(r-'0')) % 97
+		}
+	}
+	return rest == 1
+}
+
+func digits(text string) (n int) {
+	for _, r := range text {
+		if r <= '9' {
+			n++
+		}
+	}
+	return n
 }

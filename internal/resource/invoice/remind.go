@@ -3,6 +3,7 @@ package invoice
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"frontdesk/internal/account"
@@ -105,6 +106,9 @@ func (s *Service) remind(ctx context.Context, r reminder) error {
 	if err != nil {
 		return err
 	}
+	if strange, err := s.billsStranger(ctx, l); err != nil || strange {
+		return err
+	}
 	saved, err := s.files.Save(ctx, r.OrganizationID, l.invoice.fileName(), bytes.NewReader(l.pdf))
 	if err != nil {
 		return err
@@ -118,6 +122,21 @@ func (s *Service) remind(ctx context.Context, r reminder) error {
 		saved.Discard(ctx)
 	}
 	return err
+}
+
+// billsStranger reports whether a reminder would go to an address that nobody of the house
+// wrote down: an agent made the invoice after it had read a stranger's words. A person
+// sends such a one.
+func (s *Service) billsStranger(ctx context.Context, l *letter) (strange bool, err error) {
+	if !l.invoice.External {
+		return false, nil
+	}
+	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		own, err := OwnAddresses(ctx, tx, l.invoice.OrganizationID, l.invoice.ID)
+		strange = !slices.ContainsFunc(own, func(a string) bool { return message.SameAddress(a, l.to) })
+		return err
+	})
+	return strange, err
 }
 
 func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *letter, saved *store.Saved) (bool,

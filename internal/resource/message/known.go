@@ -11,13 +11,24 @@ import (
 // NeverWrittenTo lists the addresses that the organization has never sent a
 // message to.
 func NeverWrittenTo(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
+	return unknown(ctx, tx, org, addresses, "")
+}
+
+// NeverWrittenToByHouse also lists those who only got what was written on a stranger's
+// words: the first answer to a stranger does not make them known.
+func NeverWrittenToByHouse(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
+	return unknown(ctx, tx, org, addresses, ` AND EXISTS (SELECT 1 FROM messages m
+		WHERE m.organization_id = $1 AND m.id = message_recipients.message_id AND NOT m.external)`)
+}
+
+func unknown(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only string) ([]string, error) {
 	folded := make([]string, len(addresses))
 	for i, a := range addresses {
 		folded[i] = db.Fold(a)
 	}
 	known, err := db.All[string](ctx, tx, `
 		SELECT DISTINCT address_folded FROM message_recipients
-		WHERE organization_id = $1 AND address_folded = ANY($2)`, org, folded)
+		WHERE organization_id = $1 AND address_folded = ANY($2)`+only, org, folded)
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,8 @@ func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) e
 func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
 	first bool) (op.Answer, error) {
 	full := *who
-	full.External = who.External || v.External // a step hands on what an earlier one has read
+	// A step hands on what an earlier one has read. A single call is what the person saw.
+	full.External = (who.External || v.External) && (len(v.Steps) > 1 || who.ApprovedBy == "")
 	if ceiling := v.charges(i); ceiling != nil {
 		full.Ceiling = ceiling
 	}

@@ -46,7 +46,7 @@ func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 // moved reports whether somebody else changed a row since the proposal was shown.
 func (v *Proposal) moved(row string, now *outcome) bool {
 	was, known := v.Versions[row]
-	return was != now.versions[row] && !(known && was == ownChange)
+	return was != now.versions[row] && (!known || was != ownChange)
 }
 
 // carries are the rows that go out with an effect, which does not show what is in them: the

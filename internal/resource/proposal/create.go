@@ -107,6 +107,12 @@ func (s *Service) requests(steps []ProposalStep) (n int) {
 func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
 	outside := map[string]string{} // the operation, by the name that its answer has
 	for i := range steps {
+		if o := s.cfg.Catalog.Named(steps[i].Operation); !o.Rehearsable() {
+			automation.EachPlaceholder(steps[i].Input, func(path []any, _ string) {
+				tree = tree.At(append([]any{"steps", i, "input"}, path...),
+					o.Name+" cannot be rehearsed, so its input must be written out: a placeholder could not be shown")
+			})
+		}
 		if len(outside) > 0 {
 			automation.EachPlaceholder(steps[i].Input, func(path []any, root string) {
 				if name := outside[root]; name != "" {

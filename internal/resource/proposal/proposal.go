@@ -262,6 +262,7 @@ func (s *Service) Operations() []*op.Op {
 		op.Flow(op.Spec{
 			Name:     "proposals.refresh",
 			Summary:  "Show a proposal that is out of date as it would be now, to decide it anew.",
+			Decides:  true,
 			Resource: "proposals",
 			Doors:    op.Console,
 			Status:   200,

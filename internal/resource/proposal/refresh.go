@@ -40,8 +40,8 @@ func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 		if err := s.proposedAnew(ctx, c.Tx, p); err != nil {
 			return nil, err
 		}
-		p.shows(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions, withheld: v.withheldFrom()},
-			v.RehearsedAt)
+		p.shows(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions, withheld: v.withheldFrom(),
+			external: v.External}, v.RehearsedAt)
 		p.Rendered, p.Made = v.Rendered, v.Made
 		p.Status, p.Difference, p.CompletedAt, p.UpdatedAt = Pending, []string{}, nil, c.Now
 		p.DecidedBy, p.DecidedAt = nil, nil

@@ -103,7 +103,7 @@ func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.proposeUndo(db.WithHold(ctx), c, u, steps)
+	v, err := s.proposeUndo(ctx, c, u, steps)
 	if fault.Has(err, TooSlow) {
 		return s.undoLarge(ctx, c, work, rows)
 	}
@@ -151,6 +151,7 @@ func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *und
 // proposeUndo rehearses the inverse steps. One that would be refused is named
 // instead.
 func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps []automation.Step) (*Proposal, error) {
+	held := db.WithHold(ctx) // for all rehearsals together, and not for keeping the proposal
 	for {
 		if len(steps) == 0 && len(u.skipped) == 0 {
 			return nil, NothingToUndo.New()
@@ -160,14 +161,14 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 		if v.Steps == nil {
 			v.Steps = []ProposalStep{}
 		}
-		out, err := s.rehearse(ctx, c.Caller, c.Door, c.RequestID, v, false)
+		out, err := s.rehearse(held, c.Caller, c.Door, c.RequestID, v, false)
 		var step *op.StepError
 		if errors.As(err, &step) && op.IsRefusal(step.Err) && !fault.Has(err, TooLong) {
 			// A savepoint around each step costs as much as the step, and most undos have none that is refused.
 			refused := map[int]error{step.Step: step.Err}
 			series := s.series(c.Caller, c.Door, c.RequestID, v, &outcome{}, false)
 			series.Finally, series.Refused = nil, func(i int, err error) { refused[i] = err }
-			if err := s.cfg.Runner.Rehearse(ctx, series); errors.Is(err, db.ErrHeldTooLong) {
+			if err := s.cfg.Runner.Rehearse(held, series); errors.Is(err, db.ErrHeldTooLong) {
 				return nil, TooSlow.New()
 			} else if err != nil {
 				return nil, err
