@@ -1,17 +1,47 @@
 package console_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A member finds a name, sees its price, buys it, sees that it is healthy, and
+// allowSpending has an owner's program let a member spend.
+func allowSpending(t *testing.T, service *service, key, email string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, service.URL+"/v1/members", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var members struct {
+		Data []struct{ ID, Email string }
+	}
+	if err := json.NewDecoder(res.Body).Decode(&members); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members.Data {
+		if m.Email == email {
+			data(t, http.MethodPatch, service.URL+"/v1/members/"+m.ID, key, `{"maySpend": true}`)
+			return
+		}
+	}
+	t.Fatalf("no member %s", email)
+}
+
+// A member who may spend finds a name, sees its price, buys it, sees that it is healthy, and
 // changes its DNS.
 func TestDomain(t *testing.T) {
 	service := serve(t)
-	s, _ := begin(t, service, func(s *screen) {
+	s, key := begin(t, service, func(s *screen) {
 		s.visit(service.URL + "/settings/cards")
 		s.press(`form[action="/settings/cards"] button`) // the first card pays whatever is asked
 		s.has("4242")
@@ -20,6 +50,7 @@ func TestDomain(t *testing.T) {
 			s.press(`form[action="/agreements"] button`)
 		}
 	})
+	allowSpending(t, service, key, "grace@example.com")
 	s.visit(service.URL + "/")
 	s.keys("gd")
 	s.until("domains", `location.pathname === "/domains"`)
