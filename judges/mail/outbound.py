@@ -34,7 +34,7 @@ def main():
 
     mail = email.message_from_bytes(raw, policy=email.policy.default)
     assert mail["Subject"] == SUBJECT, mail["Subject"]
-    assert mail["From"] == "Judges <no-reply@" + os.environ["MAIL_DOMAIN"] + ">", mail["From"]
+    assert mail["From"] == '"Judges via 127.0.0.1" <no-reply@' + os.environ["MAIL_DOMAIN"] + ">", mail["From"]
     assert mail["To"] == "ada@example.com", mail["To"]
     # It begins with the message's id; the rest is known to who has seen the mail.
     assert re.fullmatch(rf"<{made['id']}\.[a-z2-7]{{16}}@{re.escape(os.environ['MAIL_DOMAIN'])}>", mail["Message-ID"]), mail["Message-ID"]
