@@ -337,3 +337,5 @@ func TestDeepBodiesAreNotOrdered(t *testing.T) {
 		}
 	}
 }
+
+func (everything) HoldsExternal() bool { return false }
