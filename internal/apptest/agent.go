@@ -195,14 +195,17 @@ func (r Result) Parse(t testing.TB) Value {
 	return parse(t, r.Body)
 }
 
-// viaAgent calls tools over the Model Context Protocol as a connected client.
+// viaAgent calls tools over the Model Context Protocol as a connected client. An owner
+// switched the agent's guard off, so that it may do what the other doors do.
 func (a *App) viaAgent(v Tenant) Door {
 	var access string
 	var session []string
 	return func(t testing.TB, operation, input string) Result {
 		t.Helper()
 		if access == "" {
-			_, access, _ = a.Connect(t, v, a.NewAgent(t, v, "all"))
+			agent := a.NewAgent(t, v, "all")
+			a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "guard": "off"}`, agent))
+			_, access, _ = a.Connect(t, v, agent)
 			session = a.Initialize(t, access)
 		}
 		r := a.RPC(t, access,
