@@ -1,6 +1,7 @@
 package proposal_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
 )
 
 // plan proposes steps with the tenant's key.
@@ -156,4 +158,37 @@ func TestAttackEvaluatingSteps(t *testing.T) {
 			t.Errorf("%s", s)
 		}
 	})
+}
+
+// A rehearsal that takes long is cut off, and nothing of it stays.
+func TestAttackSlowRehearsal(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		for _, slow := range []string{
+			"CREATE TABLE digits (n INTEGER)",
+			"INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)",
+			`CREATE TRIGGER slow AFTER INSERT ON tasks WHEN new.title = 'slow' BEGIN
+				SELECT count(*) FROM digits a, digits b, digits c, digits d, digits e, digits f, digits g, digits h,
+					digits i, digits j, digits k; END`,
+		} {
+			if _, err := db.Exec(ctx, tx, slow); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.DB.LongestHold()
+	began := time.Now()
+	plan(t, a, `{"operation": "tasks.create", "input": {"title": "T"}}`,
+		`{"operation": "tasks.create", "input": {"title": "slow"}}`).Refused(t, 409, "PROPOSAL_TOO_SLOW")
+	if held := a.DB.LongestHold(); held > maxWait {
+		t.Errorf("held for %v of %v", held, time.Since(began))
+	}
+	if n := count(t, a, "tasks", "TRUE") + count(t, a, "proposals", "TRUE"); n != 0 {
+		t.Errorf("%d rows stay", n)
+	}
+	plan(t, a, `{"operation": "tasks.create", "input": {"title": "T"}}`).OK(t, 201)
 }

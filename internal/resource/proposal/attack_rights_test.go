@@ -3,6 +3,8 @@ package proposal_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 )
 
 // configure changes cells of an agent's table.
@@ -264,8 +267,112 @@ func TestAttackStaleShownAnew(t *testing.T) {
 		if p.At("difference").Len() != 0 {
 			t.Errorf("%s", p)
 		}
+		// A page that still shows what it was before does not approve it.
+		person(t, a, "proposals.approve", approve).Refused(t, 409, "PROPOSAL_STALE")
+		person(t, a, "proposals.get", this).OK(t, 200).Same("status", "pending")
+		approve = fmt.Sprintf(`{"id": %q, "sha256": %q}`, ref, p.Text("sha256"))
 		person(t, a, "proposals.approve", approve).OK(t, 200).Same("status", "executed")
 		a.Send(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("firstName", "Augusta")
 		person(t, a, "proposals.refresh", this).Refused(t, 409, "PROPOSAL_NOT_OPEN")
+	})
+}
+
+// A cell that is raised while the steps are taken ends the plan at the step that it is for.
+func TestAttackRaisedBetweenSteps(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		if err := a.Jobs.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		agent, call := asking(t, a, "all")
+		raise := ""
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			configure(t, a, agent, raise)
+		}))
+		defer server.Close()
+		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`,
+			server.URL)).OK(t, 201).Text("id")
+		for _, level := range []string{"ask", "deny"} {
+			configure(t, a, agent, `"contacts.create": "allow"`)
+			ref := call("proposals_create", fmt.Sprintf(`{"title": "x", "steps": [
+				{"operation": "webhooks.test", "input": {"id": %q}},
+				{"operation": "contacts.create", "input": {"lastName": "New"}}]}`, hook)).
+				Text("structuredContent.data.id")
+			raise = fmt.Sprintf(`"contacts.create": %q`, level)
+			call("proposals_execute", fmt.Sprintf(`{"id": %q}`, ref))
+			v := ended(t, a, ref)
+			if v.At("steps.0.completedAt").Null() || !v.At("steps.1.completedAt").Null() {
+				t.Errorf("%s: %s", level, v)
+			}
+			v.Same("status", "failed")
+			if n := count(t, a, "contacts", "TRUE"); n != 0 {
+				t.Errorf("%s: %d contacts", level, n)
+			}
+		}
+	})
+}
+
+// An approver needs the right to do each step by hand, and to spend where it spends.
+func TestAttackNarrowApprover(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		agent, call := asking(t, a, "all")
+		configure(t, a, agent, `"contacts.create": "ask", "domains.update": "ask"`)
+		ref := call("proposals_create", `{"title": "x", "steps": [
+			{"operation": "tasks.create", "input": {"title": "T"}},
+			{"operation": "contacts.create", "input": {"lastName": "New"}}]}`).Text("structuredContent.data.id")
+		p := person(t, a, "proposals.get", fmt.Sprintf(`{"id": %q}`, ref)).OK(t, 200)
+		who := &op.Caller{Kind: op.User, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
+			Plan: "enterprise", Role: "member", Agreements: []string{op.EveryAgreement}, MayApprove: true,
+			Permissions: op.Permissions(0).With("proposals", op.ActionRead).With("proposals", op.ActionUpdate).
+				With("tasks", op.ActionCreate)}
+		approve := func() apptest.Result {
+			t.Helper()
+			answer, err := a.Runner.Do(t.Context(), a.Catalog.Named("proposals.approve"), op.Request{Caller: who,
+				Door: op.Console, ID: string(id.New()), Body: func() ([]byte, error) {
+					return fmt.Appendf(nil, `{"id": %q, "sha256": %q}`, ref, p.Text("sha256")), nil
+				}})
+			return apptest.ResultOf(t, answer, err)
+		}
+		r := approve().Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		if s := r.String(); !strings.Contains(s, "contacts") {
+			t.Errorf("%s", s)
+		}
+		if n := count(t, a, "tasks", "TRUE") + count(t, a, "contacts", "TRUE"); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+		who.Permissions = who.Permissions.With("contacts", op.ActionCreate)
+		approve().OK(t, 200).Same("status", "executed")
+	})
+}
+
+// Over MCP each call spends one of the agent's allowance, whatever it holds.
+func TestAttackToolCost(t *testing.T) {
+	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+		free := a.NewTenant(t, "free") // whose agents have 10 a minute
+		_, access, _ := a.Connect(t, free, a.NewAgent(t, free, "all"))
+		call := func(tool, arguments string) apptest.Result {
+			t.Helper()
+			return a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params":
+				{"name": %q, "arguments": %s}}`, tool, arguments))
+		}
+		began := time.Now()
+		var steps, rows []string
+		for i := range 30 {
+			steps = append(steps, `{"operation": "tasks.create", "input": {"title": "T"}}`)
+			rows = append(rows, fmt.Sprintf(`{"title": "T%d"}`, i))
+		}
+		plan := call("proposals_create", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`).Parse(t)
+		ref := plan.Text("result.structuredContent.data.id")
+		done := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, ref)).Parse(t)
+		done.Same("result.structuredContent.data.status", "executed")
+		many := call("tasks_batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).Parse(t)
+		if many.At("result.structuredContent.data").Len() == 0 {
+			t.Errorf("%s", many)
+		}
+		for i := range 8 {
+			r := call("tasks_list", `{"limit": 1}`).Parse(t)
+			if over := i == 7; over != r.Has("error") && time.Since(began) < 5*time.Second { // one comes back in 6
+				t.Errorf("call %d: %s", i+4, r)
+			}
+		}
 	})
 }

@@ -160,9 +160,11 @@ func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title str
 	return v
 }
 
-// sum is the SHA-256 of the steps in their canonical form.
+// sum is the SHA-256 of the steps in their canonical form, after the sum that they had
+// when they were shown before, if they were.
 func (v *Proposal) sum() string {
 	h := sha256.New()
+	h.Write([]byte(v.SHA256))
 	for _, step := range v.Steps {
 		input := step.Input.Clone()
 		// PostgreSQL reformats JSON; this gives it one form again.

@@ -79,7 +79,7 @@ func (s *Service) permitAlone(ctx context.Context, c *op.Call, v *Proposal) erro
 
 type proposalApprove struct {
 	proposalRef
-	SHA256 string `json:"sha256" min:"64" max:"64" doc:"of the steps that were looked at"`
+	SHA256 string `json:"sha256" min:"64" max:"64" doc:"of the proposal that was looked at"`
 }
 
 // approve carries out what a person decided. The person needs the right to do each
@@ -95,7 +95,7 @@ func (s *Service) approve(ctx context.Context, c *op.Call, in proposalApprove) (
 	case v.Status != Pending:
 		return nil, v.notOpen()
 	case v.SHA256 != in.SHA256:
-		return nil, IsStale.Say("This is not the proposal that you looked at. Open the page again.")
+		return nil, anotherShown()
 	}
 	for i := range v.Steps {
 		if err := s.cfg.Catalog.Named(v.Steps[i].Operation).Permit(c.Caller, op.Console); err != nil {
@@ -279,6 +279,9 @@ func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, v *Proposal, who *op.
 	if err != nil || !p.open() && !p.running() {
 		return p, err
 	}
+	if p.SHA256 != v.SHA256 {
+		return nil, anotherShown() // somebody showed it anew meanwhile
+	}
 	if p.open() && p.ExpiresAt <= s.cfg.Clock.Now() {
 		return nil, NotOpen.Say("This proposal has expired.")
 	}
@@ -299,6 +302,10 @@ func (s *Service) mayAct(ctx context.Context, tx *db.Tx, p *Proposal, approver i
 		err = approverLeft()
 	}
 	return err
+}
+
+func anotherShown() error {
+	return IsStale.Say("This is not the proposal that you looked at. Open the page again.")
 }
 
 func approverLeft() error {

@@ -54,7 +54,7 @@ type Proposal struct {
 	Withheld     bool   `json:"withheld" db:"-" doc:"some is shown to its maker only once a person has approved it"`
 
 	Difference  []string    `json:"difference" max:"100" doc:"of a stale one: what is no longer as it was shown"`
-	SHA256      string      `json:"sha256" db:"sha256" doc:"of its canonical steps"`
+	SHA256      string      `json:"sha256" db:"sha256" doc:"of its canonical steps; another one once it was shown anew"`
 	MakerKind   string      `json:"makerKind" enum:"user,agent,api,automation,system"`
 	MakerID     *id.ID      `json:"makerId"`
 	AgentID     *id.ID      `json:"agentId"`

@@ -43,6 +43,7 @@ func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 		p.shows(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions, withheld: v.withheldFrom(),
 			external: v.External}, v.RehearsedAt)
 		p.Rendered, p.Made = v.Rendered, v.Made
+		p.SHA256 = p.sum() // so that a page that shows what it was before does not approve it
 		p.Status, p.Difference, p.CompletedAt, p.UpdatedAt = Pending, []string{}, nil, c.Now
 		p.DecidedBy, p.DecidedAt = nil, nil
 		if p.ExpiresAt <= c.Now {
