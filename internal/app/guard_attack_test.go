@@ -290,12 +290,29 @@ func TestAttackLimits(t *testing.T) {
 			}
 			return domain != ""
 		})
-		on, _ := c.call(t, "domains_registration_update", fmt.Sprintf(`{"id": %q, "autoRenew": true}`, domain))
+		path := "/v1/domains/" + domain + "/registration"
+		before := a.Send(t, a.Key, "GET", path, "").OK(t, 200).String()
+		change := fmt.Sprintf(`{"id": %q, "autoRenew": true, "transferLock": false}`, domain)
+		on, _ := c.call(t, "domains_registration_update", change)
 		on.Same("error.code", "AGENT_LIMIT_REACHED")
-		if a.Send(t, a.Key, "GET", "/v1/domains/"+domain+"/registration", "").OK(t, 200).String() == "" ||
-			strings.Contains(a.Send(t, a.Key, "GET", "/v1/domains/"+domain+"/registration", "").OK(t, 200).String(),
-				`"autoRenew":true`) {
-			t.Error("automatic renewal is on all the same")
+		if after := a.Send(t, a.Key, "GET", path, "").OK(t, 200).String(); after != before {
+			t.Errorf("all the same, %s became %s", before, after)
+		}
+		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			locked, err := db.One[bool](ctx, tx, "SELECT locked FROM sandbox_registrations")
+			if err == nil && !locked {
+				t.Error("the registrar unlocked it all the same")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A proposal shows what it will cost.
+		plan := a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [
+			{"operation": "domains.registration.update", "input": `+change+`}]}`).OK(t, 201)
+		if s := plan.At("effects").String(); !strings.Contains(s, "the yearly renewal of") {
+			t.Errorf("%s", s)
 		}
 	})
 }

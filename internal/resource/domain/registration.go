@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
 )
@@ -16,7 +17,7 @@ func (d *Domains) registrationOperations() []*op.Op {
 			Summary: "Get the registration of a domain.",
 			Example: `{"id": ` + exampleID + `}`,
 		}, d.getRegistration),
-		op.Flow(op.Spec{
+		op.Asks(op.Flow(op.Spec{
 			Name:       "domains.registration.update",
 			Rehearses:  true,
 			Route:      "PATCH /v1/domains/{id}/registration",
@@ -25,7 +26,13 @@ func (d *Domains) registrationOperations() []*op.Op {
 			Errors:     []*fault.Kind{TransferInFlight, Unsupported},
 			Events:     []string{"domain.updated"},
 			Example:    `{"id": ` + exampleID + `, "transferLock": false}`,
-		}, d.updateRegistration),
+		}, d.updateRegistration), func(ctx context.Context, c *op.Call, in registrationUpdate) (any, error) {
+			v, err := d.readFor(ctx, c, in.ID)
+			if err != nil || !in.AutoRenew.Value {
+				return nil, err
+			}
+			return d.offer(ctx, v.Name)
+		}),
 	}
 }
 
@@ -49,6 +56,9 @@ type registrationUpdate struct {
 // updateRegistration sets the lock at the registrar, and then writes. If the
 // row changed in the meantime it starts over, so that both end up the same.
 func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
+	if err := d.chargeRenewals(ctx, c, in); err != nil {
+		return nil, err
+	}
 	for range 3 {
 		r, err := d.tryUpdate(ctx, c, in)
 		if !errors.Is(err, errChanged) {
@@ -72,10 +82,6 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 	wanted := *was.Registration
 	if !op.Apply(&wanted, &in) {
 		return was.Registration, nil
-	}
-	renewal, err := d.renewalToCome(ctx, c, was, in)
-	if err != nil {
-		return nil, err
 	}
 	if in.TransferLock.Set && !in.TransferLock.Value {
 		if err := c.Announce(ctx, "domain.unlocked", was.ID); err != nil {
@@ -105,9 +111,6 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 		if in.AutoRenew.Set {
 			v.AutoRenew = &in.AutoRenew.Value
 		}
-		if renewal != nil {
-			c.Tx.Tell(*renewal)
-		}
 		v.UpdatedAt = c.Now
 		if err := d.save(ctx, c.Tx, v); err != nil {
 			return nil, err
@@ -116,24 +119,32 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 	})
 }
 
-// renewalToCome is what switching automatic renewal on will charge each year. It counts
-// against an agent's limit when it is switched on: nobody asks again later.
-func (d *Domains) renewalToCome(ctx context.Context, c *op.Call, was *Domain,
-	in registrationUpdate) (*op.Charge, error) {
-	if !in.AutoRenew.Value || *was.AutoRenew || c.Caller.Agent == "" || c.Rehearsing() {
-		return nil, nil
+// chargeRenewals tells what switching automatic renewal on will charge each year. It counts
+// against an agent's limit now, before anything happens: nobody asks again later.
+func (d *Domains) chargeRenewals(ctx context.Context, c *op.Call, in registrationUpdate) error {
+	if !in.AutoRenew.Value || c.Caller.Agent == "" && !c.Rehearsing() {
+		return nil
 	}
-	leave, err := enter(d.asking)
+	was, err := d.readFor(ctx, c, in.ID)
+	if err != nil || was.Registration == nil || *was.AutoRenew || notLeaving(was, "registration_update") != nil {
+		return err // there is nothing to charge, and what is wrong is said later
+	}
+	if !c.Rehearsing() {
+		leave, err := enter(d.asking)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	offer, err := d.offerFor(ctx, c, was.Name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer leave()
-	offer, err := d.offer(ctx, was.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &op.Charge{What: "the yearly renewal of " + was.Name, Card: "the default card",
-		AmountCents: offer.RenewalPrice, Currency: currency}, nil
+	return c.Write(ctx, func(_ context.Context, tx *db.Tx) error {
+		tx.Tell(op.Charge{What: "the yearly renewal of " + was.Name, Card: "the default card",
+			AmountCents: offer.RenewalPrice, Currency: currency})
+		return nil
+	})
 }
 
 // registrarFault turns the registrar's error into what the caller sees.

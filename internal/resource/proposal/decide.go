@@ -98,7 +98,8 @@ func (s *Service) approve(ctx context.Context, c *op.Call, in proposalApprove) (
 		return nil, anotherShown()
 	}
 	for i := range v.Steps {
-		if err := s.cfg.Catalog.Named(v.Steps[i].Operation).Permit(c.Caller, op.Console); err != nil {
+		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
+		if err := o.PermitInput(c.Caller, op.Console, v.Steps[i].Input); err != nil {
 			return nil, inStep(i, len(v.Steps), err)
 		}
 	}
