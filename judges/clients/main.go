@@ -1,7 +1,7 @@
 // Command clients has one scenario played by every client of clients/ and by
 // frontdesk api, against real servers on both engines. All must see the same.
-// Then connections are cut at random bytes, and no effect may happen twice. At the
-// end a page in Chromium imports the client for TypeScript and works with it.
+// Then connections are cut at random bytes, and no effect may happen twice. A page in Chromium imports the client for TypeScript and works with it. At the end
+// the server is killed, and restarted, under clients as they are set by default.
 //
 // With -bench it measures what a call costs beside one without a client.
 package main
@@ -69,6 +69,9 @@ func judge(binary, folder, postgres string) error {
 		fmt.Printf("judge-clients: %s: %d steps, the same for all %d clients; %d connections cut, nothing twice; "+
 			"a page in Chromium works with the client (%.0f s)\n", engine.name, len(steps), len(clients), cuts,
 			time.Since(began).Seconds())
+	}
+	if err := restarts(binary, filepath.Join(folder, "restarts")); err != nil {
+		return fmt.Errorf("when the server restarts: %w", err)
 	}
 	return os.WriteFile(filepath.Join(folder, "transcript.json"), []byte(first), 0o644)
 }
@@ -174,7 +177,7 @@ func driverOf(name, folder string, r *raw) (driver, func(), error) {
 }
 
 // hammer creates contacts while connections are cut at random bytes, until
-// enough were, and looks for what is there twice or not at all.
+// enough were.
 func (w *world) hammer(cuts int64) (int64, error) {
 	p, err := newProxy(w.raw.url, "random")
 	if err != nil {
@@ -190,11 +193,16 @@ func (w *world) hammer(cuts int64) (int64, error) {
 		}
 		made += 10
 	}
+	return p.cuts.Load(), w.raw.hasEach(made)
+}
+
+// hasEach looks for what hammer made twice or not at all.
+func (r *raw) hasEach(made int) error {
 	seen := map[string]int{}
 	for offset := 0; ; offset += 100 {
-		page, _, err := w.raw.get(fmt.Sprintf("/v1/contacts?limit=100&offset=%d", offset))
+		page, _, err := r.get(fmt.Sprintf("/v1/contacts?limit=100&offset=%d", offset))
 		if err != nil {
-			return 0, err
+			return err
 		}
 		rows := page["data"].([]any)
 		for _, row := range rows {
@@ -208,10 +216,10 @@ func (w *world) hammer(cuts int64) (int64, error) {
 	}
 	for i := range made {
 		if n := seen[fmt.Sprintf("H-%d", i)]; n != 1 {
-			return 0, fmt.Errorf("H-%d is there %d times", i, n)
+			return fmt.Errorf("H-%d is there %d times", i, n)
 		}
 	}
-	return p.cuts.Load(), nil
+	return nil
 }
 
 // difference shows the first lines that differ.

@@ -30,24 +30,30 @@ func serve(binary, data, database string) (*server, error) {
 		return nil, err
 	}
 	s := &server{binary: binary, data: data, database: database, url: "http://127.0.0.1:" + port}
-	s.cmd = exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:" + port, "--mcp-listen", "",
-		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks", "--log-level", "error",
-		"--base-url", s.url, "--rate-limit-free", "12"}, s.where()...)...)
+	return s, s.start()
+}
+
+// start runs the service, and waits until it is ready.
+func (s *server) start() error {
+	s.cmd = exec.Command(s.binary, append([]string{"serve", "--listen", strings.TrimPrefix(s.url, "http://"),
+		"--mcp-listen", "", "--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--metrics-listen", "",
+		"--allow-insecure-webhooks", "--log-level", "error", "--base-url", s.url, "--rate-limit-free", "12",
+		"--rate-limit-enterprise", "1000000"}, s.where()...)...)
 	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	for range 600 {
 		if answer, err := http.Get(s.url + "/readyz"); err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
-				return s, nil
+				return nil
 			}
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	s.stop()
-	return nil, errors.New("the service does not start")
+	return errors.New("the service does not start")
 }
 
 func freePort() (string, error) {
