@@ -356,14 +356,14 @@ type Contact struct {
 	FirstName        *string       `json:"firstName"`
 	MiddleName       *string       `json:"middleName"`
 	LastName         *string       `json:"lastName"`
-	Prefix           *string       `json:"prefix"`
-	Suffix           *string       `json:"suffix"`
+	Prefix           *string       `json:"prefix"` // before the name: Dr.
+	Suffix           *string       `json:"suffix"` // after the name: Jr.
 	OrganizationName *string       `json:"organizationName"`
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *string       `json:"birthday"`
 	Notes            *string       `json:"notes"`
-	ExternalID       *string       `json:"externalId"` // what another system calls it
-	Tags             []string      `json:"tags"`
+	ExternalID       *string       `json:"externalId"` // what another system calls it; unique
+	Tags             []string      `json:"tags"`       // a change replaces all
 	Emails           []Email       `json:"emails"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers"`
 	Addresses        []Address     `json:"addresses"`
@@ -395,8 +395,8 @@ type ContactRowInput struct {
 	JobTitle         Opt[string]         `json:"jobTitle,omitzero"`
 	Birthday         Opt[string]         `json:"birthday,omitzero"`
 	Notes            Opt[string]         `json:"notes,omitzero"`
-	ExternalID       Opt[string]         `json:"externalId,omitzero"`
-	Tags             []string            `json:"tags,omitzero"` // replaces all
+	ExternalID       Opt[string]         `json:"externalId,omitzero"` // what another system calls it; unique
+	Tags             []string            `json:"tags,omitzero"`       // a change replaces all
 	Emails           []EmailFields       `json:"emails,omitzero"`
 	PhoneNumbers     []PhoneNumberFields `json:"phoneNumbers,omitzero"`
 	Addresses        []AddressFields     `json:"addresses,omitzero"`
@@ -474,15 +474,15 @@ type Customer struct {
 	OrganizationID string     `json:"organizationId"`
 	BusinessID     string     `json:"businessId"`
 	ContactID      *string    `json:"contactId"`
-	Type           string     `json:"type"` // a person or a company; individual, business
+	Type           string     `json:"type"` // individual, business
 	Name           string     `json:"name"`
 	Email          *string    `json:"email"`
 	Phone          *string    `json:"phone"`
 	Notes          *string    `json:"notes"`
-	Status         string     `json:"status"` // where the relationship stands; prospect, active, inactive
+	Status         string     `json:"status"` // prospect, active, inactive
 	CustomerSince  *time.Time `json:"customerSince"`
+	Tags           []string   `json:"tags"`       // a change replaces all
 	ExternalID     *string    `json:"externalId"` // what another system calls it
-	Tags           []string   `json:"tags"`
 	Properties     []Property `json:"properties"` // with include=properties
 }
 
@@ -498,7 +498,7 @@ type CustomerRowInput struct {
 	Notes         Opt[string]    `json:"notes,omitzero"`
 	Status        Opt[string]    `json:"status,omitzero"` // prospect, active, inactive
 	CustomerSince Opt[time.Time] `json:"customerSince,omitzero"`
-	Tags          []string       `json:"tags,omitzero"` // replaces all
+	Tags          []string       `json:"tags,omitzero"` // a change replaces all
 	ExternalID    Opt[string]    `json:"externalId,omitzero"`
 }
 
@@ -911,14 +911,14 @@ type LinkedContact struct {
 	FirstName        *string       `json:"firstName"`
 	MiddleName       *string       `json:"middleName"`
 	LastName         *string       `json:"lastName"`
-	Prefix           *string       `json:"prefix"`
-	Suffix           *string       `json:"suffix"`
+	Prefix           *string       `json:"prefix"` // before the name: Dr.
+	Suffix           *string       `json:"suffix"` // after the name: Jr.
 	OrganizationName *string       `json:"organizationName"`
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *string       `json:"birthday"`
 	Notes            *string       `json:"notes"`
-	ExternalID       *string       `json:"externalId"` // what another system calls it
-	Tags             []string      `json:"tags"`
+	ExternalID       *string       `json:"externalId"` // what another system calls it; unique
+	Tags             []string      `json:"tags"`       // a change replaces all
 	Emails           []Email       `json:"emails"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers"`
 	Addresses        []Address     `json:"addresses"`
@@ -1243,7 +1243,7 @@ type Proposal struct {
 	EffectsTotal    int64          `json:"effectsTotal"` // how many effects it has; effects[] may show fewer
 	Withheld        bool           `json:"withheld"`     // some is shown to its maker only once a person has approved it
 	Difference      []string       `json:"difference"`   // of a stale one: what is no longer as it was shown
-	SHA256          string         `json:"sha256"`       // of its canonical steps
+	SHA256          string         `json:"sha256"`       // of its canonical steps; another one once it was shown anew
 	MakerKind       string         `json:"makerKind"`    // user, agent, api, automation, system
 	MakerID         *string        `json:"makerId"`
 	AgentID         *string        `json:"agentId"`
@@ -1459,10 +1459,10 @@ type Task struct {
 	Status         string     `json:"status"`   // open, in_progress, completed, canceled
 	Priority       string     `json:"priority"` // low, normal, high, urgent
 	DueAt          *time.Time `json:"dueAt"`
-	CompletedAt    *time.Time `json:"completedAt"` // when the status became completed; otherwise null
 	ContactID      *string    `json:"contactId"`
 	CustomerID     *string    `json:"customerId"`
 	BusinessID     *string    `json:"businessId"`
+	CompletedAt    *time.Time `json:"completedAt"` // when the status became completed; otherwise null
 }
 
 // TaskActivity is an answer, or part of one.
@@ -1983,7 +1983,7 @@ type ContactCreateInput struct {
 	Birthday         Opt[string]         `json:"birthday,omitzero"`
 	Notes            Opt[string]         `json:"notes,omitzero"`
 	ExternalID       Opt[string]         `json:"externalId,omitzero"` // what another system calls it; unique
-	Tags             []string            `json:"tags,omitzero"`
+	Tags             []string            `json:"tags,omitzero"`       // a change replaces all
 	Emails           []EmailFields       `json:"emails,omitzero"`
 	PhoneNumbers     []PhoneNumberFields `json:"phoneNumbers,omitzero"`
 	Addresses        []AddressFields     `json:"addresses,omitzero"`
@@ -2144,8 +2144,8 @@ type ContactPutByEmailInput struct {
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`
 	Birthday         Opt[string] `json:"birthday,omitzero"`
 	Notes            Opt[string] `json:"notes,omitzero"`
-	ExternalID       Opt[string] `json:"externalId,omitzero"`
-	Tags             []string    `json:"tags,omitzero"` // replaces all
+	ExternalID       Opt[string] `json:"externalId,omitzero"` // what another system calls it; unique
+	Tags             []string    `json:"tags,omitzero"`       // a change replaces all
 }
 
 // ContactUnmergeInput is what contacts.unmerge takes.
@@ -2164,8 +2164,8 @@ type ContactUpdateInput struct {
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`
 	Birthday         Opt[string] `json:"birthday,omitzero"`
 	Notes            Opt[string] `json:"notes,omitzero"`
-	ExternalID       Opt[string] `json:"externalId,omitzero"`
-	Tags             []string    `json:"tags,omitzero"` // replaces all
+	ExternalID       Opt[string] `json:"externalId,omitzero"` // what another system calls it; unique
+	Tags             []string    `json:"tags,omitzero"`       // a change replaces all
 }
 
 // CustomerBatchInput is what customers.batch takes.
@@ -2185,8 +2185,8 @@ type CustomerCreateInput struct {
 	Notes         Opt[string]    `json:"notes,omitzero"`
 	Status        Opt[string]    `json:"status,omitzero"` // prospect, active, inactive
 	CustomerSince Opt[time.Time] `json:"customerSince,omitzero"`
+	Tags          []string       `json:"tags,omitzero"`       // a change replaces all
 	ExternalID    Opt[string]    `json:"externalId,omitzero"` // what another system calls it; unique
-	Tags          []string       `json:"tags,omitzero"`
 }
 
 // CustomerExportParams is what customers.export takes.
@@ -2271,7 +2271,7 @@ type CustomerPutByExternalIdInput struct {
 	Notes         Opt[string]    `json:"notes,omitzero"`
 	Status        Opt[string]    `json:"status,omitzero"` // prospect, active, inactive
 	CustomerSince Opt[time.Time] `json:"customerSince,omitzero"`
-	Tags          []string       `json:"tags,omitzero"` // replaces all
+	Tags          []string       `json:"tags,omitzero"` // a change replaces all
 }
 
 // CustomerTransactionCreateInput is what customers.transactions.create takes.
@@ -2303,7 +2303,7 @@ type CustomerUpdateInput struct {
 	Notes         Opt[string]    `json:"notes,omitzero"`
 	Status        Opt[string]    `json:"status,omitzero"` // prospect, active, inactive
 	CustomerSince Opt[time.Time] `json:"customerSince,omitzero"`
-	Tags          []string       `json:"tags,omitzero"` // replaces all
+	Tags          []string       `json:"tags,omitzero"` // a change replaces all
 	ExternalID    Opt[string]    `json:"externalId,omitzero"`
 }
 

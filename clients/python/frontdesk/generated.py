@@ -574,14 +574,14 @@ class Contact(Model):
     first_name: str | None
     middle_name: str | None
     last_name: str | None
-    prefix: str | None
-    suffix: str | None
+    prefix: str | None  # before the name: Dr.
+    suffix: str | None  # after the name: Jr.
     organization_name: str | None
     job_title: str | None
     birthday: _dt.date | None
     notes: str | None
-    external_id: str | None  # what another system calls it
-    tags: List[str]
+    external_id: str | None  # what another system calls it; unique
+    tags: List[str]  # a change replaces all
     emails: List[Email]
     phone_numbers: List[PhoneNumber]
     addresses: List[Address]
@@ -612,8 +612,8 @@ class ContactRowInput(TypedDict):
     job_title: NotRequired[str | None]
     birthday: NotRequired[_dt.date | None]
     notes: NotRequired[str | None]
-    external_id: NotRequired[str | None]
-    tags: NotRequired[Sequence[str]]  # replaces all
+    external_id: NotRequired[str | None]  # what another system calls it; unique
+    tags: NotRequired[Sequence[str]]  # a change replaces all
     emails: NotRequired[Sequence[EmailFields]]
     phone_numbers: NotRequired[Sequence[PhoneNumberFields]]
     addresses: NotRequired[Sequence[AddressFields]]
@@ -690,15 +690,15 @@ class Customer(Model):
     organization_id: str
     business_id: str
     contact_id: str | None
-    type: Literal["individual", "business"]  # a person or a company
+    type: Literal["individual", "business"]
     name: str
     email: str | None
     phone: str | None
     notes: str | None
-    status: Literal["prospect", "active", "inactive"]  # where the relationship stands
+    status: Literal["prospect", "active", "inactive"]
     customer_since: _dt.datetime | None
+    tags: List[str]  # a change replaces all
     external_id: str | None  # what another system calls it
-    tags: List[str]
     properties: List[Property] | None = None  # with include=properties
 
 
@@ -713,7 +713,7 @@ class CustomerRowInput(TypedDict):
     notes: NotRequired[str | None]
     status: NotRequired[Literal["prospect", "active", "inactive"]]
     customer_since: NotRequired[_dt.datetime | None]
-    tags: NotRequired[Sequence[str]]  # replaces all
+    tags: NotRequired[Sequence[str]]  # a change replaces all
     external_id: NotRequired[str | None]
 
 
@@ -1124,14 +1124,14 @@ class LinkedContact(Model):
     first_name: str | None
     middle_name: str | None
     last_name: str | None
-    prefix: str | None
-    suffix: str | None
+    prefix: str | None  # before the name: Dr.
+    suffix: str | None  # after the name: Jr.
     organization_name: str | None
     job_title: str | None
     birthday: _dt.date | None
     notes: str | None
-    external_id: str | None  # what another system calls it
-    tags: List[str]
+    external_id: str | None  # what another system calls it; unique
+    tags: List[str]  # a change replaces all
     emails: List[Email]
     phone_numbers: List[PhoneNumber]
     addresses: List[Address]
@@ -1453,7 +1453,7 @@ class Proposal(Model):
     effects_total: int  # how many effects it has; effects[] may show fewer
     withheld: bool  # some is shown to its maker only once a person has approved it
     difference: List[str]  # of a stale one: what is no longer as it was shown
-    sha256: str  # of its canonical steps
+    sha256: str  # of its canonical steps; another one once it was shown anew
     maker_kind: Literal["user", "agent", "api", "automation", "system"]
     maker_id: str | None
     agent_id: str | None
@@ -1667,10 +1667,10 @@ class Task(Model):
     status: Literal["open", "in_progress", "completed", "canceled"]
     priority: Literal["low", "normal", "high", "urgent"]
     due_at: _dt.datetime | None
-    completed_at: _dt.datetime | None  # when the status became completed; otherwise null
     contact_id: str | None
     customer_id: str | None
     business_id: str | None
+    completed_at: _dt.datetime | None  # when the status became completed; otherwise null
 
 
 @dataclass(slots=True, kw_only=True)
@@ -2443,9 +2443,9 @@ class CustomersResource(Resource):
         """
         return self._client.call(list[BatchResult[Customer]], "POST", "/v1/customers/batch", body={"mode": mode, "rows": wire(rows)})
 
-    def create(self, *, name: str, business_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, type: Literal["individual", "business"] | Omit = OMIT, email: str | None | Omit = OMIT, phone: str | None | Omit = OMIT, notes: str | None | Omit = OMIT, status: Literal["prospect", "active", "inactive"] | Omit = OMIT, customer_since: _dt.datetime | None | Omit = OMIT, external_id: str | None | Omit = OMIT, tags: Sequence[str] | Omit = OMIT) -> Customer:
+    def create(self, *, name: str, business_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, type: Literal["individual", "business"] | Omit = OMIT, email: str | None | Omit = OMIT, phone: str | None | Omit = OMIT, notes: str | None | Omit = OMIT, status: Literal["prospect", "active", "inactive"] | Omit = OMIT, customer_since: _dt.datetime | None | Omit = OMIT, tags: Sequence[str] | Omit = OMIT, external_id: str | None | Omit = OMIT) -> Customer:
         """Create a customer. Without businessId, the customer belongs to the caller's business."""
-        return self._client.call(Customer, "POST", "/v1/customers", body={"businessId": business_id, "contactId": contact_id, "type": type, "name": name, "email": email, "phone": phone, "notes": notes, "status": status, "customerSince": wire(customer_since), "externalId": external_id, "tags": wire(tags)})
+        return self._client.call(Customer, "POST", "/v1/customers", body={"businessId": business_id, "contactId": contact_id, "type": type, "name": name, "email": email, "phone": phone, "notes": notes, "status": status, "customerSince": wire(customer_since), "tags": wire(tags), "externalId": external_id})
 
     def delete(self, id: str) -> None:
         """Delete a customer."""

@@ -583,14 +583,17 @@ export interface Contact {
   firstName: string | null
   middleName: string | null
   lastName: string | null
+  /** Before the name: Dr. */
   prefix: string | null
+  /** After the name: Jr. */
   suffix: string | null
   organizationName: string | null
   jobTitle: string | null
   birthday: string | null
   notes: string | null
-  /** What another system calls it. */
+  /** What another system calls it; unique. */
   externalId: string | null
+  /** A change replaces all. */
   tags: string[]
   emails: Email[]
   phoneNumbers: PhoneNumber[]
@@ -626,8 +629,9 @@ export interface ContactRowInput {
   jobTitle?: string | null
   birthday?: string | null
   notes?: string | null
+  /** What another system calls it; unique. */
   externalId?: string | null
-  /** Replaces all. */
+  /** A change replaces all. */
   tags?: string[]
   emails?: EmailFields[]
   phoneNumbers?: PhoneNumberFields[]
@@ -717,18 +721,17 @@ export interface Customer {
   organizationId: string
   businessId: string
   contactId: string | null
-  /** A person or a company. */
   type: 'individual' | 'business'
   name: string
   email: string | null
   phone: string | null
   notes: string | null
-  /** Where the relationship stands. */
   status: 'prospect' | 'active' | 'inactive'
   customerSince: string | null
+  /** A change replaces all. */
+  tags: string[]
   /** What another system calls it. */
   externalId: string | null
-  tags: string[]
   /** With include=properties. */
   properties?: Property[] | null
 }
@@ -745,7 +748,7 @@ export interface CustomerRowInput {
   notes?: string | null
   status?: 'prospect' | 'active' | 'inactive'
   customerSince?: string | Date | null
-  /** Replaces all. */
+  /** A change replaces all. */
   tags?: string[]
   externalId?: string | null
 }
@@ -1245,14 +1248,17 @@ export interface LinkedContact {
   firstName: string | null
   middleName: string | null
   lastName: string | null
+  /** Before the name: Dr. */
   prefix: string | null
+  /** After the name: Jr. */
   suffix: string | null
   organizationName: string | null
   jobTitle: string | null
   birthday: string | null
   notes: string | null
-  /** What another system calls it. */
+  /** What another system calls it; unique. */
   externalId: string | null
+  /** A change replaces all. */
   tags: string[]
   emails: Email[]
   phoneNumbers: PhoneNumber[]
@@ -1632,7 +1638,7 @@ export interface Proposal {
   withheld: boolean
   /** Of a stale one: what is no longer as it was shown. */
   difference: string[]
-  /** Of its canonical steps. */
+  /** Of its canonical steps; another one once it was shown anew. */
   sha256: string
   makerKind: 'user' | 'agent' | 'api' | 'automation' | 'system'
   makerId: string | null
@@ -1885,11 +1891,11 @@ export interface Task {
   status: 'open' | 'in_progress' | 'completed' | 'canceled'
   priority: 'low' | 'normal' | 'high' | 'urgent'
   dueAt: string | null
-  /** When the status became completed; otherwise null. */
-  completedAt: string | null
   contactId: string | null
   customerId: string | null
   businessId: string | null
+  /** When the status became completed; otherwise null. */
+  completedAt: string | null
 }
 
 export interface TaskActivity {
@@ -2493,6 +2499,7 @@ export interface ContactCreateInput {
   notes?: string | null
   /** What another system calls it; unique. */
   externalId?: string | null
+  /** A change replaces all. */
   tags?: string[]
   emails?: EmailFields[]
   phoneNumbers?: PhoneNumberFields[]
@@ -2699,8 +2706,9 @@ export interface ContactPutByEmailInput {
   jobTitle?: string | null
   birthday?: string | null
   notes?: string | null
+  /** What another system calls it; unique. */
   externalId?: string | null
-  /** Replaces all. */
+  /** A change replaces all. */
   tags?: string[]
 }
 
@@ -2723,8 +2731,9 @@ export interface ContactUpdateInput {
   jobTitle?: string | null
   birthday?: string | null
   notes?: string | null
+  /** What another system calls it; unique. */
   externalId?: string | null
-  /** Replaces all. */
+  /** A change replaces all. */
   tags?: string[]
 }
 
@@ -2747,9 +2756,10 @@ export interface CustomerCreateInput {
   notes?: string | null
   status?: 'prospect' | 'active' | 'inactive'
   customerSince?: string | Date | null
+  /** A change replaces all. */
+  tags?: string[]
   /** What another system calls it; unique. */
   externalId?: string | null
-  tags?: string[]
 }
 
 /** What customers.export takes. */
@@ -2856,7 +2866,7 @@ export interface CustomerPutByExternalIdInput {
   notes?: string | null
   status?: 'prospect' | 'active' | 'inactive'
   customerSince?: string | Date | null
-  /** Replaces all. */
+  /** A change replaces all. */
   tags?: string[]
 }
 
@@ -2894,7 +2904,7 @@ export interface CustomerUpdateInput {
   notes?: string | null
   status?: 'prospect' | 'active' | 'inactive'
   customerSince?: string | Date | null
-  /** Replaces all. */
+  /** A change replaces all. */
   tags?: string[]
   externalId?: string | null
 }

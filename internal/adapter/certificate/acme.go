@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,12 +53,15 @@ type ACME struct {
 	store *store
 	magic atomic.Pointer[certmagic.Config] // nil until Start
 	cache *certmagic.Cache
+
+	started chan struct{} // closed once a stored certificate can be shown
+	once    sync.Once
 }
 
 // New reads the roots, and starts nothing.
 func New(c Config) (*ACME, error) {
 	config.Require(c, "DB", "Seal", "Log", "Domain", "Directory", "Listen", "Check")
-	a := &ACME{cfg: c, store: newStore(c.DB, c.Seal, c.Log)}
+	a := &ACME{cfg: c, store: newStore(c.DB, c.Seal, c.Log), started: make(chan struct{})}
 	if c.Root != "" {
 		text, err := os.ReadFile(c.Root)
 		if err != nil {
@@ -97,6 +101,7 @@ func (a *ACME) Start(ctx context.Context) error {
 	}
 	a.magic.Store(magic)
 	_, err = magic.CacheManagedCertificate(ctx, a.cfg.Domain)
+	a.once.Do(func() { close(a.started) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return magic.ManageAsync(ctx, []string{a.cfg.Domain})
@@ -209,7 +214,15 @@ func (a *ACME) Mail() *tls.Config {
 	}
 }
 
+// startTime is how long a connection waits for Start. systemd may have held it since
+// before this process began.
+const startTime = 10 * time.Second
+
 func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	select {
+	case <-a.started:
+	case <-time.After(startTime):
+	}
 	magic := a.magic.Load()
 	if magic == nil {
 		return nil, errNotYet

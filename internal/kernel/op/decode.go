@@ -299,6 +299,10 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 		if err != nil {
 			return nil, err
 		}
+		if p.sent != nil {
+			names := field(v, p.sent)
+			names.Set(reflect.Append(names, reflect.ValueOf(p.name)))
+		}
 		tree = tree.Set(p.name, c)
 	}
 	if _, err := d.ReadToken(); err != nil {

@@ -84,7 +84,8 @@ type prop struct {
 	omitted  bool // from an answer when it has no value
 	def      *string
 	node     *node
-	nth      int // its index in order
+	nth      int   // its index in order
+	sent     []int // of a field of Changes: where its name is noted when it is sent
 }
 
 // origin is where REST finds a field. The other doors take every field from one object.
@@ -166,7 +167,10 @@ func (n *node) asAnswer() *node {
 		n.elem.asAnswer()
 	}
 	for _, p := range n.order {
-		p.required = !p.omitted
+		p.required, p.def = !p.omitted, nil
+		if p.node.kind == stringValue { // an older row may be shorter than is asked for today
+			p.node.min, p.node.notBlank = 0, false
+		}
 		p.node.asAnswer()
 	}
 	return n
@@ -204,7 +208,11 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		f := t.Field(i)
 		index := append(slices.Clone(at), i)
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			n.fields(f.Type, index, seen)
+			if isChanges(f.Type) {
+				n.changes(f.Type, index, seen)
+			} else {
+				n.fields(f.Type, index, seen)
+			}
 			continue
 		}
 		p := &prop{index: index, nth: len(n.order)}
@@ -241,6 +249,15 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		}
 		n.props[p.name] = p
 		n.order = append(n.order, p)
+	}
+}
+
+// changes adds the fields of Changes, each of which may be left out.
+func (n *node) changes(t reflect.Type, at []int, seen map[reflect.Type]*node) {
+	first := len(n.order)
+	n.fields(t.Field(0).Type, append(slices.Clone(at), 0), seen)
+	for _, p := range n.order[first:] {
+		p.required, p.def, p.sent = false, nil, append(slices.Clone(at), 1)
 	}
 }
 

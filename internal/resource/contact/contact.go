@@ -16,23 +16,28 @@ import (
 	"frontdesk/internal/resource/property"
 )
 
+// Fields are what callers set of a contact; its emails, numbers and addresses are rows of their own.
+type Fields struct {
+	FirstName        *string     `json:"firstName"`
+	MiddleName       *string     `json:"middleName"`
+	LastName         *string     `json:"lastName"`
+	Prefix           *string     `json:"prefix" doc:"before the name: Dr."`
+	Suffix           *string     `json:"suffix" doc:"after the name: Jr."`
+	OrganizationName *string     `json:"organizationName"`
+	JobTitle         *string     `json:"jobTitle"`
+	Birthday         *clock.Date `json:"birthday"`
+	Notes            *string     `json:"notes" max:"10000"`
+	ExternalID       *string     `json:"externalId" min:"1" doc:"what another system calls it; unique"`
+	Tags             []string    `json:"tags" optional:"yes" max:"50" itemMax:"64" doc:"a change replaces all"`
+}
+
 // Contact is a person, or an organization without a person.
 type Contact struct {
 	op.Record
-	FirstName        *string       `json:"firstName"`
-	MiddleName       *string       `json:"middleName"`
-	LastName         *string       `json:"lastName"`
-	Prefix           *string       `json:"prefix"`
-	Suffix           *string       `json:"suffix"`
-	OrganizationName *string       `json:"organizationName"`
-	JobTitle         *string       `json:"jobTitle"`
-	Birthday         *clock.Date   `json:"birthday"`
-	Notes            *string       `json:"notes" max:"10000"`
-	ExternalID       *string       `json:"externalId" doc:"what another system calls it"`
-	Tags             []string      `json:"tags" max:"50" itemMax:"64"`
-	Emails           []Email       `json:"emails" db:"-" csv:"email"`
-	PhoneNumbers     []PhoneNumber `json:"phoneNumbers" db:"-" csv:"phoneNumber"`
-	Addresses        []Address     `json:"addresses" db:"-" csv:"line1,line2,postalCode,city,state,country"`
+	Fields
+	Emails       []Email       `json:"emails" db:"-" csv:"email"`
+	PhoneNumbers []PhoneNumber `json:"phoneNumbers" db:"-" csv:"phoneNumber"`
+	Addresses    []Address     `json:"addresses" db:"-" csv:"line1,line2,postalCode,city,state,country"`
 
 	Properties *[]property.Property `json:"properties,omitzero" db:"-" max:"10000" doc:"with include=properties"`
 
@@ -158,18 +163,7 @@ func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Con
 func propertiesOf(v *Contact) (id.ID, **[]property.Property) { return v.ID, &v.Properties }
 
 type contactCreate struct {
-	FirstName        *string     `json:"firstName"`
-	MiddleName       *string     `json:"middleName"`
-	LastName         *string     `json:"lastName"`
-	Prefix           *string     `json:"prefix" doc:"before the name: Dr."`
-	Suffix           *string     `json:"suffix" doc:"after the name: Jr."`
-	OrganizationName *string     `json:"organizationName"`
-	JobTitle         *string     `json:"jobTitle"`
-	Birthday         *clock.Date `json:"birthday"`
-	Notes            *string     `json:"notes" max:"10000"`
-	ExternalID       *string     `json:"externalId" min:"1" doc:"what another system calls it; unique"`
-	Tags             []string    `json:"tags" optional:"yes" max:"50" itemMax:"64"`
-
+	Fields
 	Emails       []emailFields       `json:"emails" optional:"yes"`
 	PhoneNumbers []phoneNumberFields `json:"phoneNumbers" optional:"yes"`
 	Addresses    []addressFields     `json:"addresses" optional:"yes"`
@@ -217,11 +211,8 @@ func hasName(parts ...*string) bool {
 }
 
 func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact, error) {
-	v := &Contact{Record: c.NewRecord(), FirstName: in.FirstName, MiddleName: in.MiddleName, LastName: in.LastName,
-		Prefix: in.Prefix, Suffix: in.Suffix,
-		OrganizationName: in.OrganizationName, JobTitle: in.JobTitle, Birthday: in.Birthday, Notes: in.Notes,
-		ExternalID: in.ExternalID, Tags: in.Tags,
-		Emails: []Email{}, PhoneNumbers: []PhoneNumber{}, Addresses: []Address{}}
+	v := &Contact{Record: c.NewRecord(), Fields: in.Fields, Emails: []Email{},
+		PhoneNumbers: []PhoneNumber{}, Addresses: []Address{}}
 	for i, f := range in.Emails {
 		v.Emails = append(v.Emails,
 			f.row(c, v.ID, primary(f.IsPrimary, i, in.Emails, func(e emailFields) *bool { return e.IsPrimary })))
@@ -284,28 +275,16 @@ type contactUpdate struct {
 }
 
 // contactChanges are the fields that can be changed.
-type contactChanges struct {
-	FirstName        op.Opt[string]     `json:"firstName"`
-	MiddleName       op.Opt[string]     `json:"middleName"`
-	LastName         op.Opt[string]     `json:"lastName"`
-	Prefix           op.Opt[string]     `json:"prefix" doc:"before the name: Dr."`
-	Suffix           op.Opt[string]     `json:"suffix" doc:"after the name: Jr."`
-	OrganizationName op.Opt[string]     `json:"organizationName"`
-	JobTitle         op.Opt[string]     `json:"jobTitle"`
-	Birthday         op.Opt[clock.Date] `json:"birthday"`
-	Notes            op.Opt[string]     `json:"notes" max:"10000"`
-	ExternalID       op.Opt[string]     `json:"externalId" min:"1"`
-	Tags             op.Maybe[[]string] `json:"tags" max:"50" itemMax:"64" doc:"replaces all"`
-}
+type contactChanges struct{ op.Changes[Fields] }
 
 func (in *contactChanges) Prepare(_ context.Context, c *op.Call) error {
-	tree := checkBirthday(nil, in.Birthday.Ptr(), c.Now)
-	in.Tags.Value, tree = op.TidyTags(tree, in.Tags.Value)
+	tree := checkBirthday(nil, in.To.Birthday, c.Now)
+	in.To.Tags, tree = op.TidyTags(tree, in.To.Tags)
 	return tree.Fault(fault.Invalid)
 }
 
 func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact, error) {
-	if err := op.TakeExternalID(ctx, c, contacts.Name(), in.ID, in.ExternalID.Ptr()); err != nil {
+	if err := op.TakeExternalID(ctx, c, contacts.Name(), in.ID, in.To.ExternalID); err != nil {
 		return nil, err
 	}
 	v, err := contacts.Lock(ctx, c.Tx, c.Org, in.ID)
@@ -319,8 +298,7 @@ func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact,
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if (in.FirstName.Set || in.LastName.Set || in.OrganizationName.Set) &&
-		!hasName(v.FirstName, v.LastName, v.OrganizationName) {
+	if in.Has("firstName", "lastName", "organizationName") && !hasName(v.FirstName, v.LastName, v.OrganizationName) {
 		return nil, fault.At(nil, nameRequired)
 	}
 	v.UpdatedAt = c.Now

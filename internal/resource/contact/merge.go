@@ -63,9 +63,15 @@ type contactMerge struct {
 	Take []string `json:"take" optional:"yes" doc:"fields, like firstName, of which the other's value is taken"`
 }
 
-// takeable are the fields that have one value. Notes, tags and rows are joined.
-var takeable = []string{"firstName", "middleName", "lastName", "prefix", "suffix", "organizationName", "jobTitle",
-	"externalId", "birthday"}
+// takeable are the fields that have one value. Notes and tags are joined.
+var takeable = func() (names []string) {
+	for _, f := range op.FieldsOf[Fields]() {
+		if f.Name != "notes" && f.Name != "tags" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}()
 
 func (in *contactMerge) Prepare(_ context.Context, c *op.Call) error {
 	if in.ID == in.ContactID {
@@ -188,56 +194,29 @@ func distinct[T any](a, b []T, key func(T) string) int {
 // between separates the notes of two contacts.
 const between = "\n\n"
 
-type textField struct {
-	name  string
-	value **string
-}
-
-// texts are the fields of a contact that a merge fills in.
-func (v *Contact) texts() []textField {
-	return []textField{
-		{"firstName", &v.FirstName},
-		{"middleName", &v.MiddleName},
-		{"lastName", &v.LastName},
-		{"prefix", &v.Prefix},
-		{"suffix", &v.Suffix},
-		{"organizationName", &v.OrganizationName},
-		{"jobTitle", &v.JobTitle},
-		{"externalId", &v.ExternalID},
-		{"notes", &v.Notes},
-	}
-}
-
 // gain takes over the fields that the contact lacks and those that were asked for,
 // joins notes and tags, and returns what changed.
 func (v *Contact) gain(other *Contact, take []string) []string {
-	fields := []string{}
-	theirs := other.texts()
-	for i, f := range v.texts() {
-		from := *theirs[i].value
-		switch {
-		case from == nil:
-			continue
-		case *f.value == nil, slices.Contains(take, f.name) && **f.value != *from:
-			*f.value = from
-		case f.name == "notes" && **f.value != *from:
-			joined := **f.value + between + *from
-			*f.value = &joined
-		default:
-			continue
-		}
-		fields = append(fields, f.name)
-	}
-	if born := other.Birthday; born != nil && (v.Birthday == nil ||
-		slices.Contains(take, "birthday") && *v.Birthday != *born) {
-		v.Birthday = other.Birthday
-		fields = append(fields, "birthday")
+	notes := join(v.Notes, other.Notes)
+	fields := op.TakeOver(&v.Fields, &other.Fields, take)
+	if notes != nil {
+		v.Notes = notes
+		fields = append(fields, "notes")
 	}
 	if all, _ := op.TidyTags(nil, slices.Concat(v.Tags, other.Tags)); len(all) > len(v.Tags) {
 		v.Tags = all
 		fields = append(fields, "tags")
 	}
 	return fields
+}
+
+// join is the notes of two contacts in one; nil where they need no joining.
+func join(a, b *string) *string {
+	if a == nil || b == nil || *a == *b {
+		return nil
+	}
+	both := *a + between + *b
+	return &both
 }
 
 // absorb deletes the other contact and saves this one, which has its rows now.

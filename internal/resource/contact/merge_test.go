@@ -63,7 +63,7 @@ func TestMerge(t *testing.T) {
 			dry.At("fields").String() != done.At("fields").String() {
 			t.Errorf("told\n%s\ndid\n%s", dry.At("moved"), done.At("moved"))
 		}
-		done.Same("fields", "[lastName externalId notes birthday tags]")
+		done.Same("fields", "[lastName birthday externalId notes tags]")
 		done.Same("before.notes", "one")
 		done.Same("merged.lastName", "Lovelace")
 

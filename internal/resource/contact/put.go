@@ -70,22 +70,9 @@ func putByEmail(ctx context.Context, c *op.Call, in contactPut) (*Contact, error
 }
 
 func (in *contactPut) create(ctx context.Context, c *op.Call) (*Contact, error) {
-	if !hasName(in.FirstName.Ptr(), in.LastName.Ptr(), in.OrganizationName.Ptr()) {
+	if !hasName(in.To.FirstName, in.To.LastName, in.To.OrganizationName) {
 		return nil, fault.At(nil, nameRequired)
 	}
 	c.Created()
-	return createContact(ctx, c, contactCreate{
-		FirstName:        in.FirstName.Ptr(),
-		MiddleName:       in.MiddleName.Ptr(),
-		LastName:         in.LastName.Ptr(),
-		Prefix:           in.Prefix.Ptr(),
-		Suffix:           in.Suffix.Ptr(),
-		OrganizationName: in.OrganizationName.Ptr(),
-		JobTitle:         in.JobTitle.Ptr(),
-		Birthday:         in.Birthday.Ptr(),
-		Notes:            in.Notes.Ptr(),
-		ExternalID:       in.ExternalID.Ptr(),
-		Tags:             in.Tags.Value,
-		Emails:           []emailFields{{Email: in.Address}},
-	})
+	return createContact(ctx, c, contactCreate{Fields: in.Whole(), Emails: []emailFields{{Email: in.Address}}})
 }

@@ -3,7 +3,6 @@ package contact
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 
 	"frontdesk/internal/kernel/db"
@@ -160,24 +159,11 @@ func (in *contactUnmerge) merge(ctx context.Context, c *op.Call) (*Merge, error)
 // lose gives the fields that the contact gained their former values, where they are
 // as the merge left them.
 func (out *Unmerge) lose(v *Contact, was *Merge) {
-	revert := func(name string, now, left, before any) {
-		if !slices.Contains(was.Fields, name) {
-			return
-		}
-		to := reflect.ValueOf(now).Elem()
-		if !reflect.DeepEqual(to.Interface(), reflect.ValueOf(left).Elem().Interface()) {
-			out.Kept = append(out.Kept, Kept{"contact", v.ID, name, "Somebody changed it since, so it stays."})
-			return
-		}
-		to.Set(reflect.ValueOf(before).Elem())
-		out.Fields = append(out.Fields, name)
+	back, kept := op.PutBack(&v.Fields, &was.Contact.Fields, &was.Before.Fields, was.Fields)
+	out.Fields = append(out.Fields, back...)
+	for _, name := range kept {
+		out.Kept = append(out.Kept, Kept{"contact", v.ID, name, "Somebody changed it since, so it stays."})
 	}
-	left, before := was.Contact.texts(), was.Before.texts()
-	for i, f := range v.texts() {
-		revert(f.name, f.value, left[i].value, before[i].value)
-	}
-	revert("birthday", &v.Birthday, &was.Contact.Birthday, &was.Before.Birthday)
-	revert("tags", &v.Tags, &was.Contact.Tags, &was.Before.Tags)
 }
 
 // moveBack lets the records that moved name the restored contact again, and the

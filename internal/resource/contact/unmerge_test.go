@@ -77,7 +77,7 @@ func TestUnmerge(t *testing.T) {
 		call(t, "contacts.merge", pair).OK(t, 200)
 		done := call(t, "contacts.unmerge", pair).OK(t, 200)
 		done.Same("kept", "[]")
-		done.Same("fields", "[lastName externalId notes birthday tags]")
+		done.Same("fields", "[lastName birthday externalId notes tags]")
 		if after := f.state(t, call); after != before {
 			t.Errorf("before the merge\n%s\nand after it was taken back\n%s", before, after)
 		}

@@ -14,20 +14,25 @@ import (
 	"frontdesk/internal/resource/property"
 )
 
-// Customer is a person or a company that a business has a relationship with.
-type Customer struct {
-	op.Record
-	BusinessID    id.ID       `json:"businessId"`
-	ContactID     *id.ID      `json:"contactId"`
-	Type          string      `json:"type" enum:"individual,business" doc:"a person or a company"`
-	Name          string      `json:"name"`
+// Fields are what callers set of a customer.
+type Fields struct {
+	ContactID     *id.ID      `json:"contactId" ref:"contacts"`
+	Type          string      `json:"type" default:"individual" enum:"individual,business"`
+	Name          string      `json:"name" min:"1"`
 	Email         *string     `json:"email" format:"email"`
 	Phone         *string     `json:"phone"`
 	Notes         *string     `json:"notes" max:"10000"`
-	Status        Status      `json:"status" enum:"prospect,active,inactive" doc:"where the relationship stands"`
+	Status        Status      `json:"status" default:"prospect" enum:"prospect,active,inactive"`
 	CustomerSince *clock.Time `json:"customerSince"`
-	ExternalID    *string     `json:"externalId" doc:"what another system calls it"`
-	Tags          []string    `json:"tags" max:"50" itemMax:"64"`
+	Tags          []string    `json:"tags" optional:"yes" max:"50" itemMax:"64" doc:"a change replaces all"`
+}
+
+// Customer is a person or a company that a business has a relationship with.
+type Customer struct {
+	op.Record
+	BusinessID id.ID `json:"businessId"`
+	Fields
+	ExternalID *string `json:"externalId" doc:"what another system calls it"`
 
 	Properties *[]property.Property `json:"properties,omitzero" db:"-" max:"10000" doc:"with include=properties"`
 
@@ -149,17 +154,9 @@ func Shown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Customer, er
 }
 
 type customerCreate struct {
-	BusinessID    *id.ID      `json:"businessId" ref:"businesses" doc:"by default the caller's"`
-	ContactID     *id.ID      `json:"contactId" ref:"contacts"`
-	Type          string      `json:"type" default:"individual" enum:"individual,business"`
-	Name          string      `json:"name" min:"1"`
-	Email         *string     `json:"email" format:"email"`
-	Phone         *string     `json:"phone"`
-	Notes         *string     `json:"notes" max:"10000"`
-	Status        Status      `json:"status" default:"prospect" enum:"prospect,active,inactive"`
-	CustomerSince *clock.Time `json:"customerSince"`
-	ExternalID    *string     `json:"externalId" min:"1" doc:"what another system calls it; unique"`
-	Tags          []string    `json:"tags" optional:"yes" max:"50" itemMax:"64"`
+	BusinessID *id.ID `json:"businessId" ref:"businesses" doc:"by default the caller's"`
+	Fields
+	ExternalID *string `json:"externalId" min:"1" doc:"what another system calls it; unique"`
 }
 
 func (in *customerCreate) Prepare(context.Context, *op.Call) error {
@@ -169,10 +166,7 @@ func (in *customerCreate) Prepare(context.Context, *op.Call) error {
 }
 
 func createCustomer(ctx context.Context, c *op.Call, in customerCreate) (*Customer, error) {
-	v := &Customer{Record: c.NewRecord(), BusinessID: c.Caller.Business, ContactID: in.ContactID, Type: in.Type,
-		Name: in.Name, Email: in.Email,
-		Phone: in.Phone, Notes: in.Notes, Status: in.Status, CustomerSince: in.CustomerSince,
-		ExternalID: in.ExternalID, Tags: in.Tags}
+	v := &Customer{Record: c.NewRecord(), BusinessID: c.Caller.Business, Fields: in.Fields, ExternalID: in.ExternalID}
 	if in.BusinessID != nil {
 		v.BusinessID = *in.BusinessID
 	}
@@ -228,21 +222,13 @@ type customerUpdate struct {
 
 // customerChanges are the fields that can be changed.
 type customerChanges struct {
-	BusinessID    op.Maybe[id.ID]    `json:"businessId" ref:"businesses"`
-	ContactID     op.Opt[id.ID]      `json:"contactId" ref:"contacts"`
-	Type          op.Maybe[string]   `json:"type" enum:"individual,business"`
-	Name          op.Maybe[string]   `json:"name" min:"1"`
-	Email         op.Opt[string]     `json:"email" format:"email"`
-	Phone         op.Opt[string]     `json:"phone"`
-	Notes         op.Opt[string]     `json:"notes" max:"10000"`
-	Status        op.Maybe[Status]   `json:"status" enum:"prospect,active,inactive"`
-	CustomerSince op.Opt[clock.Time] `json:"customerSince"`
-	Tags          op.Maybe[[]string] `json:"tags" max:"50" itemMax:"64" doc:"replaces all"`
+	BusinessID op.Maybe[id.ID] `json:"businessId" ref:"businesses"`
+	op.Changes[Fields]
 }
 
 func (in *customerChanges) Prepare(context.Context, *op.Call) error {
 	var tree *fault.Tree
-	in.Tags.Value, tree = op.TidyTags(tree, in.Tags.Value)
+	in.To.Tags, tree = op.TidyTags(tree, in.To.Tags)
 	return tree.Fault(fault.Invalid)
 }
 

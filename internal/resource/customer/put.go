@@ -57,29 +57,12 @@ func putByExternalID(ctx context.Context, c *op.Call, in customerPut) (*Customer
 }
 
 func (in *customerPut) create(ctx context.Context, c *op.Call) (*Customer, error) {
-	if !in.Name.Set {
+	if !in.Has("name") {
 		return nil, fault.Field("name", "Required, because no customer has this externalId yet")
 	}
-	create := customerCreate{
-		ContactID:     in.ContactID.Ptr(),
-		Type:          "individual",
-		Name:          in.Name.Value,
-		Email:         in.Email.Ptr(),
-		Phone:         in.Phone.Ptr(),
-		Notes:         in.Notes.Ptr(),
-		Status:        "prospect",
-		CustomerSince: in.CustomerSince.Ptr(),
-		ExternalID:    &in.ExternalID,
-		Tags:          in.Tags.Value,
-	}
+	create := customerCreate{Fields: in.Whole(), ExternalID: &in.ExternalID}
 	if in.BusinessID.Set {
 		create.BusinessID = &in.BusinessID.Value
-	}
-	if in.Type.Set {
-		create.Type = in.Type.Value
-	}
-	if in.Status.Set {
-		create.Status = in.Status.Value
 	}
 	c.Created()
 	return createCustomer(ctx, c, create)

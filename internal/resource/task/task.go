@@ -16,18 +16,23 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
+// Fields are what callers set of a task.
+type Fields struct {
+	Title       string      `json:"title" min:"1"`
+	Description *string     `json:"description" max:"10000"`
+	Status      Status      `json:"status" default:"open" enum:"open,in_progress,completed,canceled"`
+	Priority    string      `json:"priority" default:"normal" enum:"low,normal,high,urgent"`
+	DueAt       *clock.Time `json:"dueAt"`
+	ContactID   *id.ID      `json:"contactId" ref:"contacts"`
+	CustomerID  *id.ID      `json:"customerId" ref:"customers"`
+	BusinessID  *id.ID      `json:"businessId" ref:"businesses"`
+}
+
 // Task is something to do, perhaps about a contact, a customer or a business.
 type Task struct {
 	op.Record
-	Title       string      `json:"title"`
-	Description *string     `json:"description" max:"10000"`
-	Status      Status      `json:"status" enum:"open,in_progress,completed,canceled"`
-	Priority    string      `json:"priority" enum:"low,normal,high,urgent"`
-	DueAt       *clock.Time `json:"dueAt"`
+	Fields
 	CompletedAt *clock.Time `json:"completedAt" doc:"when the status became completed; otherwise null"`
-	ContactID   *id.ID      `json:"contactId"`
-	CustomerID  *id.ID      `json:"customerId"`
-	BusinessID  *id.ID      `json:"businessId"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
@@ -141,21 +146,12 @@ func listTasks(ctx context.Context, c *op.Call, in taskList) (*op.List[Task], er
 }
 
 type taskCreate struct {
-	Title       string      `json:"title" min:"1"`
-	Description *string     `json:"description" max:"10000"`
-	Status      Status      `json:"status" default:"open" enum:"open,in_progress,completed,canceled"`
-	Priority    string      `json:"priority" default:"normal" enum:"low,normal,high,urgent"`
-	DueAt       *clock.Time `json:"dueAt"`
-	ContactID   *id.ID      `json:"contactId" ref:"contacts"`
-	CustomerID  *id.ID      `json:"customerId" ref:"customers"`
-	BusinessID  *id.ID      `json:"businessId" ref:"businesses"`
-	AssigneeIDs []id.ID     `json:"assigneeIds,omitempty" ref:"-" max:"20" doc:"members, by their ids in members_list"`
+	Fields
+	AssigneeIDs []id.ID `json:"assigneeIds,omitempty" ref:"-" max:"20" doc:"members, by their ids in members_list"`
 }
 
 func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
-	v := &Task{Record: c.NewRecord(), Title: in.Title, Description: in.Description, Status: in.Status,
-		Priority: in.Priority, DueAt: in.DueAt,
-		ContactID: in.ContactID, CustomerID: in.CustomerID, BusinessID: in.BusinessID}
+	v := &Task{Record: c.NewRecord(), Fields: in.Fields}
 	if err := op.References(ctx, c, v.references(&Task{})...); err != nil {
 		return nil, err
 	}
@@ -216,14 +212,7 @@ func getTask(ctx context.Context, c *op.Call, in taskRef) (*Task, error) {
 
 type taskUpdate struct {
 	taskRef
-	Title       op.Maybe[string]   `json:"title" min:"1"`
-	Description op.Opt[string]     `json:"description" max:"10000"`
-	Status      op.Maybe[Status]   `json:"status" enum:"open,in_progress,completed,canceled"`
-	Priority    op.Maybe[string]   `json:"priority" enum:"low,normal,high,urgent"`
-	DueAt       op.Opt[clock.Time] `json:"dueAt"`
-	ContactID   op.Opt[id.ID]      `json:"contactId" ref:"contacts"`
-	CustomerID  op.Opt[id.ID]      `json:"customerId" ref:"customers"`
-	BusinessID  op.Opt[id.ID]      `json:"businessId" ref:"businesses"`
+	op.Changes[Fields]
 }
 
 func updateTask(ctx context.Context, c *op.Call, in taskUpdate) (*Task, error) {

@@ -2,12 +2,16 @@ package transfer
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/contact"
+	"frontdesk/internal/resource/customer"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,17 +35,29 @@ const (
 )
 
 var nouns = map[string]noun{
-	"contacts": {"contacts.batch", map[string]string{
-		"firstName": plain, "middleName": plain, "lastName": plain, "prefix": plain, "suffix": plain,
-		"organizationName": plain, "jobTitle": plain, "birthday": plain, "notes": plain, "externalId": plain,
-		"name": fullName, "tags": words, "emails": "email", "phoneNumbers": "phoneNumber",
-		"line1": address, "line2": address, "city": address, "state": address, "postalCode": address,
-		"country": address,
-	}},
-	"customers": {"customers.batch", map[string]string{
-		"name": plain, "email": plain, "phone": plain, "notes": plain, "externalId": plain, "type": choice,
-		"status": choice, "customerSince": moment, "tags": words, "contactId": plain, "businessId": plain,
-	}},
+	"contacts": {"contacts.batch", fieldsOf[contact.Fields](map[string]string{
+		"name": fullName, "emails": "email", "phoneNumbers": "phoneNumber", "line1": address, "line2": address,
+		"city": address, "state": address, "postalCode": address, "country": address,
+	})},
+	"customers": {"customers.batch", fieldsOf[customer.Fields](map[string]string{"externalId": plain,
+		"businessId": plain})},
+}
+
+// fieldsOf are the fields of a noun, and more that do not go into one of its own.
+func fieldsOf[F any](more map[string]string) map[string]string {
+	for _, f := range op.FieldsOf[F]() {
+		switch {
+		case f.Enum:
+			more[f.Name] = choice
+		case f.Type == reflect.TypeFor[[]string]():
+			more[f.Name] = words
+		case f.Type == reflect.TypeFor[*clock.Time]():
+			more[f.Name] = moment
+		default:
+			more[f.Name] = plain
+		}
+	}
+	return more
 }
 
 // otherNames are what people and other programs call a field, without spaces,
