@@ -176,29 +176,39 @@ func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listene
 		MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}, nil
 }
 
-// unspoken is how long a stop waits for the first request of a connection on which
-// nothing has come yet.
-const unspoken = 25 * time.Millisecond
+// unspoken is how long a connection has for its first request once the server stops,
+// counted from when it was made: a handshake under way ends first.
+const unspoken = 500 * time.Millisecond
 
 // shutdown stops a server as its own Shutdown does, but does not wait five seconds for
 // connections on which nobody has said anything.
 func shutdown(server *http.Server) func(context.Context) error {
-	var silent sync.Map
+	var silent sync.Map // of connections to when they were made
 	server.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
-			silent.Store(c, nil)
+			silent.Store(c, time.Now())
 		} else {
 			silent.Delete(c)
 		}
 	}
 	return func(ctx context.Context) error {
-		time.AfterFunc(unspoken, func() {
-			silent.Range(func(c, _ any) bool {
-				c.(net.Conn).Close() //nolint:errcheck // its end either way
-				return true
-			})
-		})
-		return server.Shutdown(ctx)
+		look := time.NewTicker(10 * time.Millisecond)
+		defer look.Stop()
+		done := make(chan error, 1)
+		go func() { done <- server.Shutdown(ctx) }()
+		for {
+			select {
+			case err := <-done:
+				return err
+			case <-look.C:
+				silent.Range(func(c, made any) bool {
+					if time.Since(made.(time.Time)) > unspoken {
+						c.(net.Conn).Close() //nolint:errcheck // its end either way
+					}
+					return true
+				})
+			}
+		}
 	}
 }
 
