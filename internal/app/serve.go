@@ -90,7 +90,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err != nil {
 			return "", err
 		}
-		stops = append(stops, shutdown(server))
+		stops = append(stops, shutdown(l, server))
 		go func() {
 			if t != nil {
 				failed <- server.ServeTLS(l, "", "")
@@ -180,9 +180,10 @@ func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listene
 // counted from when it was made: a handshake under way ends first.
 const unspoken = 500 * time.Millisecond
 
-// shutdown stops a server as its own Shutdown does, but does not wait five seconds for
-// connections on which nobody has said anything.
-func shutdown(server *http.Server) func(context.Context) error {
+// shutdown stops a server as its own Shutdown does, with two differences: a connection
+// that was just made may still send a request, which Shutdown would drop, and it does not
+// wait five seconds for one on which nobody says anything.
+func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
 	var silent sync.Map // of connections to when they were made
 	server.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -192,23 +193,22 @@ func shutdown(server *http.Server) func(context.Context) error {
 		}
 	}
 	return func(ctx context.Context) error {
-		look := time.NewTicker(10 * time.Millisecond)
-		defer look.Stop()
-		done := make(chan error, 1)
-		go func() { done <- server.Shutdown(ctx) }()
-		for {
-			select {
-			case err := <-done:
-				return err
-			case <-look.C:
-				silent.Range(func(c, made any) bool {
-					if time.Since(made.(time.Time)) > unspoken {
-						c.(net.Conn).Close() //nolint:errcheck // its end either way
-					}
-					return true
-				})
+		l.Close() //nolint:errcheck // nothing comes any more either way
+		for waits := true; waits && ctx.Err() == nil; {
+			waits = false
+			silent.Range(func(c, made any) bool {
+				if time.Since(made.(time.Time)) < unspoken {
+					waits = true
+				} else {
+					c.(net.Conn).Close() //nolint:errcheck // its end either way
+				}
+				return true
+			})
+			if waits {
+				time.Sleep(5 * time.Millisecond)
 			}
 		}
+		return server.Shutdown(ctx)
 	}
 }
 

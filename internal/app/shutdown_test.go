@@ -17,7 +17,14 @@ func TestShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute}
-	stop := shutdown(server)
+	stop := shutdown(l, server)
+	accepted := make(chan struct{}, 100)
+	noted := server.ConnState
+	server.ConnState = func(c net.Conn, state http.ConnState) {
+		if noted(c, state); state == http.StateNew {
+			accepted <- struct{}{}
+		}
+	}
 	go server.Serve(l) //nolint:errcheck // it ends with the test
 	dial := func() net.Conn {
 		t.Helper()
@@ -26,16 +33,17 @@ func TestShutdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
+		<-accepted
 		return c
 	}
 	silent, late := dial(), dial()
 	done := make(chan error)
 	began := time.Now()
 	go func() { done <- stop(context.Background()) }()
-	for {
+	for range 100 { // until the server stops
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
-			break // the server stops
+			break
 		}
 		c.Close()
 	}
