@@ -297,10 +297,10 @@ func (a *Accounts) guestFor(ctx context.Context, c *op.Call, v *Invitation, in i
 	}
 	var tree *fault.Tree
 	if in.Name == nil {
-		tree = tree.At([]any{"name"}, "Required")
+		tree = tree.At([]any{"name"}, fault.Missing)
 	}
 	if in.Password == nil {
-		tree = tree.At([]any{"password"}, "Required")
+		tree = tree.At([]any{"password"}, fault.Missing)
 	}
 	if tree != nil {
 		return nil, tree.Fault(fault.Invalid)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 )
 
@@ -75,7 +76,7 @@ func collectIssues(at string, t *fault.Tree) (out []string) {
 		return nil
 	}
 	for _, issue := range t.Errors {
-		issue = formWords(issue)
+		issue = desk.FormWords(issue)
 		if at != "" {
 			issue = at + ": " + issue
 		}
@@ -92,18 +93,6 @@ func collectIssues(at string, t *fault.Tree) (out []string) {
 		out = append(out, collectIssues(at, item)...)
 	}
 	return out
-}
-
-// formWords says what to do about an empty field, where the API says how many
-// characters or items it expects.
-func formWords(issue string) string {
-	switch issue {
-	case "Too short: expected at least 1 characters":
-		return "Fill this in"
-	case "Too few: expected at least 1":
-		return "Choose at least one"
-	}
-	return issue
 }
 
 // field is one input of a form, as the template "field" writes it.

@@ -37,7 +37,7 @@ func TestMembers(t *testing.T) {
 		visit(t, a.URL).get(late).refused(404, "was used or revoked, or has expired")
 
 		g := visit(t, a.URL)
-		g.post(fresh, "name", "", "password", "").refused(400, "Required")
+		g.post(fresh, "name", "", "password", "").refused(400, "Fill this in")
 		g.post(fresh, "name", "Grace", "password", "short").refused(400, "Too short: expected at least 8 characters")
 		g.post(fresh, "name", "Grace Hopper", "password", "compilers are fun").at("/", "Welcome", "Grace Hopper",
 			"Today", "Contacts")

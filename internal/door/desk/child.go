@@ -182,7 +182,7 @@ func (c *Child[C]) form(v *Visit, to, back, button string, row map[string]any) *
 		operation = c.Ops + ".update"
 	}
 	for i, field := range c.Fields {
-		first := inputValue(v, true, field, row[field.Field])
+		first := inputValue(v, field, row[field.Field])
 		if row == nil && field.Start != nil {
 			first = field.Start(v)
 		}

@@ -288,7 +288,7 @@ func firstIssue(t *fault.Tree) string {
 		return ""
 	}
 	for _, e := range t.Errors {
-		return formWords(e)
+		return FormWords(e)
 	}
 	for _, c := range t.Properties {
 		if text := firstIssue(c); text != "" {
@@ -303,13 +303,13 @@ func firstIssue(t *fault.Tree) string {
 	return ""
 }
 
-// formWords says what to do about an empty field, where the API says how many
+// FormWords says what to do about an empty field, where the API says how many
 // characters or items it expects.
-func formWords(issue string) string {
+func FormWords(issue string) string {
 	switch issue {
-	case "Too short: expected at least 1 characters", "Required", "Invalid input: expected string, received undefined":
+	case fault.Missing, fault.TooShort(1):
 		return "Fill this in"
-	case "Too few: expected at least 1":
+	case fault.TooFew(1):
 		return "Choose at least one"
 	}
 	return issue

@@ -323,7 +323,7 @@ func (n *Noun[T]) factCell(v *Visit, o *object[T], f Field) Cell {
 
 // factForm makes a fact a field.
 func (n *Noun[T]) factForm(v *Visit, o *object[T], f Field, d *objectData, t *typedIn) (*Form, error) {
-	value := inputValue(v, v.property(n.ops()+".update", f.Field) != nil, f, o.raw[f.Field])
+	value := inputValue(v, f, o.raw[f.Field])
 	in := v.Describe(n.ops()+".update", f, value)
 	in.Focus = true
 	if f.Ref != "" && in.Pick != "" && value != "" {
@@ -344,7 +344,7 @@ func (n *Noun[T]) factForm(v *Visit, o *object[T], f Field, d *objectData, t *ty
 }
 
 // inputValue is a value as an input takes it.
-func inputValue(v *Visit, _ bool, f Field, value any) string {
+func inputValue(v *Visit, f Field, value any) string {
 	switch x := value.(type) {
 	case nil:
 		return ""
@@ -505,9 +505,9 @@ func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], t
 		if field.Start != nil {
 			first = field.Start(v)
 		} else if field.First != nil {
-			first = inputValue(v, true, field, field.First(&o.row))
+			first = inputValue(v, field, field.First(&o.row))
 		} else if value, ok := o.raw[cmp.Or(field.From, field.Field)]; ok {
-			first = inputValue(v, true, field, value)
+			first = inputValue(v, field, value)
 		}
 		in := v.Describe(a.Op, field, first)
 		in.Focus = i == 0

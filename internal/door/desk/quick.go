@@ -13,14 +13,14 @@ func (v *Visit) QuickFacts(operation, at, to, key string, fields []Field, raw ma
 	editing := v.R.URL.Query().Get("edit")
 	out := []fact{}
 	for _, f := range fields {
-		x := fact{Word: f.Word, Cell: Text(inputValue(v, true, f, raw[f.Field]))}
+		x := fact{Word: f.Word, Cell: Text(inputValue(v, f, raw[f.Field]))}
 		if f.Kind == "area" {
 			x.Cell.Kind = "long"
 		}
 		if v.May(operation) {
 			x.Edit = at + "?edit=" + key + "." + f.Field + "#" + key
 			if editing == key+"."+f.Field {
-				in := v.Describe(operation, f, inputValue(v, true, f, raw[f.Field]))
+				in := v.Describe(operation, f, inputValue(v, f, raw[f.Field]))
 				in.Focus = true
 				x.Form = &Form{To: to, Back: at, Button: "Save", Fields: []Input{in},
 					Hidden: map[string]string{"field": f.Field}}

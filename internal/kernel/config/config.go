@@ -80,8 +80,11 @@ type RateLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (r RateLimit) ByPlan() map[string]int {
-	return map[string]int{"free": r.Free, "starter": r.Starter, "professional": r.Professional,
-		"enterprise": r.Enterprise}
+	return byPlan(r.Free, r.Starter, r.Professional, r.Enterprise)
+}
+
+func byPlan[N int | int64](free, starter, professional, enterprise N) map[string]N {
+	return map[string]N{"free": free, "starter": starter, "professional": professional, "enterprise": enterprise}
 }
 
 // Files says how large files may be and where their bytes are stored: in a
@@ -141,8 +144,7 @@ type AgentLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (l AgentLimit) ByPlan() map[string]int {
-	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional,
-		"enterprise": l.Enterprise}
+	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
 
 // AutomationLimit is the number of automation executions per minute by plan.
@@ -155,8 +157,7 @@ type AutomationLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (l AutomationLimit) ByPlan() map[string]int {
-	return map[string]int{"free": l.Free, "starter": l.Starter, "professional": l.Professional,
-		"enterprise": l.Enterprise}
+	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
 
 // StorageLimit is the bytes of files and mail per organization, by plan.
@@ -169,8 +170,7 @@ type StorageLimit struct {
 
 // ByPlan is the limits by the plan's name.
 func (l StorageLimit) ByPlan() map[string]int64 {
-	return map[string]int64{"free": l.Free, "starter": l.Starter, "professional": l.Professional,
-		"enterprise": l.Enterprise}
+	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
 
 // OAuth is the authorization server of the agent connection.

@@ -46,7 +46,7 @@ func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, 
 	d.Reset(&d.rd)
 	if k := d.PeekKind(); k != '{' && k != 0 {
 		if err := d.SkipValue(); err == nil {
-			return (*fault.Tree)(nil).Add("Invalid input: expected object, received " + kindName(k))
+			return (*fault.Tree)(nil).Add(fault.WrongKind("object", kindName(k)))
 		}
 	}
 	tree, err := d.object(n, v, accept)
@@ -218,11 +218,8 @@ func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
 
 // mismatch is the issue of a value of the wrong kind.
 func (n *node) mismatch(received string) *fault.Tree {
-	return n.issue("Invalid input: expected " + n.kind.String() + ", received " + received)
+	return n.issue(fault.WrongKind(n.kind.String(), received))
 }
-
-// missing is the issue of a required field that was not sent.
-const missing = "Required"
 
 // issue is a problem with a value as a whole.
 func (n *node) issue(text string) *fault.Tree {
@@ -310,7 +307,7 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 	}
 	for _, p := range n.order {
 		if p.required && few&(1<<p.nth) == 0 && !many[p.nth] && (accept == nil || accept(p)) {
-			tree = tree.Set(p.name, p.node.issue(missing))
+			tree = tree.Set(p.name, p.node.issue(fault.Missing))
 		}
 	}
 	return tree.Object(), nil
@@ -375,10 +372,10 @@ func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) 
 	}
 	tree = tree.Sized(min(count, s.Len()))
 	if int64(count) < n.min {
-		tree = tree.Add(fmt.Sprintf("Too few: expected at least %d", n.min))
+		tree = tree.Add(fault.TooFew(n.min))
 	}
 	if n.max >= 0 && int64(count) > n.max {
-		tree = tree.Add(fmt.Sprintf("Too many: expected at most %d", n.max))
+		tree = tree.Add(fault.TooMany(n.max))
 	}
 	v.Set(s)
 	return tree, nil
@@ -406,7 +403,7 @@ func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tr
 			names[i] = o.String()
 		}
 		if !slices.Contains(names, kindName(k)) {
-			tree = tree.Add("Invalid input: expected " + strings.Join(names, " or ") + ", received " + kindName(k))
+			tree = tree.Add(fault.WrongKind(strings.Join(names, " or "), kindName(k)))
 		}
 		if names[0] == objectValue.String() && len(names) == 1 {
 			tree = tree.Object()
@@ -481,17 +478,17 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 	if n.min > 0 || n.max >= 0 && int64(len(s)) > n.max {
 		length := int64(utf8.RuneCountInString(s))
 		if length < n.min {
-			tree = tree.Add(fmt.Sprintf("Too short: expected at least %d characters", n.min))
+			tree = tree.Add(fault.TooShort(n.min))
 		}
 		if n.max >= 0 && length > n.max {
-			tree = tree.Add(fmt.Sprintf("Too long: expected at most %d characters", n.max))
+			tree = tree.Add(fault.TooLong(n.max))
 		}
 	}
 	if n.notBlank && s != "" && strings.TrimSpace(s) == "" {
 		tree = tree.Add("Must not be blank")
 	}
 	if n.enum != nil && !slices.Contains(n.enum, s) {
-		tree = tree.Add("Invalid option: expected one of " + strings.Join(n.enum, ", "))
+		tree = tree.Add(fault.NotAmong(n.enum))
 	}
 	if n.pattern != nil && !n.pattern.MatchString(s) {
 		tree = tree.Add("Invalid format: must match " + n.pattern.String())
@@ -522,9 +519,9 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	case err != nil:
 		return tree.Add("Invalid input: expected integer")
 	case n.bounded && x < n.min:
-		return tree.Add(fmt.Sprintf("Too small: expected at least %d", n.min))
+		return tree.Add(fault.TooSmall(n.min))
 	case n.bounded && x > n.max:
-		return tree.Add(fmt.Sprintf("Too big: expected at most %d", n.max))
+		return tree.Add(fault.TooBig(n.max))
 	case !n.bounded && (x > 1<<53 || x < -1<<53):
 		return tree.Add("Invalid integer: out of range") // JSON clients lose digits past 2^53
 	}
@@ -537,7 +534,7 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 func (n *node) list(texts []string, v reflect.Value) (tree *fault.Tree) {
 	all := strings.Split(strings.Join(texts, ","), ",")
 	if int64(len(all)) > n.max {
-		return tree.Add(fmt.Sprintf("Too many: expected at most %d", n.max))
+		return tree.Add(fault.TooMany(n.max))
 	}
 	s := reflect.MakeSlice(v.Type(), len(all), len(all))
 	for i, text := range all {

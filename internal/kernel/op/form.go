@@ -86,7 +86,7 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 	}
 	for _, p := range c.op.in.order {
 		if p.origin == body && p.required && !seen[p.name] {
-			tree = tree.At([]any{p.name}, "Required")
+			tree = tree.At([]any{p.name}, fault.Missing)
 		}
 	}
 	return tree.Fault(fault.Invalid)

@@ -212,7 +212,7 @@ func (o *Op) badPath(p *prop, tree *fault.Tree) error {
 
 func missingQuery(p *prop) error {
 	f := fault.MissingQuery.Say("The query parameter %s is required.", p.name)
-	f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add(missing))
+	f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add(fault.Missing))
 	return f
 }
 
@@ -223,14 +223,14 @@ func (o *Op) asREST(tree *fault.Tree) error {
 		return nil
 	}
 	for _, p := range o.pathOf {
-		if t := tree.Properties[p.name]; t != nil && t.Errors[0] != missing {
+		if t := tree.Properties[p.name]; t != nil && t.Errors[0] != fault.Missing {
 			return o.badPath(p, t)
 		}
 	}
 	var ofQuery *fault.Tree
 	for _, p := range o.queryOf {
 		t := tree.Properties[p.name]
-		if p.required && t != nil && t.Errors[0] == missing {
+		if p.required && t != nil && t.Errors[0] == fault.Missing {
 			return missingQuery(p)
 		}
 		ofQuery = ofQuery.Set(p.name, t)

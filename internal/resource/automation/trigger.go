@@ -32,7 +32,7 @@ func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
 		case v != nil && t.Kind != kind:
 			tree = tree.At([]any{name}, "Only a trigger of kind "+kind+" has this")
 		case v == nil && t.Kind == kind && name != "timezone":
-			tree = tree.At([]any{name}, "Required")
+			tree = tree.At([]any{name}, fault.Missing)
 		}
 	}
 	only(onEvent, "event", t.Event)

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"frontdesk/internal/kernel/fault"
+
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 )
@@ -47,7 +49,7 @@ func parseHost(s string) (ascii, issue string) {
 	}
 	switch {
 	case s == "":
-		return "", "Required"
+		return "", fault.Missing
 	case strings.IndexFunc(s, unicode.IsSpace) >= 0:
 		return "", "Must not contain spaces"
 	case strings.HasPrefix(s, ".") || strings.Contains(s, ".."):

@@ -62,7 +62,7 @@ func (in *registration) Prepare(context.Context, *op.Call) error {
 	in.ascii = name
 	switch {
 	case in.Contact == nil && in.ContactID == nil:
-		tree = tree.At([]any{"contact"}, "Required")
+		tree = tree.At([]any{"contact"}, fault.Missing)
 	case in.Contact != nil && in.ContactID != nil:
 		tree = tree.At([]any{"contactId"}, "Give contact or contactId, not both")
 	case in.Contact != nil:

@@ -30,7 +30,6 @@ type Makers interface {
 // Notice tells people that something waits for their decision.
 type Notice struct {
 	To    []string
-	Agent string
 	Title string
 	URL   string
 }
