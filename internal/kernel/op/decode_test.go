@@ -78,7 +78,7 @@ func TestDecodeRefusals(t *testing.T) {
 		`{}`:                   `{"errors":[],"properties":{"name":{"errors":["Required"]}}}`,
 		`{"name":" \u00a0\n"}`: `{"errors":[],"properties":{"name":{"errors":["Must not be blank"]}}}`,
 		`{"name":""}`: `{"errors":[],"properties":{"name":{"errors":["Too short: expected at least 1 ` +
-			`characters"]}}}`,
+			`character"]}}}`,
 		`{"name":null}`: `{"errors":[],"properties":{"name":{"errors":["Invalid input: expected string, ` +
 			`received null"]}}}`,
 		`{"name":"n","kind":"c"}`: `{"errors":[],"properties":{"kind":{"errors":["Invalid option: expected one of ` +
