@@ -47,35 +47,11 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Imports.Operations(),
 		a.Proposals.Operations(),
 		more,
-	).Also(slices.Concat(happenings, message.Happenings, transfer.Happenings, proposal.Happenings)...).
+	).Also(slices.Concat(account.Happenings, automation.Happenings, domain.Happenings, invoice.Happenings,
+		message.Happenings, proposal.Happenings, transfer.Happenings, webhook.Happenings)...).
 		BadID("/v1/contacts", contact.InvalidID).
 		BadID("/v1/businesses", business.InvalidID).
 		BadID("/v1/messages", message.InvalidID)
-}
-
-// happenings are the events that no operation emits.
-var happenings = []op.Happening{
-	{Type: "agent.connected", Resource: op.Account, When: "a client starts to use the access that a user granted it"},
-	{Type: "agent.disconnected", Resource: op.Account, When: "a client's access to an agent ends"},
-	{Type: automation.FailedEvent, Resource: "automations", When: "an execution of an automation fails"},
-	{Type: "invoice.reminded", When: "a reminder of an invoice is sent by a rule of its business"},
-	{Type: "invoice.overdue", When: "`dueAt` of an open invoice passes"},
-	{Type: "domain.created", When: "a registration succeeds"},
-	{Type: "domain.expired", When: "`expiresAt` of a domain passes"},
-	{Type: "domain.renewal_failed",
-		When: "an automatic renewal fails; the data also has errorCode and errorMessage"},
-	{Type: "domain.renewed", When: "a renewal succeeds"},
-	{Type: "domain.unverified",
-		When: "a domain's proof is gone, or another organization has proven the domain or registered its parent"},
-	{Type: "domain.transferred", When: "a domain has moved to another registrar"},
-	{Type: "domain_contact.created", Resource: "domains", When: "a registration with a contact of its own succeeds"},
-	{Type: "operation.created", Resource: "domains",
-		When: "a registration or renewal is paid for, automatic renewals included"},
-	{Type: "operation.failed", Resource: "domains", When: "a registration or renewal fails and is refunded"},
-	{Type: "operation.started", Resource: "domains", When: "the work on a registration or renewal begins"},
-	{Type: "operation.succeeded", Resource: "domains", When: "a registration or renewal succeeds"},
-	{Type: "organization.exported", Resource: op.Account, When: "the operator exports an organization"},
-	{Type: "webhook.disabled", When: "an endpoint answers 410, or no delivery to it succeeds for three days"},
 }
 
 // Describe lists the operations without opening anything, for the documents
