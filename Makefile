@@ -1,9 +1,9 @@
-# `make` alone lists the targets. CI runs `make test` (.ci/run).
+# `make` alone lists the targets. CI runs `make test`, then `make test-all` (.ci/run).
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test unit attacks conflicts pooler chaos race lint generate verify bench check judges stories release
+.PHONY: help run test test-all unit attacks conflicts pooler chaos race lint generate verify bench check judges stories release
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -14,12 +14,19 @@ GOTEST := go test -timeout 20m -ldflags='-s -w'
 export GOFLAGS := -trimpath
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Run the service with sample data
 	go run ./cmd/frontdesk serve --demo
 
-test: check judges ## Everything that must pass: check, then judges
+test: ## What to run while you work: vet, staticcheck and all tests on SQLite, and some on PostgreSQL where it is installed
+	go vet ./...
+	scripts/formatted
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.1 ./...
+	scripts/unit -ldflags='-s -w'
+	@! scripts/with-postgres --is-installed || scripts/in-memory scripts/with-postgres $(GOTEST) ./internal/kernel/db ./internal/resource/contact
+
+test-all: check judges ## Everything that must pass: check, then judges
 
 unit: ## Tests that need no server; the last line says what was skipped
 	scripts/unit -ldflags='-s -w'
@@ -65,7 +72,7 @@ race: ## The kernel's tests under the race detector, shortened
 
 lint: ## go vet, gofmt and golangci-lint
 	go vet ./...
-	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted with gofmt:"; echo "$$files"; exit 1; } >&2
+	scripts/formatted
 	scripts/lint
 
 generate: ## Write generated files anew: api/openapi.json, docs/guide/events.md, the clients
