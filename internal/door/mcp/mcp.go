@@ -16,6 +16,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,7 +38,6 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -125,9 +126,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !d.hostFits(r) {
-		answer(w, http.StatusForbidden,
-			map[string]string{"error": "invalid_request",
-				"error_description": "The Host header does not name this server."})
+		answer(w, http.StatusForbidden, encode(map[string]string{"error": "invalid_request",
+			"error_description": "The Host header does not name this server."}))
 		return
 	}
 	session := r.Header.Get(sessionHeader)
@@ -151,7 +151,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	gate := d.gate(login)
 	if gate != nil && session == "" {
 		d.metrics.refused.WithLabelValues(gate.name).Inc()
-		answer(w, http.StatusForbidden, gate.body())
+		answer(w, http.StatusForbidden, encode(gate.body()))
 		return
 	}
 	switch r.Method {
@@ -194,8 +194,8 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 			status, code = http.StatusServiceUnavailable, "temporarily_unavailable"
 		}
 		d.Log.ErrorContext(r.Context(), "an access token could not be looked up", "err", err)
-		answer(w, status, map[string]string{"error": code,
-			"error_description": "Something went wrong on our side. Retry in a moment."})
+		answer(w, status, encode(map[string]string{"error": code,
+			"error_description": "Something went wrong on our side. Retry in a moment."}))
 		return
 	}
 	d.metrics.refused.WithLabelValues("token").Inc()
@@ -206,7 +206,7 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("WWW-Authenticate",
 		fmt.Sprintf("Bearer %sresource_metadata=%q, scope=%q", challenge, d.MetadataURL,
 			strings.Join(grant.Scopes, " ")))
-	answer(w, http.StatusUnauthorized, map[string]string{"error": e.Code, "error_description": e.Description})
+	answer(w, http.StatusUnauthorized, encode(map[string]string{"error": e.Code, "error_description": e.Description}))
 }
 
 func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Duration) {
@@ -295,21 +295,23 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		invalid(http.StatusBadRequest, codeInvalid, "There are no batches since version "+noBatches+".")
 		return
 	}
-	var out []*response
+	var answers [][]byte
+	status := http.StatusAccepted
 	for _, m := range messages {
 		q := &request{message: m, login: login, gate: gate, view: v, session: session, header: r.Header,
 			reply: w.Header()}
-		if one := d.handle(r.Context(), q); one != nil {
-			out = append(out, one)
+		var text []byte
+		if text, status = d.handle(r.Context(), q); text != nil {
+			answers = append(answers, text)
 		}
 	}
 	switch {
-	case len(out) == 0:
+	case len(answers) == 0:
 		w.WriteHeader(http.StatusAccepted)
 	case batch:
-		answer(w, http.StatusOK, out)
+		answer(w, http.StatusOK, slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
 	default:
-		answer(w, out[0].status(r.Header), out[0])
+		answer(w, status, answers[0])
 	}
 }
 
@@ -326,11 +328,7 @@ func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.L
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func answer(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v, json.Deterministic(true), lenient)
-	if err != nil {
-		panic(err)
-	}
+func answer(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(text) //nolint:errcheck // the client is gone

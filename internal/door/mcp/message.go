@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,14 +18,6 @@ type message struct {
 	id      jsontext.Value // nil in a notification
 	method  string         // empty in an answer
 	params  jsontext.Value // nil if there are none
-}
-
-// response answers a message.
-type response struct {
-	Version string         `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id"`
-	Result  result         `json:"result,omitzero"`
-	Error   *rpcError      `json:"error,omitempty"`
 }
 
 // result is what a method answers with, by the names of its members.
@@ -53,11 +47,37 @@ func refuse(code int, format string, args ...any) *rpcError {
 	return &rpcError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-func failure(ref jsontext.Value, e *rpcError) *response {
+// success answers the message with this id. Members that are JSON already are copied:
+// to check a list of tools again would take longer than everything else.
+func success(ref jsontext.Value, r result) []byte {
+	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{`, ref)
+	for i, name := range slices.Sorted(maps.Keys(r)) {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		value, ok := r[name].(jsontext.Value)
+		if !ok {
+			value = encode(r[name])
+		}
+		text = append(fmt.Appendf(text, "%q:", name), value...)
+	}
+	return append(text, "}}"...)
+}
+
+// failure refuses the message with this id, or nil if it has none.
+func failure(ref jsontext.Value, e *rpcError) []byte {
 	if ref == nil {
 		ref = jsontext.Value("null")
 	}
-	return &response{Version: "2.0", ID: ref, Error: e}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, ref, encode(e))
+}
+
+func encode(v any) []byte {
+	text, err := json.Marshal(v, json.Deterministic(true), lenient)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 // lenient accepts anything inside params: the operation refuses it with better

@@ -162,9 +162,9 @@ func mediaType(text string) string {
 	return strings.ToLower(strings.TrimSpace(text))
 }
 
-// handle answers a message. There is no response to a notification, nor to a client's
-// answer.
-func (d *Door) handle(ctx context.Context, q *request) *response {
+// handle answers a message, with the HTTP status for one that came alone. A notification
+// is not answered, nor is a client's answer.
+func (d *Door) handle(ctx context.Context, q *request) (text []byte, status int) {
 	out, err := d.dispatch(ctx, q)
 	switch {
 	case err != nil:
@@ -173,33 +173,29 @@ func (d *Door) handle(ctx context.Context, q *request) *response {
 			d.Log.ErrorContext(ctx, "a message could not be answered", "method", q.method, "err", err)
 			refused = refuse(codeInternal, "Something went wrong on our side. Retry in a moment.")
 		}
-		return failure(q.id, refused)
+		return failure(q.id, refused), q.status(refused.Code)
 	case out == nil:
-		return nil
+		return nil, http.StatusAccepted
 	case q.sessionless():
 		if out["resultType"] == nil {
 			out["resultType"] = "complete"
 		}
 		out.note("io.modelcontextprotocol/serverInfo", serverInfo)
 	}
-	return &response{Version: "2.0", ID: q.id, Result: out}
+	return success(q.id, out), http.StatusOK
 }
 
-// status is the HTTP status of a response. A message that was understood is answered
-// with 200 even when it is refused, because older clients read no other body; the version
+// status is the HTTP status of a refusal. A message that was understood is answered with
+// 200 even when it is refused, because older clients read no other body; the version
 // without sessions gives some refusals a status of their own.
-func (r *response) status(h http.Header) int {
-	if r.Error == nil {
-		return http.StatusOK
-	}
-	sessionless := h.Get(versionHeader) >= sessionless
-	switch code := r.Error.Code; {
-	case code == codeInvalid, code == codeHeaders, code == codeNoVersion, code == codeBadParams && sessionless:
-		return http.StatusBadRequest
-	case code == codeNoMethod && sessionless:
-		return http.StatusNotFound
+func (q *request) status(code int) int {
+	switch {
 	case code == codeInternal:
 		return http.StatusInternalServerError
+	case code == codeInvalid, code == codeHeaders, code == codeNoVersion, code == codeBadParams && q.sessionless():
+		return http.StatusBadRequest
+	case code == codeNoMethod && q.sessionless():
+		return http.StatusNotFound
 	}
 	return http.StatusOK
 }
