@@ -246,7 +246,7 @@ func (q *request) checkVersion(m method) error {
 	case meta.Version == "":
 		return refuse(codeBadParams, "_meta must have io.modelcontextprotocol/protocolVersion.")
 	case meta.Version != version:
-		return refuse(codeHeaders, "%s is %q, and in _meta the version is %q.", versionHeader, version, meta.Version)
+		return refuse(codeHeaders, "%s must be %q, like the version in _meta.", versionHeader, meta.Version)
 	case !q.sessionless():
 		return nil
 	case !slices.Contains(versions, version):
@@ -254,9 +254,9 @@ func (q *request) checkVersion(m method) error {
 		e.Data = map[string]any{"supported": versions, "requested": version}
 		return e
 	case q.header.Get(methodHeader) != q.method:
-		return refuse(codeHeaders, "%s is %q, and the method is %q.", methodHeader, q.header.Get(methodHeader), q.method)
+		return refuse(codeHeaders, "%s must be %q, like the method.", methodHeader, q.method)
 	case m.named && q.header.Get(nameHeader) != q.in.Name:
-		return refuse(codeHeaders, "%s is %q, and the name is %q.", nameHeader, q.header.Get(nameHeader), q.in.Name)
+		return refuse(codeHeaders, "%s must be %q, like the name in params.", nameHeader, q.in.Name)
 	case meta.Capabilities == nil:
 		return refuse(codeBadParams, "_meta must have io.modelcontextprotocol/clientCapabilities.")
 	}

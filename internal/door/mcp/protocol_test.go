@@ -56,8 +56,8 @@ func TestCallForms(t *testing.T) {
 		at, want     string // in the result
 	}{
 		{"a record", `{"name": "contacts_get", "arguments": ` + get + `}`, 200, 0, "data.firstName", ada},
-		{"a progress token", `{"_meta": {"progressToken": 1}, "name": "contacts_get", "arguments": ` + get + `}`, 200, 0,
-			"data.firstName", ada},
+		{"a progress token", `{"_meta": {"progressToken": 1}, "name": "contacts_get", "arguments": ` + get + `}`,
+			200, 0, "data.firstName", ada},
 		{"no such record", fmt.Sprintf(`{"name": "contacts_get", "arguments": {"id": %q}}`, id.New()), 200, 0,
 			"error.code", "NOT_FOUND"},
 		{"a list", `{"name": "contacts_list"}`, 200, 0, "data.0.firstName", ada},
@@ -215,7 +215,8 @@ func TestHeadersAndBodyAgree(t *testing.T) {
 	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	const now = "2026-07-28"
 	meta := func(version, more string) string {
-		return fmt.Sprintf(`{"name": "me_get", "_meta": {"io.modelcontextprotocol/protocolVersion": %q%s}}`, version, more)
+		return fmt.Sprintf(`{"name": "me_get", "_meta": {"io.modelcontextprotocol/protocolVersion": %q%s}}`,
+			version, more)
 	}
 	const can = `, "io.modelcontextprotocol/clientCapabilities": {}`
 	for _, c := range []struct {
@@ -262,7 +263,8 @@ func TestShowsAddress(t *testing.T) {
 	}
 	const shows, pending = `{"elicitation": {"url": {}}}`, "pending_approval"
 	for _, capabilities := range []string{`{}`, `{"elicitation": {}}`, shows} {
-		init := a.RPC(t, access, rpc("initialize", `{"protocolVersion": "2025-11-25", "capabilities": `+capabilities+`}`))
+		init := a.RPC(t, access, rpc("initialize",
+			`{"protocolVersion": "2025-11-25", "capabilities": `+capabilities+`}`))
 		session := []string{"Mcp-Session-Id", init.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25"}
 		del := call("contacts_delete", fmt.Sprintf(`{"id": %q}`, contact()))
 		first := a.RPC(t, access, del, session...)
@@ -278,9 +280,10 @@ func TestShowsAddress(t *testing.T) {
 
 		id := contact()
 		try := func(id, more string) apptest.Result {
-			return a.RPC(t, access, rpc("tools/call", fmt.Sprintf(`{"name": "contacts_delete", "arguments": {"id": %q}, `+
-				`%s"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", `+
-				`"io.modelcontextprotocol/clientCapabilities": %s}}`, id, more, capabilities)),
+			return a.RPC(t, access, rpc("tools/call", fmt.Sprintf(
+				`{"name": "contacts_delete", "arguments": {"id": %q}, %s"_meta": {`+
+					`"io.modelcontextprotocol/protocolVersion": "2026-07-28", `+
+					`"io.modelcontextprotocol/clientCapabilities": %s}}`, id, more, capabilities)),
 				"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "contacts_delete")
 		}
 		v := fine(t, capabilities, try(id, ""))
