@@ -76,7 +76,7 @@ func (d *Door) call(ctx context.Context, t *tool, q *request) (result, error) {
 	if err := d.Note(ctx, q.login.Caller, sight); err != nil {
 		return d.refusal(ctx, t, trace, err), nil
 	}
-	if body == nil {
+	if len(body) == 0 {
 		body = []byte("{}") // 204: done, without content
 	}
 	out := content(body)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/fault"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -169,11 +170,12 @@ func (d *Door) handle(ctx context.Context, q *request) (text []byte, status int)
 	switch {
 	case err != nil:
 		var refused *rpcError
-		if !errors.As(err, &refused) {
-			d.Log.ErrorContext(ctx, "a message could not be answered", "method", q.method, "err", err)
-			refused = refuse(codeInternal, "Something went wrong on our side. Retry in a moment.")
+		if errors.As(err, &refused) {
+			return failure(q.id, refused), q.status(refused.Code)
 		}
-		return failure(q.id, refused), q.status(refused.Code)
+		d.Log.ErrorContext(ctx, "a message could not be answered", "method", q.method, "err", err)
+		refused = refuse(codeInternal, "Something went wrong on our side. Retry in a moment.")
+		return failure(q.id, refused), fault.Of(err).Status
 	case out == nil:
 		return nil, http.StatusAccepted
 	case q.sessionless():
@@ -190,8 +192,6 @@ func (d *Door) handle(ctx context.Context, q *request) (text []byte, status int)
 // without sessions gives some refusals a status of their own.
 func (q *request) status(code int) int {
 	switch {
-	case code == codeInternal:
-		return http.StatusInternalServerError
 	case code == codeInvalid, code == codeHeaders, code == codeNoVersion, code == codeBadParams && q.sessionless():
 		return http.StatusBadRequest
 	case code == codeNoMethod && q.sessionless():
