@@ -23,7 +23,8 @@ type message struct {
 // result is what a method answers with, by the names of its members.
 type result map[string]any
 
-// note adds to what a result says about itself, beside what it says.
+// note adds to _meta, which tells clients something about a result and is not shown to
+// models.
 func (r result) note(key string, value any) {
 	meta, ok := r["_meta"].(map[string]any)
 	if !ok {
@@ -72,6 +73,7 @@ func failure(ref jsontext.Value, e *rpcError) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, ref, encode(e))
 }
 
+// encode writes what we made ourselves, which cannot fail.
 func encode(v any) []byte {
 	text, err := json.Marshal(v, json.Deterministic(true), lenient)
 	if err != nil {
@@ -80,8 +82,8 @@ func encode(v any) []byte {
 	return text
 }
 
-// lenient accepts anything inside params: the operation refuses it with better
-// words.
+// lenient accepts names that come twice and broken text inside params: the operation
+// refuses them with better words.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // parse reads the envelope of one message, or of a batch.

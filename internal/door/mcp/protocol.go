@@ -70,21 +70,21 @@ var capabilities = map[string]any{"tools": map[string]any{}}
 
 // method is how a method is answered.
 type method struct {
-	run    func(*Door, context.Context, *request) (result, error)
-	params bool // it cannot do without
-	named  bool // headers repeat the name of what it is for
-	// Of the versions with sessions and those without, one may not have it.
-	onlySessions, onlySessionless bool
+	run             func(*Door, context.Context, *request) (result, error)
+	needsParams     bool
+	named           bool // params have a name, which a header repeats
+	onlySessions    bool // versions without sessions do not have it
+	onlySessionless bool // versions with sessions do not have it
 }
 
 // methods are all that a client may call; notifications are accepted and ignored.
 var methods = map[string]method{
-	"initialize":               {run: (*Door).initialize, params: true, onlySessions: true},
+	"initialize":               {run: (*Door).initialize, needsParams: true, onlySessions: true},
 	"server/discover":          {run: (*Door).discover, onlySessionless: true},
 	"ping":                     {run: nothing, onlySessions: true},
-	"logging/setLevel":         {run: nothing, params: true, onlySessions: true}, // there is nothing to be logged
+	"logging/setLevel":         {run: nothing, needsParams: true, onlySessions: true}, // there is nothing to be logged
 	"tools/list":               {run: (*Door).listTools},
-	"tools/call":               {run: (*Door).callTool, params: true, named: true},
+	"tools/call":               {run: (*Door).callTool, needsParams: true, named: true},
 	"prompts/list":             {run: emptyList("prompts")},
 	"resources/list":           {run: emptyList("resources")},
 	"resources/templates/list": {run: emptyList("resourceTemplates")},
@@ -218,7 +218,7 @@ func (d *Door) dispatch(ctx context.Context, q *request) (result, error) {
 	if !ok {
 		return nil, q.noMethod()
 	}
-	if q.params == nil && m.params {
+	if q.params == nil && m.needsParams {
 		return nil, refuse(codeInvalid, "%s needs params.", q.method)
 	}
 	if q.params != nil {

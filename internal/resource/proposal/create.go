@@ -284,9 +284,9 @@ func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
 // agentCall is a call of an operation that a person must decide.
 type agentCall struct {
 	op.Request
-	op    *op.Op
-	input []byte
-	print []byte // of the input
+	op          *op.Op
+	input       []byte
+	fingerprint []byte // of the input: equal calls have the same
 }
 
 func newAgentCall(o *op.Op, q op.Request) (*agentCall, error) {
@@ -297,8 +297,8 @@ func newAgentCall(o *op.Op, q op.Request) (*agentCall, error) {
 	if len(input) == 0 {
 		input = []byte("{}")
 	}
-	print := o.Fingerprint(input)
-	return &agentCall{q, o, input, print[:]}, nil
+	fingerprint := o.Fingerprint(input)
+	return &agentCall{q, o, input, fingerprint[:]}, nil
 }
 
 // Find looks for the proposal of an equal call, whatever became of it since. There may
@@ -356,7 +356,7 @@ func (s *Service) checkUnused(ctx context.Context, a *agentCall) error {
 		return nil
 	}
 	return s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		used, err := s.cfg.Runner.KeyUsed(ctx, tx, a.op, a.Caller.Organization, a.Key, a.print)
+		used, err := s.cfg.Runner.KeyUsed(ctx, tx, a.op, a.Caller.Organization, a.Key, a.fingerprint)
 		if used {
 			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
 				"new call.")
@@ -376,7 +376,7 @@ func (s *Service) proposalOf(ctx context.Context, a *agentCall, because, text st
 	}
 	v := s.newProposal(a.Caller, op.Agent, s.cfg.Clock.Now(), a.op.Summary, steps)
 	v.ask(because, text)
-	v.CallPrint = a.print
+	v.CallPrint = a.fingerprint
 	if a.Key != "" {
 		v.CallKey = &a.Key
 	}
@@ -395,7 +395,7 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a *agentCall) (*Propos
 	if a.Key != "" {
 		w.And("call_key = ?", a.Key)
 	} else {
-		w.And("fingerprint = ?", a.print).And("call_key IS NULL")
+		w.And("fingerprint = ?", a.fingerprint).And("call_key IS NULL")
 	}
 	w.And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
 		s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
@@ -406,7 +406,7 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a *agentCall) (*Propos
 		return nil, err
 	}
 	v := &rows[0]
-	if string(v.CallPrint) != string(a.print) {
+	if string(v.CallPrint) != string(a.fingerprint) {
 		return nil, fault.KeyReused.New()
 	}
 	c := &op.Call{Caller: a.Caller, Org: a.Caller.Organization, Door: op.Agent}
