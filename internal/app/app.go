@@ -384,7 +384,7 @@ func (a *App) openAgents() {
 		MetadataURL: oauth.MetadataURL(s.MCPURL),
 		Allowances:  s.AgentLimit.ByPlan(),
 		Backstop:    s.AgentLimit.Transport,
-		Propose:     a.propose,
+		Proposals:   agentProposals{a.Proposals},
 		Note:        (&guard.Guard{DB: a.DB, Clock: a.Clock}).Note,
 		Seal:        a.seal,
 		Toolsets:    toolsets,

@@ -71,13 +71,25 @@ func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n propo
 	return nil
 }
 
-// propose has a person decide an agent's call, and words the answer for its model.
-func (a *App) propose(ctx context.Context, ask mcp.Ask) (*mcp.Asked, error) {
-	v, made, err := a.Proposals.Propose(ctx, proposal.Ask(ask))
+// agentProposals words proposals for the models of agents.
+type agentProposals struct{ proposals *proposal.Service }
+
+func (a agentProposals) Find(ctx context.Context, o *op.Op, q op.Request) (*mcp.Proposal, error) {
+	v, err := a.proposals.Find(ctx, o, q)
+	return forAgent(v, false, err)
+}
+
+func (a agentProposals) Propose(ctx context.Context, o *op.Op, q op.Request, because, text string) (*mcp.Proposal,
+	error) {
+	v, made, err := a.proposals.Propose(ctx, o, q, because, text)
+	return forAgent(v, made, err)
+}
+
+func forAgent(v *proposal.Proposal, made bool, err error) (*mcp.Proposal, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
 	body, err := v.Answer()
-	return &mcp.Asked{Proposal: v.ID, New: made, Waiting: v.Status == proposal.Pending, URL: v.ApprovalURL,
+	return &mcp.Proposal{ID: v.ID, New: made, Waiting: v.Status == proposal.Pending, URL: v.ApprovalURL,
 		Summary: v.Summary(), Body: body, Sight: v.Sight()}, err
 }

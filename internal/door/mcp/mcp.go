@@ -5,15 +5,14 @@
 //
 // Start reading at Door.ServeHTTP. It identifies the caller, and decides what
 // must be decided before any message is read: the token, the backstop, the
-// session, the account, the agreement. Messages then go through the official
-// SDK, which speaks the protocol's versions, to tools/list and tools/call
-// (call.go), and from there to the Runner; plain calls need no SDK (direct.go).
+// session, the account, the agreement. Messages then go to dispatch (protocol.go),
+// which knows the protocol's versions and methods, and calls of tools (call.go) from
+// there to the Runner. A method of the protocol is a line in its table of methods.
 //
 // Nothing in memory decides who may do what. Every HTTP request looks up its
 // caller again, even inside a session. Sessions are rows in the database, so
-// that any process can serve them, even one that just started. The SDK runs
-// without state. There are no event streams: nothing that began under one
-// permission can continue under another.
+// that any process can serve them, even one that just started. There are no event
+// streams: nothing that began under one permission can continue under another.
 package mcp
 
 import (
@@ -26,6 +25,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,10 +38,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/kernel/peer"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Door serves every operation that agents may enter.
@@ -55,8 +52,8 @@ type Door struct {
 	MetadataURL string
 	// Allowances are tools/call per minute by plan, for a whole organization.
 	Allowances map[string]int
-	// Propose has a person decide a call that the agent may not make alone.
-	Propose func(context.Context, Ask) (*Asked, error)
+	// Proposals has people decide calls that an agent may not make alone.
+	Proposals Proposals
 	// Note keeps what an answer shows an agent, for the guard.
 	Note func(context.Context, *op.Caller, op.Sight) error
 	// Seal binds the state of a call that a client is to repeat.
@@ -76,8 +73,6 @@ type Door struct {
 	allowance limit.Leased[id.ID]
 	backstop  limit.Limiter[pair]
 	metrics   *metrics
-	guarded   sdk.MethodHandler // runs a plain call
-	transport http.Handler
 }
 
 // pair is what the backstop counts by.
@@ -91,23 +86,6 @@ const maxBody = 1<<20 + 64<<10
 
 // maxBatch bounds the messages of one body (protocol version 2025-03-26).
 const maxBatch = 20
-
-// The codes inside the JSON-RPC envelope.
-const (
-	codeThrottled       = -32004
-	codeAccountDisabled = -32010
-	codeAgreement       = -32011
-	codeParse           = -32700
-	codeInvalid         = -32600
-	codeNoMethod        = -32601
-)
-
-const (
-	sessionHeader = "Mcp-Session-Id"
-	versionHeader = "Mcp-Protocol-Version"
-	// stateless is the first version without sessions.
-	stateless = "2026-07-28"
-)
 
 // Mount adds the endpoint below the path of the URL.
 func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
@@ -127,32 +105,7 @@ func (d *Door) buildTools(c *op.Catalog) {
 	d.collect(c)
 	d.collectSets()
 	d.index = sync.OnceValue(d.buildIndex)
-	d.guarded = d.guard(d.runPlain)
-	server := d.server()
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
-		&sdk.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
-			DisableLocalhostProtection: true, // it would refuse whatever a proxy forwards; see hostFits
-		})
-	// The SDK hands its handlers only the caller that its own middleware found.
-	// Ours has already found it, and words its refusals differently.
-	d.transport = auth.RequireBearerToken(func(ctx context.Context, _ string,
-		_ *http.Request) (*auth.TokenInfo, error) {
-		return ctx.Value(askerKey{}).(*asker).token(), nil
-	}, nil)(handler)
 }
-
-// asker is who sent a message, and what of the tools they want to see.
-type asker struct {
-	login *grant.Login
-	view  view
-	tools []byte // what it is told of, if it asks
-	place []byte // stands for them in the SDK's answer
-}
-
-type askerKey struct{}
-
-const askerExtra = "asker"
 
 // ServeHTTP answers one request: host, token, backstop, session, account,
 // agreement, and then the protocol.
@@ -173,9 +126,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !d.hostFits(r) {
-		answer(w, http.StatusForbidden,
-			map[string]string{"error": "invalid_request",
-				"error_description": "The Host header does not name this server."})
+		answer(w, http.StatusForbidden, encode(map[string]string{"error": "invalid_request",
+			"error_description": "The Host header does not name this server."}))
 		return
 	}
 	session := r.Header.Get(sessionHeader)
@@ -193,13 +145,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if session != "" && !login.Session {
 		// This is the protocol's way to say: start again. Nobody learns whether
 		// the session is another agent's or does not exist.
-		answer(w, http.StatusNotFound, failure(nil, codeInvalid, "Session not found. Initialize a new one.", nil))
+		answer(w, http.StatusNotFound, failure(nil, refuse(codeInvalid, "Session not found. Initialize a new one.")))
 		return
 	}
 	gate := d.gate(login)
 	if gate != nil && session == "" {
 		d.metrics.refused.WithLabelValues(gate.name).Inc()
-		answer(w, http.StatusForbidden, gate.body())
+		answer(w, http.StatusForbidden, encode(gate.body()))
 		return
 	}
 	switch r.Method {
@@ -242,8 +194,8 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 			status, code = http.StatusServiceUnavailable, "temporarily_unavailable"
 		}
 		d.Log.ErrorContext(r.Context(), "an access token could not be looked up", "err", err)
-		answer(w, status, map[string]string{"error": code,
-			"error_description": "Something went wrong on our side. Retry in a moment."})
+		answer(w, status, encode(map[string]string{"error": code,
+			"error_description": "Something went wrong on our side. Retry in a moment."}))
 		return
 	}
 	d.metrics.refused.WithLabelValues("token").Inc()
@@ -254,7 +206,7 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("WWW-Authenticate",
 		fmt.Sprintf("Bearer %sresource_metadata=%q, scope=%q", challenge, d.MetadataURL,
 			strings.Join(grant.Scopes, " ")))
-	answer(w, http.StatusUnauthorized, map[string]string{"error": e.Code, "error_description": e.Description})
+	answer(w, http.StatusUnauthorized, encode(map[string]string{"error": e.Code, "error_description": e.Description}))
 }
 
 func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Duration) {
@@ -265,13 +217,12 @@ func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Durati
 		}
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(retry)))
-	answer(w, http.StatusTooManyRequests, throttled(ref, retry))
+	answer(w, http.StatusTooManyRequests, failure(ref, throttled("Too many requests.", retry)))
 }
 
-func throttled(ref jsontext.Value, retry time.Duration) response {
+func throttled(text string, retry time.Duration) *rpcError {
 	n := limit.Seconds(retry)
-	return failure(ref, codeThrottled, fmt.Sprintf("Too many requests. Wait %d seconds.", n),
-		map[string]int{"retryAfter": n})
+	return &rpcError{codeThrottled, fmt.Sprintf("%s Wait %d seconds.", text, n), map[string]int{"retryAfter": n}}
 }
 
 // gate is why an account may not act although its token is valid.
@@ -304,18 +255,25 @@ func (g *gate) body() map[string]string {
 }
 
 // refusal is the same inside an open connection.
-func (g *gate) refusal(ref jsontext.Value) response {
-	var data any
+func (g *gate) refusal() *rpcError {
+	e := refuse(g.code, "%s", g.text)
 	if g.url != "" {
-		data = map[string]string{"url": g.url}
+		e.Data = map[string]string{"url": g.url}
 	}
-	return failure(ref, g.code, g.text, data)
+	return e
 }
 
 func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
+	invalid := func(status, code int, text string) {
+		answer(w, status, failure(nil, refuse(code, "%s", text)))
+	}
+	if status, text := checkHeaders(r.Header); status != 0 {
+		invalid(status, codeInvalid, text)
+		return
+	}
 	v, err := d.viewOf(r, view{compact: login.Compact})
 	if err != nil {
-		answer(w, http.StatusBadRequest, failure(nil, codeInvalid, "In the address or headers: "+err.Error()+".", nil))
+		invalid(http.StatusBadRequest, codeInvalid, "In the address or headers: "+err.Error()+".")
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -325,82 +283,42 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		if errors.As(err, &large) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		answer(w, status, failure(nil, codeInvalid, "The body could not be read, or is larger than 1 MiB.", nil))
+		invalid(status, codeInvalid, "The body could not be read, or is larger than 1 MiB.")
 		return
 	}
 	messages, batch, err := parse(text)
-	if err != nil {
-		// Whatever the SDK might make of it, nothing continues that was not
-		// understood here.
-		answer(w, http.StatusBadRequest,
-			failure(nil, codeParse, "The body is not a JSON-RPC message: "+err.Error(), nil))
+	switch {
+	case err != nil:
+		invalid(http.StatusBadRequest, codeParse, "The body is not a JSON-RPC message: "+err.Error())
+		return
+	case batch && r.Header.Get(versionHeader) >= noBatches:
+		invalid(http.StatusBadRequest, codeInvalid, "There are no batches since version "+noBatches+".")
 		return
 	}
-	if gate != nil && (len(messages) != 1 || messages[0].method != "ping") {
-		d.metrics.refused.WithLabelValues(gate.name).Inc()
-		d.gated(w, gate, messages, batch)
-		return
-	}
-	from := &asker{login: login, view: v}
-	initializes := false
+	var answers [][]byte
+	status := http.StatusAccepted
 	for _, m := range messages {
-		switch m.method {
-		case "tools/list":
-			from.tools, from.place = d.visible(v, login.Caller), fmt.Appendf(nil, "%q", id.New())
-		case "initialize":
-			initializes = true
-		case "subscriptions/listen":
-			// It would be a stream without events: the list of tools changes
-			// with permissions, which every request reads again.
-			answer(w, http.StatusNotFound, failure(m.id, codeNoMethod, "There is no method subscriptions/listen.", nil))
-			return
-		}
-	}
-	if initializes && session == "" && r.Header.Get(versionHeader) < stateless {
-		s, err := d.Grants.OpenSession(r.Context(), login, initializeShowsURL(text))
-		if err != nil {
-			d.unauthorized(w, r, err)
-			return
-		}
-		w.Header().Set(sessionHeader, s)
-	}
-	if !batch && d.direct(w, r, from, messages[0]) {
-		return
-	}
-	r = r.WithContext(context.WithValue(r.Context(), askerKey{}, from))
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	e := &enveloped{ResponseWriter: w, from: from}
-	d.transport.ServeHTTP(e, r)
-	e.end(messages)
-}
-
-// gated refuses every call except ping inside the envelope, whatever its
-// method.
-func (d *Door) gated(w http.ResponseWriter, g *gate, messages []message, batch bool) {
-	var out []any
-	for _, m := range messages {
-		switch {
-		case m.id == nil || m.method == "": // a notification, or an answer that we never asked for
-		case m.method == "ping":
-			out = append(out, response{Version: "2.0", ID: m.id, Result: jsontext.Value("{}")})
-		default:
-			out = append(out, g.refusal(m.id))
+		q := &request{message: m, login: login, gate: gate, view: v, session: session, header: r.Header,
+			reply: w.Header()}
+		var text []byte
+		if text, status = d.handle(r.Context(), q); text != nil {
+			answers = append(answers, text)
 		}
 	}
 	switch {
-	case len(out) == 0:
+	case len(answers) == 0:
 		w.WriteHeader(http.StatusAccepted)
 	case batch:
-		answer(w, http.StatusOK, out)
+		answer(w, http.StatusOK, slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
 	default:
-		answer(w, http.StatusOK, out[0])
+		answer(w, status, answers[0])
 	}
 }
 
 func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.Login, session string) {
 	if session == "" {
 		answer(w, http.StatusBadRequest,
-			failure(nil, codeInvalid, "DELETE ends the session that Mcp-Session-Id names.", nil))
+			failure(nil, refuse(codeInvalid, "DELETE ends the session that Mcp-Session-Id names.")))
 		return
 	}
 	if err := d.Grants.EndSession(r.Context(), login, session); err != nil {
@@ -410,11 +328,7 @@ func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.L
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func answer(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		panic(err)
-	}
+func answer(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(text) //nolint:errcheck // the client is gone

@@ -508,8 +508,8 @@ func TestUnknownPermission(t *testing.T) {
 	})
 }
 
-// Every refusal is a JSON-RPC error, including those that the SDK writes in
-// plain text.
+// Every refusal is a JSON-RPC error, with a status that says that the message was not
+// one, or with success.
 func TestRefusalsAreJSON(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))

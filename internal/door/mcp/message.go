@@ -3,48 +3,92 @@ package mcp
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"net/http"
-	"strings"
+	"maps"
+	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// message is what must be known about a JSON-RPC message before it continues.
+// message is a JSON-RPC message as it came in.
 type message struct {
-	id     jsontext.Value // nil in a notification
-	method string         // empty in an answer
-	params jsontext.Value
+	jsonrpc string         // its version
+	id      jsontext.Value // nil in a notification
+	method  string         // empty in an answer
+	params  jsontext.Value // nil if there are none
 }
 
-// response is an answer of our own.
-type response struct {
-	Version string         `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id"`
-	Result  jsontext.Value `json:"result,omitzero"`
-	Error   *rpcError      `json:"error,omitempty"`
+// result is what a method answers with, by the names of its members.
+type result map[string]any
+
+// note adds to _meta, which tells clients something about a result and is not shown to
+// models.
+func (r result) note(key string, value any) {
+	meta, ok := r["_meta"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		r["_meta"] = meta
+	}
+	meta[key] = value
 }
 
+// rpcError refuses a message inside the envelope. A tool that refuses answers with a
+// result instead, because clients show models only results.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitzero"`
 }
 
-func failure(ref jsontext.Value, code int, text string, data any) response {
+func (e *rpcError) Error() string { return e.Message }
+
+func refuse(code int, format string, args ...any) *rpcError {
+	return &rpcError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// success answers the message with this id. Members that are JSON already are copied:
+// to check a list of tools again would take longer than everything else.
+func success(ref jsontext.Value, r result) []byte {
+	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{`, ref)
+	for i, name := range slices.Sorted(maps.Keys(r)) {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		value, ok := r[name].(jsontext.Value)
+		if !ok {
+			value = encode(r[name])
+		}
+		text = append(fmt.Appendf(text, "%q:", name), value...)
+	}
+	return append(text, "}}"...)
+}
+
+// failure refuses the message with this id, or nil if it has none.
+func failure(ref jsontext.Value, e *rpcError) []byte {
 	if ref == nil {
 		ref = jsontext.Value("null")
 	}
-	return response{Version: "2.0", ID: ref, Error: &rpcError{code, text, data}}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, ref, encode(e))
 }
 
-// lenient accepts anything inside params: the operation refuses it with better
-// words.
-var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+// encode writes what we made ourselves, which cannot fail.
+func encode(v any) []byte {
+	text, err := json.Marshal(v, json.Deterministic(true), lenient)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// lenient accepts names that come twice and broken text inside params: the operation
+// refuses them with better words.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // parse reads the envelope of one message, or of a batch.
 func parse(text []byte) (messages []message, batch bool, err error) {
-	d := jsontext.NewDecoder(bytes.NewReader(text), lenient...)
+	d := jsontext.NewDecoder(bytes.NewReader(text), lenient)
 	if d.PeekKind() != '[' {
 		m, err := parseOne(d)
 		if err != nil {
@@ -80,8 +124,8 @@ func end(d *jsontext.Decoder) error {
 	return nil
 }
 
-// parseOne reads the members of one message. None may appear twice: two parsers
-// would not agree on which one counts.
+// parseOne reads the members of one message. None may appear twice: a proxy that
+// reads messages too might not agree on which one counts.
 func parseOne(d *jsontext.Decoder) (m message, err error) {
 	if d.PeekKind() != '{' {
 		return m, errors.New("not an object")
@@ -105,8 +149,14 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 			return m, err
 		}
 		switch key {
+		case "jsonrpc":
+			text, err := jsontext.AppendUnquote(nil, value)
+			if err != nil {
+				return m, errors.New("jsonrpc is a string")
+			}
+			m.jsonrpc = string(text)
 		case "id":
-			// The SDK would answer 1.5 as 1.
+			// Clients that keep numbers as floats would not recognize 1.5 or 1e3 in an answer.
 			if k := value.Kind(); k != '"' && k != 'n' && (k != '0' || bytes.ContainsAny(value, ".eE")) {
 				return m, errors.New("id is a string or a whole number")
 			}
@@ -117,16 +167,15 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 				m.id = value.Clone()
 			}
 		case "method":
-			if value.Kind() != '"' {
-				return m, errors.New("method is a string")
-			}
 			text, err := jsontext.AppendUnquote(nil, value)
-			if err != nil {
-				return m, err
+			if err != nil || len(text) == 0 {
+				return m, errors.New("method is a string, and not empty")
 			}
 			m.method = string(text)
 		case "params":
-			m.params = value.Clone()
+			if value.Kind() != 'n' { // null counts as absent
+				m.params = value.Clone()
+			}
 		}
 	}
 	_, err = d.ReadToken()
@@ -140,7 +189,7 @@ func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 	if !bytes.Contains(arguments, []byte(keyArgument)) {
 		return arguments, "", false, true
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(arguments), lenient...)
+	d := jsontext.NewDecoder(bytes.NewReader(arguments), lenient)
 	if d.PeekKind() != '{' {
 		return arguments, "", false, true
 	}
@@ -179,66 +228,4 @@ func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 		out = append(append(append(out, name...), ':'), value...)
 	}
 	return append(out, '}'), key, has, true
-}
-
-// enveloped writes the SDK's refusals, which are plain text, as JSON-RPC
-// errors, and the tools into the places that were kept for them.
-type enveloped struct {
-	http.ResponseWriter
-	from    *asker
-	refused int // the status of a refusal, or 0
-	text    []byte
-}
-
-// WriteHeader holds a refusal back until its text is known.
-func (e *enveloped) WriteHeader(status int) {
-	if status >= http.StatusBadRequest && strings.HasPrefix(e.Header().Get("Content-Type"), "text/plain") {
-		e.refused = status
-		return
-	}
-	e.ResponseWriter.WriteHeader(status)
-}
-
-func (e *enveloped) Write(b []byte) (int, error) {
-	if e.refused != 0 {
-		e.text = append(e.text, b...)
-		return len(b), nil
-	}
-	parts := [][]byte{b}
-	if e.from.place != nil {
-		parts = bytes.Split(b, e.from.place)
-	}
-	for i, part := range parts {
-		if i > 0 {
-			if _, err := e.ResponseWriter.Write(e.from.tools); err != nil {
-				return 0, err
-			}
-		}
-		if _, err := e.ResponseWriter.Write(part); err != nil {
-			return 0, err
-		}
-	}
-	return len(b), nil
-}
-
-// Unwrap lets the SDK flush.
-func (e *enveloped) Unwrap() http.ResponseWriter { return e.ResponseWriter }
-
-// end answers with the refusal, if there was one. A call of an unknown method
-// is answered like any other call. Whatever else the SDK refuses is not a
-// proper message, and keeps its status.
-func (e *enveloped) end(messages []message) {
-	if e.refused == 0 {
-		return
-	}
-	var ref jsontext.Value
-	if len(messages) == 1 {
-		ref = messages[0].id
-	}
-	text, status, code := strings.TrimSpace(string(e.text)), e.refused, codeInvalid
-	if method, ok := strings.CutPrefix(text, "JSON RPC not handled: "); ok && ref != nil {
-		text, status, code = "There is no method "+strings.TrimSuffix(method, " unsupported")+".", http.StatusOK,
-			codeNoMethod
-	}
-	answer(e.ResponseWriter, status, failure(ref, code, text, nil))
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,8 +13,7 @@ import (
 
 	"frontdesk/internal/kernel/op"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The three tools of a compact list that lead to all others. tools_describe answers
@@ -60,31 +58,8 @@ func (d *Door) describeSearch(v view, c *op.Caller) []byte {
 		searchName, text)
 }
 
-// addSearch adds the three tools to the server. tools_call never gets here: the
-// guard has put the tool that it names in its place.
-func (d *Door) addSearch(s *sdk.Server) {
-	object := json.RawMessage(`{"type":"object"}`)
-	for name, answer := range map[string]func(view, *op.Caller, json.RawMessage) ([]*tool, error){
-		searchName: d.search, describeName: d.named,
-	} {
-		s.AddTool(&sdk.Tool{Name: name, InputSchema: object},
-			func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				from := askerOf(r)
-				found, err := answer(from.view, from.login.Caller, r.Params.Arguments)
-				if err != nil {
-					return nil, err
-				}
-				return described(found)
-			})
-	}
-}
-
-func invalid(format string, args ...any) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
-}
-
 // described shows tools whole, with the shape of their results.
-func described(found []*tool) (*sdk.CallToolResult, error) {
+func described(found []*tool) result {
 	text := []byte(`{"tools":[`)
 	for i, t := range found {
 		if i > 0 {
@@ -92,30 +67,29 @@ func described(found []*tool) (*sdk.CallToolResult, error) {
 		}
 		text = append(text, t.texts().whole...)
 	}
-	text = append(text, `]}`...)
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}},
-		StructuredContent: json.RawMessage(text)}, nil
+	return content(append(text, `]}`...))
 }
 
-// named finds tools by their names.
-func (d *Door) named(v view, c *op.Caller, arguments json.RawMessage) (found []*tool, err error) {
+// describe answers tools_describe: everything about tools, by their names.
+func (d *Door) describe(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Names []string }
 	if json.Unmarshal(arguments, &in) != nil || len(in.Names) == 0 || len(in.Names) > maxDescribed {
-		return nil, invalid("names is a list of 1 to %d names of tools", maxDescribed)
+		return nil, refuse(codeBadParams, "names is a list of 1 to %d names of tools", maxDescribed)
 	}
+	var found []*tool
 	for _, name := range in.Names {
 		t := d.byName[name]
 		if t == nil || !v.reaches(t, c) {
-			return nil, invalid("Unknown tool: %s", name)
+			return nil, refuse(codeBadParams, "Unknown tool: %s", name)
 		}
 		found = append(found, t)
 	}
-	return found, nil
+	return described(found), nil
 }
 
 // unwrap puts the tool that a tools_call names in its place, so that everything
 // after it is as if the tool had been called directly.
-func unwrap(p *sdk.CallToolParamsRaw) error {
+func unwrap(p *params) error {
 	var in struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -123,9 +97,9 @@ func unwrap(p *sdk.CallToolParamsRaw) error {
 	decoder := json.NewDecoder(bytes.NewReader(p.Arguments))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil || in.Name == "" {
-		return invalid("%s takes {name, arguments}: the name of a tool, and what it takes", callName)
+		return refuse(codeBadParams, "%s takes {name, arguments}: the name of a tool, and what it takes", callName)
 	}
-	p.Name, p.Arguments = in.Name, in.Arguments
+	p.Name, p.Arguments = in.Name, jsontext.Value(in.Arguments)
 	return nil
 }
 
@@ -152,7 +126,7 @@ func (d *Door) buildIndex() (x index) {
 				words[w] = max(words[w], weight)
 			}
 		}
-		add(t.sdk.Name, inName)
+		add(t.name, inName)
 		add(t.op.Resource, inName)
 		add(t.op.Summary, inSummary)
 		add(t.op.Description, inText)
@@ -168,11 +142,11 @@ func (d *Door) buildIndex() (x index) {
 	return x
 }
 
-// search finds the best tools for words, the best first.
-func (d *Door) search(v view, c *op.Caller, arguments json.RawMessage) ([]*tool, error) {
+// search answers tools_search: the best tools for words, the best first.
+func (d *Door) search(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Query string }
 	if json.Unmarshal(arguments, &in) != nil || strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
-		return nil, invalid("query is words of the job, at most %d letters", maxQuery)
+		return nil, refuse(codeBadParams, "query is words of the job, at most %d letters", maxQuery)
 	}
 	type hit struct {
 		t     *tool
@@ -191,15 +165,15 @@ func (d *Door) search(v view, c *op.Caller, arguments json.RawMessage) ([]*tool,
 			}
 		}
 		if score > 0 { // of two alike, the one with fewer words fits better
-			hits = append(hits, hit{t, score / (1 + 0.02*float64(len(t.sdk.Name)))})
+			hits = append(hits, hit{t, score / (1 + 0.02*float64(len(t.name)))})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	found := []*tool{}
+	var found []*tool
 	for _, h := range hits[:min(len(hits), maxFound)] {
 		found = append(found, h.t)
 	}
-	return found, nil
+	return described(found), nil
 }
 
 // alike are words that people use for the words of tools.

@@ -11,7 +11,6 @@ import (
 	"frontdesk/internal/kernel/op"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // keyArgument is an argument of tools that create. It never reaches the
@@ -21,7 +20,7 @@ const keyArgument = "idempotencyKey"
 // tool is an operation as agents see it.
 type tool struct {
 	op    *op.Op
-	sdk   *sdk.Tool
+	name  string
 	texts func() texts // written when somebody first asks
 	reads bool         // it changes nothing
 	calls *outcomes
@@ -50,12 +49,11 @@ func (d *Door) collect(c *op.Catalog) {
 		if o.Changes() {
 			creates = byOp[o.Name[:strings.LastIndex(o.Name, ".")]+".create"]
 		}
-		t := &tool{op: o, reads: o.ReadOnly() || o.Method == http.MethodGet, calls: d.metrics.outcomes(o.Name),
-			sdk: &sdk.Tool{Name: strings.ReplaceAll(o.Name, ".", "_"),
-				InputSchema: json.RawMessage(`{"type":"object"}`)}} // the SDK wants one; operations read arguments
+		t := &tool{op: o, name: strings.ReplaceAll(o.Name, ".", "_"),
+			reads: o.ReadOnly() || o.Method == http.MethodGet, calls: d.metrics.outcomes(o.Name)}
 		t.texts = sync.OnceValue(func() texts { return t.describe(creates) })
 		d.tools = append(d.tools, t)
-		d.byName[t.sdk.Name] = t
+		d.byName[t.name] = t
 	}
 }
 
@@ -129,7 +127,7 @@ func (t *tool) encode(text string, input, output *jsonschema.Schema) []byte {
 		InputSchema  *jsonschema.Schema `json:"inputSchema"`
 		OutputSchema *jsonschema.Schema `json:"outputSchema,omitempty"`
 		Annotations  *hints             `json:"annotations,omitempty"`
-	}{t.sdk.Name, text, input, output, annotate(t.op)})
+	}{t.name, text, input, output, annotate(t.op)})
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", t.op.Name, err))
 	}

@@ -99,11 +99,11 @@ func (v view) reaches(t *tool, c *op.Caller) bool {
 // usualSize is about what a tool takes in the list.
 const usualSize = 512
 
-// visible is the list as the caller may use it and asked for it, in catalog order.
+// visible is the list as the caller may use it and asked for it, in catalog order, as JSON.
 func (d *Door) visible(v view, c *op.Caller) []byte {
-	text := make([]byte, 0, usualSize*len(d.tools))
+	text := append(make([]byte, 0, usualSize*len(d.tools)), '[')
 	add := func(tool []byte) {
-		if len(text) > 0 {
+		if len(text) > 1 {
 			text = append(text, ',')
 		}
 		text = append(text, tool...)
@@ -113,7 +113,7 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 		case !v.reaches(t, c):
 		case !v.compact:
 			add(t.texts().listed)
-		case slices.Contains(d.Daily, t.sdk.Name):
+		case slices.Contains(d.Daily, t.name):
 			add(t.texts().short)
 		}
 	}
@@ -122,7 +122,7 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 		add(describeText)
 		add(callText)
 	}
-	return text
+	return append(text, ']')
 }
 
 // List is what a client with these rights is told of the tools at an address with
@@ -139,6 +139,5 @@ func (d *Door) List(c *op.Catalog, query string, rights op.Permissions) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	list := d.visible(v, &op.Caller{Permissions: rights})
-	return slices.Concat([]byte{'['}, list, []byte{']'}), nil
+	return d.visible(v, &op.Caller{Permissions: rights}), nil
 }

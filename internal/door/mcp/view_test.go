@@ -79,7 +79,7 @@ func TestViews(t *testing.T) {
 	}
 	contact := `{"firstName": "Ada"}`
 	wrapped := fmt.Sprintf(`{"name": "contacts_create", "arguments": %s}`, contact)
-	const invalid = -32602
+	const invalid = badParams
 	for query, message := range map[string]string{
 		"?readonly=1":                   call("contacts_create", contact),
 		"?toolsets=tasks":               call("contacts_create", contact),

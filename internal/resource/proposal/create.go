@@ -281,39 +281,52 @@ func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
 	return s.cfg.Notify(ctx, tx, v.OrganizationID, notice)
 }
 
-// Ask is an agent's call that a person must decide.
-type Ask struct {
-	Caller    *op.Caller
-	Op        *op.Op
-	Input     []byte
-	Key       string // the idempotency key, or none
-	RequestID string
-	Because   string // ask, limit or guard; none: only look for an earlier proposal of this call
-	Text      string // the same for people
+// agentCall is a call of an operation that a person must decide.
+type agentCall struct {
+	op.Request
+	op          *op.Op
+	input       []byte
+	fingerprint []byte // of the input: equal calls have the same
 }
 
-// Propose makes a proposal of one call. The same call again finds the same
-// proposal, whatever became of it since.
-func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, err error) {
-	if len(a.Input) == 0 {
-		a.Input = []byte("{}")
+func newAgentCall(o *op.Op, q op.Request) (*agentCall, error) {
+	input, err := q.Body()
+	if err != nil {
+		return nil, err
 	}
-	print := a.Op.Fingerprint(a.Input)
-	err = s.cfg.DB.Read(db.WithGuess(ctx, &s.looks), func(ctx context.Context, tx *db.Tx) error {
-		if v, err = s.earlier(ctx, tx, a, print[:]); err != nil || v != nil || a.Because == "" || a.Key == "" {
-			return err
-		}
-		used, err := s.cfg.Runner.KeyUsed(ctx, tx, a.Op, a.Caller.Organization, a.Key, print[:])
-		if used {
-			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
-				"new call.")
-		}
+	if len(input) == 0 {
+		input = []byte("{}")
+	}
+	fingerprint := o.Fingerprint(input)
+	return &agentCall{q, o, input, fingerprint[:]}, nil
+}
+
+// Find looks for the proposal of an equal call, whatever became of it since. There may
+// be none.
+func (s *Service) Find(ctx context.Context, o *op.Op, q op.Request) (v *Proposal, err error) {
+	a, err := newAgentCall(o, q)
+	if err != nil {
+		return nil, err
+	}
+	err = s.cfg.DB.Read(db.WithGuess(ctx, &s.looks), func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = s.earlier(ctx, tx, a)
 		return err
 	})
-	if err != nil || v != nil || a.Because == "" {
-		return v, false, err
+	return v, err
+}
+
+// Propose makes a proposal of one call, after Find has found none. If an equal call was
+// quicker, it is that one's.
+func (s *Service) Propose(ctx context.Context, o *op.Op, q op.Request, because, text string) (v *Proposal, made bool,
+	err error) {
+	a, err := newAgentCall(o, q)
+	if err != nil {
+		return nil, false, err
 	}
-	p, err := s.proposalOf(ctx, a, print[:])
+	if err := s.checkUnused(ctx, a); err != nil {
+		return nil, false, err
+	}
+	p, err := s.proposalOf(ctx, a, because, text)
 	if err != nil {
 		return nil, false, err
 	}
@@ -322,7 +335,7 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 		if err := db.Lock(ctx, tx, "agents", p.OrganizationID, a.Caller.ID); err != nil {
 			return db.Missing(err, "agent")
 		}
-		if v, err = s.earlier(ctx, tx, a, print[:]); err != nil || v != nil {
+		if v, err = s.earlier(ctx, tx, a); err != nil || v != nil {
 			made = false
 			return err
 		}
@@ -330,28 +343,44 @@ func (s *Service) Propose(ctx context.Context, a Ask) (v *Proposal, made bool, e
 		if err := s.insert(ctx, tx, p); err != nil {
 			return err
 		}
-		cause := op.CauseOf(a.Caller, op.Agent, p.CreatedAt, a.RequestID)
+		cause := op.CauseOf(a.Caller, op.Agent, p.CreatedAt, a.ID)
 		return s.emit(ctx, tx, cause, "proposal.created", p)
 	})
 	return v, made, err
 }
 
+// checkUnused refuses a call whose key belongs to a call that was made: its proposal
+// could never be carried out.
+func (s *Service) checkUnused(ctx context.Context, a *agentCall) error {
+	if a.Key == "" {
+		return nil
+	}
+	return s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		used, err := s.cfg.Runner.KeyUsed(ctx, tx, a.op, a.Caller.Organization, a.Key, a.fingerprint)
+		if used {
+			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
+				"new call.")
+		}
+		return err
+	})
+}
+
 // proposalOf rehearses a call.
-func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposal, error) {
-	if err := a.Op.CheckInput(a.Input); err != nil {
+func (s *Service) proposalOf(ctx context.Context, a *agentCall, because, text string) (*Proposal, error) {
+	if err := a.op.CheckInput(a.input); err != nil {
 		return nil, err
 	}
-	steps, err := automation.Normalize([]automation.Step{{Operation: a.Op.Name, Input: jsontext.Value(a.Input)}})
+	steps, err := automation.Normalize([]automation.Step{{Operation: a.op.Name, Input: jsontext.Value(a.input)}})
 	if err != nil {
 		return nil, fault.Invalid.New()
 	}
-	v := s.newProposal(a.Caller, op.Agent, s.cfg.Clock.Now(), a.Op.Summary, steps)
-	v.ask(a.Because, a.Text)
-	v.CallPrint = print
+	v := s.newProposal(a.Caller, op.Agent, s.cfg.Clock.Now(), a.op.Summary, steps)
+	v.ask(because, text)
+	v.CallPrint = a.fingerprint
 	if a.Key != "" {
 		v.CallKey = &a.Key
 	}
-	err = s.show(ctx, a.Caller, op.Agent, a.RequestID, v)
+	err = s.show(ctx, a.Caller, op.Agent, a.ID, v)
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind == withheldRefusal {
 		return nil, refusedStep(err, 1)
@@ -361,12 +390,12 @@ func (s *Service) proposalOf(ctx context.Context, a Ask, print []byte) (*Proposa
 
 // earlier finds the proposal of an equal call, with the same key or the same
 // arguments, while it is undecided or its end is recent.
-func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (*Proposal, error) {
+func (s *Service) earlier(ctx context.Context, tx *db.Tx, a *agentCall) (*Proposal, error) {
 	w := db.In(a.Caller.Organization).And("agent_id = ?", a.Caller.ID)
 	if a.Key != "" {
 		w.And("call_key = ?", a.Key)
 	} else {
-		w.And("fingerprint = ?", print).And("call_key IS NULL")
+		w.And("fingerprint = ?", a.fingerprint).And("call_key IS NULL")
 	}
 	w.And("(completed_at IS NULL AND decided_at IS NULL AND expires_at > ? OR updated_at > ?)",
 		s.cfg.Clock.Now(), s.cfg.Clock.Now().Add(-op.KeyLifetime))
@@ -377,7 +406,7 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a Ask, print []byte) (
 		return nil, err
 	}
 	v := &rows[0]
-	if string(v.CallPrint) != string(print) {
+	if string(v.CallPrint) != string(a.fingerprint) {
 		return nil, fault.KeyReused.New()
 	}
 	c := &op.Call{Caller: a.Caller, Org: a.Caller.Organization, Door: op.Agent}

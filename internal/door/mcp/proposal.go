@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Proposals has people decide the calls that an agent may not make alone.
+type Proposals interface {
+	// Find looks for the proposal of an equal call; there may be none.
+	Find(ctx context.Context, o *op.Op, q op.Request) (*Proposal, error)
+	// Propose makes a proposal of a call. because is ask, limit or guard, and text says it for people.
+	Propose(ctx context.Context, o *op.Op, q op.Request, because, text string) (*Proposal, error)
+}
+
+// Proposal is a call that waits for a person, or what was decided.
+type Proposal struct {
+	ID      id.ID
+	New     bool   // this call made it
+	Waiting bool   // nobody has decided yet
+	URL     string // where a person decides
+	Summary string
+	Body    []byte // what the model reads
+	Sight   op.Sight
+}
+
+// whyAsk is why a person may allow what was refused, or nothing.
+func whyAsk(err error) string {
+	switch {
+	case err == nil:
+	case fault.Has(err, op.LimitReached):
+		return "limit"
+	case fault.Has(err, op.Guarded):
+		return "guard"
+	}
+	return ""
+}
+
+// stateTime is how long a client may take to show a person the address.
+const stateTime = 15 * time.Minute
+
+// pendingState is what a client keeps between the two halves of a call. It is sealed
+// for one agent and one tool.
+type pendingState struct {
+	Proposal id.ID     `json:"proposal"`
+	Until    time.Time `json:"until"`
+}
+
+func statePlace(agent id.ID, tool string) string { return "mcp/ask/" + string(agent) + "/" + tool }
+
+// pending answers a call that waits for a person. The answer is an ordinary
+// result that a model understands. A client that can show a person an address is
+// asked to, once, when the proposal is new; its second try gets the result.
+func (d *Door) pending(t *tool, q *request, p *Proposal, plain result) (result, error) {
+	if q.in.RequestState != "" {
+		return plain, d.checkState(q, t, p)
+	}
+	if !p.New || !p.Waiting {
+		return plain, nil
+	}
+	show := map[string]string{"mode": "url", "url": p.URL, "elicitationId": string(p.ID),
+		"message": "A person must approve this: " + p.Summary}
+	if can := q.in.Meta.Capabilities; can != nil && can.Elicitation.URL != nil {
+		state, err := json.Marshal(pendingState{p.ID, time.Now().Add(stateTime)})
+		if err != nil {
+			return nil, err
+		}
+		sealed, err := d.Seal.Seal(state, statePlace(q.login.Caller.ID, t.name))
+		if err != nil {
+			return nil, err
+		}
+		return result{"resultType": "input_required", "requestState": base64.StdEncoding.EncodeToString(sealed),
+			"inputRequests": map[string]any{
+				"approval": map[string]any{"method": "elicitation/create", "params": show}}}, nil
+	}
+	if q.login.ShowsURL {
+		return nil, &rpcError{codeShowURL, "A person must approve this at an address.",
+			map[string]any{"elicitations": []any{show}}}
+	}
+	return plain, nil
+}
+
+// checkState refuses a state that was not made for this agent, this call and now.
+func (d *Door) checkState(q *request, t *tool, p *Proposal) error {
+	var s pendingState
+	sealed, err := base64.StdEncoding.DecodeString(q.in.RequestState)
+	if err == nil {
+		sealed, err = d.Seal.Open(sealed, statePlace(q.login.Caller.ID, t.name))
+	}
+	if err == nil {
+		err = json.Unmarshal(sealed, &s)
+	}
+	if err != nil || s.Proposal != p.ID || time.Now().After(s.Until) {
+		return refuse(codeBadParams, "requestState is not valid, or too old. Make the call again without it.")
+	}
+	return nil
+}

@@ -1,0 +1,313 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/fault"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The versions of the protocol. With sessions, a client initializes one and says there
+// who it is and what it can do. Since 2026-07-28 there is no session: each call says it
+// anew in _meta, and repeats its method and the name of its tool in headers, for proxies.
+const (
+	sessionless = "2026-07-28" // the first version without sessions
+	lastSession = "2025-11-25" // the newest version with them
+	noBatches   = "2025-06-18" // since then, a body is one message
+)
+
+// versions are all that this door speaks, the newest first.
+var versions = []string{sessionless, lastSession, noBatches, "2025-03-26", "2024-11-05"}
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
+	nameHeader    = "Mcp-Name"
+)
+
+// The codes of refusals inside the JSON-RPC envelope: those of JSON-RPC, of the
+// protocol, and our own.
+const (
+	codeParse           = -32700
+	codeInvalid         = -32600
+	codeNoMethod        = -32601
+	codeBadParams       = -32602
+	codeInternal        = -32603
+	codeHeaders         = -32020 // headers and body say different things
+	codeNoVersion       = -32022
+	codeShowURL         = -32042 // a person must visit an address first
+	codeThrottled       = -32004
+	codeAccountDisabled = -32010
+	codeAgreement       = -32011
+)
+
+// instructions apply to all tools, so that no tool repeats them.
+const instructions = `Frontdesk keeps the contacts, customers, messages, invoices, tasks and domains of a business. ` +
+	`Ids are UUIDs from earlier results, times RFC 3339 in UTC, money is in cents. ` +
+	`Every list also takes limit (1 to 100, default 10), offset and sortOrder (newest first by default). Lists of a ` +
+	`noun, such as contacts_list, take sortBy, ids, createdAfter, createdBefore, updatedAfter and updatedBefore too; ` +
+	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A ` +
+	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you ` +
+	`leave out stays, null clears. A batch takes rows of the same fields. ` +
+	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
+	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} ` +
+	`waits for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`
+
+// serverInfo is how this server introduces itself.
+var serverInfo = map[string]string{"name": "frontdesk", "title": "Frontdesk", "version": "1.0.0"}
+
+// capabilities are what this server offers. The lists of prompts and resources are
+// empty, and no list announces that it changed.
+var capabilities = map[string]any{"tools": map[string]any{}}
+
+// method is how a method is answered.
+type method struct {
+	run             func(*Door, context.Context, *request) (result, error)
+	needsParams     bool
+	named           bool // params have a name, which a header repeats
+	onlySessions    bool // versions without sessions do not have it
+	onlySessionless bool // versions with sessions do not have it
+}
+
+// methods are all that a client may call; notifications are accepted and ignored.
+var methods = map[string]method{
+	"initialize":               {run: (*Door).initialize, needsParams: true, onlySessions: true},
+	"server/discover":          {run: (*Door).discover, onlySessionless: true},
+	"ping":                     {run: nothing, onlySessions: true},
+	"logging/setLevel":         {run: nothing, needsParams: true, onlySessions: true}, // there is nothing to be logged
+	"tools/list":               {run: (*Door).listTools},
+	"tools/call":               {run: (*Door).callTool, needsParams: true, named: true},
+	"prompts/list":             {run: emptyList("prompts")},
+	"resources/list":           {run: emptyList("resources")},
+	"resources/templates/list": {run: emptyList("resourceTemplates")},
+}
+
+// request is a message with who sent it and how.
+type request struct {
+	message
+	in      params
+	login   *grant.Login
+	gate    *gate // why the account may not act now, if it may not
+	view    view
+	session string
+	header  http.Header // of the HTTP request
+	reply   http.Header // of its answer
+}
+
+// params are the parameters of all methods together. Other members are ignored.
+type params struct {
+	Meta struct {
+		Version      string              `json:"'io.modelcontextprotocol/protocolVersion'"`
+		Capabilities *clientCapabilities `json:"'io.modelcontextprotocol/clientCapabilities'"`
+	} `json:"_meta"`
+	Cursor       string             `json:"cursor"`          // of lists
+	Name         string             `json:"name"`            // of a tool
+	Arguments    jsontext.Value     `json:"arguments"`       // for it
+	RequestState string             `json:"requestState"`    // what an earlier answer to the same call gave along
+	Version      string             `json:"protocolVersion"` // initialize
+	Capabilities clientCapabilities `json:"capabilities"`    // initialize
+}
+
+// clientCapabilities are what matters here of what a client can do.
+type clientCapabilities struct {
+	Elicitation struct {
+		URL *struct{} `json:"url"` // it can show a person an address
+	} `json:"elicitation"`
+}
+
+func (q *request) version() string { return q.header.Get(versionHeader) }
+
+func (q *request) sessionless() bool { return q.version() >= sessionless }
+
+// checkHeaders reports what is wrong with the headers of a POST, or 0. Answers are
+// JSON, but a client must be ready for a stream of events: the protocol says so.
+func checkHeaders(h http.Header) (status int, text string) {
+	if mediaType(h.Get("Content-Type")) != "application/json" {
+		return http.StatusUnsupportedMediaType, "Content-Type must be application/json."
+	}
+	if !accepts(h, "application/json") || !accepts(h, "text/event-stream") {
+		return http.StatusBadRequest, "Accept must name application/json and text/event-stream."
+	}
+	v := h.Get(versionHeader)
+	if v != "" && v < sessionless && !slices.Contains(versions, v) { // later ones are refused with what there is
+		return http.StatusBadRequest, versionHeader + " must be one of " + strings.Join(versions, ", ") + "."
+	}
+	return 0, ""
+}
+
+// accepts reports whether a client takes a kind of answer, such as text/html.
+func accepts(h http.Header, kind string) bool {
+	family, _, _ := strings.Cut(kind, "/")
+	for _, value := range h.Values("Accept") {
+		for one := range strings.SplitSeq(value, ",") {
+			switch mediaType(one) {
+			case kind, family + "/*", "*/*":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mediaType is a media type without its parameters.
+func mediaType(text string) string {
+	text, _, _ = strings.Cut(text, ";")
+	return strings.ToLower(strings.TrimSpace(text))
+}
+
+// handle answers a message, with the HTTP status for one that came alone. A notification
+// is not answered, nor is a client's answer.
+func (d *Door) handle(ctx context.Context, q *request) (text []byte, status int) {
+	out, err := d.dispatch(ctx, q)
+	switch {
+	case err != nil:
+		var refused *rpcError
+		if errors.As(err, &refused) {
+			return failure(q.id, refused), q.status(refused.Code)
+		}
+		d.Log.ErrorContext(ctx, "a message could not be answered", "method", q.method, "err", err)
+		refused = refuse(codeInternal, "Something went wrong on our side. Retry in a moment.")
+		return failure(q.id, refused), fault.Of(err).Status
+	case out == nil:
+		return nil, http.StatusAccepted
+	case q.sessionless():
+		if out["resultType"] == nil {
+			out["resultType"] = "complete"
+		}
+		out.note("io.modelcontextprotocol/serverInfo", serverInfo)
+	}
+	return success(q.id, out), http.StatusOK
+}
+
+// status is the HTTP status of a refusal. A message that was understood is answered with
+// 200 even when it is refused, because older clients read no other body; the version
+// without sessions gives some refusals a status of their own.
+func (q *request) status(code int) int {
+	switch {
+	case code == codeInvalid, code == codeHeaders, code == codeNoVersion, code == codeBadParams && q.sessionless():
+		return http.StatusBadRequest
+	case code == codeNoMethod && q.sessionless():
+		return http.StatusNotFound
+	}
+	return http.StatusOK
+}
+
+// dispatch checks a message and runs its method.
+func (d *Door) dispatch(ctx context.Context, q *request) (result, error) {
+	notification := strings.HasPrefix(q.method, "notifications/")
+	switch {
+	case q.gate != nil && q.id != nil && q.method != "" && q.method != "ping": // whatever is wrong with it
+		d.metrics.refused.WithLabelValues(q.gate.name).Inc()
+		return nil, q.gate.refusal()
+	case q.jsonrpc != "2.0":
+		return nil, refuse(codeInvalid, "jsonrpc must be 2.0.")
+	case q.id == nil && notification, q.id != nil && q.method == "":
+		return nil, nil
+	case q.id == nil:
+		return nil, refuse(codeInvalid, "A call needs an id.")
+	}
+	m, ok := methods[q.method]
+	if !ok {
+		return nil, q.noMethod()
+	}
+	if q.params == nil && m.needsParams {
+		return nil, refuse(codeInvalid, "%s needs params.", q.method)
+	}
+	if q.params != nil {
+		if err := json.Unmarshal(q.params, &q.in, lenient); err != nil {
+			return nil, refuse(codeBadParams, "params: %v.", err)
+		}
+	}
+	if err := q.checkVersion(m); err != nil {
+		return nil, err
+	}
+	if m.onlySessions && q.sessionless() || m.onlySessionless && !q.sessionless() {
+		return nil, q.noMethod()
+	}
+	return m.run(d, ctx, q)
+}
+
+func (q *request) noMethod() error { return refuse(codeNoMethod, "There is no method %q.", q.method) }
+
+// checkVersion compares what a call says about itself with its headers.
+func (q *request) checkVersion(m method) error {
+	version, meta := q.version(), &q.in.Meta
+	switch {
+	case meta.Version == "" && !q.sessionless():
+		return nil
+	case meta.Version == "":
+		return refuse(codeBadParams, "_meta must have io.modelcontextprotocol/protocolVersion.")
+	case meta.Version != version:
+		return refuse(codeHeaders, "%s must be %q, like the version in _meta.", versionHeader, meta.Version)
+	case !q.sessionless():
+		return nil
+	case !slices.Contains(versions, version):
+		e := refuse(codeNoVersion, "There is no version %q here.", version)
+		e.Data = map[string]any{"supported": versions, "requested": version}
+		return e
+	case q.header.Get(methodHeader) != q.method:
+		return refuse(codeHeaders, "%s must be %q, like the method.", methodHeader, q.method)
+	case m.named && q.header.Get(nameHeader) != q.in.Name:
+		return refuse(codeHeaders, "%s must be %q, like the name in params.", nameHeader, q.in.Name)
+	case meta.Capabilities == nil:
+		return refuse(codeBadParams, "_meta must have io.modelcontextprotocol/clientCapabilities.")
+	}
+	return nil
+}
+
+// initialize begins a session. A client that wants a version that we do not speak is
+// told the newest that has sessions, and decides.
+func (d *Door) initialize(ctx context.Context, q *request) (result, error) {
+	if q.session == "" {
+		session, err := d.Grants.OpenSession(ctx, q.login, q.in.Capabilities.Elicitation.URL != nil)
+		if err != nil {
+			return nil, err
+		}
+		q.reply.Set(sessionHeader, session)
+	}
+	version := q.in.Version
+	if version >= sessionless || !slices.Contains(versions, version) {
+		version = lastSession
+	}
+	return result{"protocolVersion": version, "capabilities": capabilities, "instructions": instructions,
+		"serverInfo": serverInfo}, nil
+}
+
+// discover is what initialize answers, for clients without a session.
+func (d *Door) discover(context.Context, *request) (result, error) {
+	return private(result{"supportedVersions": versions, "capabilities": capabilities,
+		"instructions": instructions}), nil
+}
+
+func nothing(*Door, context.Context, *request) (result, error) { return result{}, nil }
+
+func (d *Door) listTools(_ context.Context, q *request) (result, error) {
+	return q.list("tools", d.visible(q.view, q.login.Caller))
+}
+
+func emptyList(what string) func(*Door, context.Context, *request) (result, error) {
+	return func(_ *Door, _ context.Context, q *request) (result, error) { return q.list(what, []byte("[]")) }
+}
+
+// list answers with all there is of something. There is never a second page, because
+// clients put all pages before their model anyway.
+func (q *request) list(what string, items []byte) (result, error) {
+	if q.in.Cursor != "" {
+		return nil, refuse(codeBadParams, "No page has the cursor %q.", q.in.Cursor)
+	}
+	return private(result{what: jsontext.Value(items)}), nil
+}
+
+// private says that an answer is this agent's alone, and soon out of date.
+func private(r result) result {
+	r["ttlMs"], r["cacheScope"] = 0, "private"
+	return r
+}
