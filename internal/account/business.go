@@ -15,14 +15,19 @@ import (
 // resource/business.
 type Business struct {
 	op.Record
-	Name        string  `json:"name"`
+	BusinessFields
+}
+
+// BusinessFields are what callers set of a business.
+type BusinessFields struct {
+	Name        string  `json:"name" min:"1"`
 	LegalName   *string `json:"legalName"`
 	Description *string `json:"description" max:"10000"`
 	Industry    *string `json:"industry"`
-	Timezone    string  `json:"timezone" doc:"an IANA name, for example Europe/Berlin"`
-	Locale      string  `json:"locale" doc:"a BCP 47 tag, for example en-US"`
-	Currency    string  `json:"currency" doc:"ISO 4217 in lower case, for example usd"`
-	LogoFileID  *id.ID  `json:"logoFileId"`
+	Timezone    string  `json:"timezone" default:"UTC" format:"timezone" doc:"an IANA name, like Europe/Berlin"`
+	Locale      string  `json:"locale" default:"en-US" format:"locale" doc:"a BCP 47 tag"`
+	Currency    string  `json:"currency" default:"usd" format:"currency" doc:"ISO 4217 in lower case"`
+	LogoFileID  *id.ID  `json:"logoFileId" ref:"files"`
 	Stationery
 }
 
