@@ -49,7 +49,6 @@ var (
 )
 
 func creditNoteOperations() []*op.Op {
-	const ref = `"id": ` + exampleID + `, "creditNoteId": "b0c1f3a7-52d4-4c89-8e1d-6f7a90b2c3d4"`
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:    "invoices.credit_notes.list",

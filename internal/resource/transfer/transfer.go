@@ -137,8 +137,6 @@ var _ = db.Declare("import_chunks", db.Life{
 	Bytes:  "size_bytes",
 })
 
-const exampleID = `"7e2b1c90-4d3a-4f6e-8b15-0c9d8e7f6a5b"`
-
 // Operations lists everything that can be done with imports.
 func (s *Service) Operations() []*op.Op {
 	names := []string{"contacts", "customers"}
