@@ -406,7 +406,7 @@ export interface Automation {
   description: string | null
   status: 'active' | 'paused'
   trigger: Trigger
-  /** CEL over event and input; nothing runs when it is false. */
+  /** CEL over event, input: event.data.x == 1. */
   condition: string | null
   steps: Step[]
   /** For an active schedule. */
@@ -449,11 +449,11 @@ export interface Business {
   legalName: string | null
   description: string | null
   industry: string | null
-  /** An IANA name, for example Europe/Berlin. */
+  /** An IANA name, like Europe/Berlin. */
   timezone: string
-  /** A BCP 47 tag, for example en-US. */
+  /** A BCP 47 tag. */
   locale: string
-  /** ISO 4217 in lower case, for example usd. */
+  /** ISO 4217 in lower case. */
   currency: string
   logoFileId: string | null
   /** Of documents and buttons in mail, like #1f4e79. */
@@ -473,12 +473,12 @@ export interface BusinessOffering {
   deletedAt: string | null
   organizationId: string
   businessId: string
+  currency: string
   name: string
   kind: 'product' | 'service' | null
   description: string | null
   /** In the currency's smallest unit; null without a fixed price. */
   priceCents: number | null
-  currency: string
   /** What the price is for, for example hour. */
   unit: string | null
   /** Whether it is currently offered. */
@@ -541,11 +541,11 @@ export interface BusinessWithProperties {
   legalName: string | null
   description: string | null
   industry: string | null
-  /** An IANA name, for example Europe/Berlin. */
+  /** An IANA name, like Europe/Berlin. */
   timezone: string
-  /** A BCP 47 tag, for example en-US. */
+  /** A BCP 47 tag. */
   locale: string
-  /** ISO 4217 in lower case, for example usd. */
+  /** ISO 4217 in lower case. */
   currency: string
   logoFileId: string | null
   /** Of documents and buttons in mail, like #1f4e79. */
@@ -944,10 +944,10 @@ export interface EmailOptIn {
   organizationId: string
   email: string
   contactId: string | null
-  /** Only opted_in gets marketing mail. */
-  status: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source: string | null
+  /** Opted_in gets marketing mail. */
+  status: 'pending' | 'opted_in' | 'opted_out'
   /** The last opt-in; kept when the address opts out. */
   optedInAt: string | null
   /** Null unless opted_out. */
@@ -990,13 +990,15 @@ export interface EmailTemplate {
   createdByAgent: boolean
   name: string
   description: string | null
+  /** With placeholders. */
   subject: string
+  /** With placeholders like {{ customer.name }}. */
   body: string
   bodyFormat: 'markdown' | 'html'
-  /** Names in the placeholders of subject and body, sorted. */
-  variables: string[]
   status: 'active' | 'archived'
   templateKey: 'invoice' | 'invoice_reminder' | 'payment_receipt' | null
+  /** Names in the placeholders of subject and body, sorted. */
+  variables: string[]
 }
 
 export interface Event {
@@ -1444,9 +1446,10 @@ export interface OptInRowInput {
   id?: string
   email?: string
   contactId?: string | null
-  status?: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source?: string | null
+  /** Opted_in gets marketing mail. */
+  status?: 'pending' | 'opted_in' | 'opted_out'
   /** When it opted in; by default now, for opted_in. */
   optedInAt?: string | Date | null
   /** When it opted out; by default now, for opted_out. */
@@ -1560,10 +1563,10 @@ export interface PropertyDefinition {
   objectType: 'contact' | 'customer' | 'business'
   /** Unique per object type. */
   key: string
+  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   name: string
   description: string | null
-  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
-  /** The choices of a select or multi_select; null for other types. */
+  /** Required for select and multi_select, refused for other types. */
   options: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired: boolean
@@ -1697,6 +1700,8 @@ export interface Quote {
 }
 
 export interface RegistrantInput {
+  /** Kept here alone; changing it never contacts the registrar. */
+  label?: string | null
   firstName: string
   lastName: string
   /** Required for names under .ai, .co, .io and .me. */
@@ -1714,8 +1719,6 @@ export interface RegistrantInput {
   email: string
   /** Kept as E.164; without +, a number of the country. */
   phone: string
-  /** Kept here alone. */
-  label?: string | null
 }
 
 export interface Registration {
@@ -2092,8 +2095,9 @@ export interface Webhook {
   updatedAt: string
   deletedAt: string | null
   organizationId: string
+  /** Https. */
   url: string
-  /** The event types it receives; * is every type. */
+  /** Event types like contact.created; * is every type. */
   events: string[]
   description: string | null
   /** While disabled, it gets no events. */
@@ -2217,9 +2221,11 @@ export interface BusinessCreateInput {
   legalName?: string | null
   description?: string | null
   industry?: string | null
-  /** An IANA name. */
+  /** An IANA name, like Europe/Berlin. */
   timezone?: string
+  /** A BCP 47 tag. */
   locale?: string
+  /** ISO 4217 in lower case. */
   currency?: string
   logoFileId?: string | null
   /** Of documents and buttons in mail, like #1f4e79. */
@@ -2279,14 +2285,16 @@ export interface BusinessListParams {
 
 /** What businesses.offerings.create takes. */
 export interface BusinessOfferingCreateInput {
+  /** By default the business's. */
+  currency?: string | null
   name: string
   kind?: 'product' | 'service' | null
   description?: string | null
+  /** In the currency's smallest unit; null without a fixed price. */
   priceCents?: number | null
-  /** By default the business's. */
-  currency?: string | null
   /** What the price is for, for example hour. */
   unit?: string | null
+  /** Whether it is currently offered. */
   isActive?: boolean
 }
 
@@ -2305,13 +2313,15 @@ export interface BusinessOfferingListParams {
 
 /** What businesses.offerings.update takes. */
 export interface BusinessOfferingUpdateInput {
+  currency?: string
   name?: string
   kind?: 'product' | 'service' | null
   description?: string | null
+  /** In the currency's smallest unit; null without a fixed price. */
   priceCents?: number | null
-  currency?: string
   /** What the price is for, for example hour. */
   unit?: string | null
+  /** Whether it is currently offered. */
   isActive?: boolean
 }
 
@@ -2386,6 +2396,7 @@ export interface BusinessProfileUpdateInput {
   tagline?: string | null
   about?: string | null
   mission?: string | null
+  /** How the business wants to sound. */
   toneOfVoice?: string | null
   audience?: string | null
   foundedOn?: string | null
@@ -2431,14 +2442,19 @@ export interface BusinessUpdateInput {
   legalName?: string | null
   description?: string | null
   industry?: string | null
-  /** An IANA name. */
+  /** An IANA name, like Europe/Berlin. */
   timezone?: string
+  /** A BCP 47 tag. */
   locale?: string
+  /** ISO 4217 in lower case. */
   currency?: string
   logoFileId?: string | null
+  /** Of documents and buttons in mail, like #1f4e79. */
   accentColor?: string | null
+  /** How to pay, in words, on invoices. */
   paymentInstructions?: string | null
   bankName?: string | null
+  /** Printed on invoices that are not paid. */
   iban?: string | null
   bic?: string | null
 }
@@ -2472,6 +2488,7 @@ export interface ContactAddressUpdateInput {
   city?: string | null
   state?: string | null
   postalCode?: string | null
+  /** ISO 3166, two letters. */
   country?: string | null
   label?: string | null
   isPrimary?: boolean
@@ -2911,6 +2928,8 @@ export interface CustomerUpdateInput {
 
 /** What domain_contacts.create takes. */
 export interface DomainContactCreateInput {
+  /** Kept here alone; changing it never contacts the registrar. */
+  label?: string | null
   firstName: string
   lastName: string
   /** Required for names under .ai, .co, .io and .me. */
@@ -2928,8 +2947,6 @@ export interface DomainContactCreateInput {
   email: string
   /** Kept as E.164; without +, a number of the country. */
   phone: string
-  /** Kept here alone. */
-  label?: string | null
 }
 
 /** What domain_contacts.list takes. */
@@ -2952,18 +2969,24 @@ export interface DomainContactListParams {
 
 /** What domain_contacts.update takes. */
 export interface DomainContactUpdateInput {
+  /** Kept here alone; changing it never contacts the registrar. */
   label?: string | null
   firstName?: string
   lastName?: string
+  /** Required for names under .ai, .co, .io and .me. */
   organizationName?: string | null
+  /** Required with organizationName. */
   jobTitle?: string | null
+  /** Street address. */
   address1?: string
   address2?: string | null
   city?: string
   stateProvince?: string
   postalCode?: string
+  /** ISO 3166, two letters. */
   country?: string
   email?: string
+  /** Kept as E.164; without +, a number of the country. */
   phone?: string
 }
 
@@ -3064,18 +3087,24 @@ export interface DomainRegisterInput {
 
 /** What domains.registration.contact.update takes. */
 export interface DomainRegistrationContactUpdateInput {
+  /** Kept here alone; changing it never contacts the registrar. */
   label?: string | null
   firstName?: string
   lastName?: string
+  /** Required for names under .ai, .co, .io and .me. */
   organizationName?: string | null
+  /** Required with organizationName. */
   jobTitle?: string | null
+  /** Street address. */
   address1?: string
   address2?: string | null
   city?: string
   stateProvince?: string
   postalCode?: string
+  /** ISO 3166, two letters. */
   country?: string
   email?: string
+  /** Kept as E.164; without +, a number of the country. */
   phone?: string
 }
 
@@ -3131,9 +3160,10 @@ export interface EmailOptInBatchInput {
 export interface EmailOptInCreateInput {
   email: string
   contactId?: string | null
-  status?: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source?: string | null
+  /** Opted_in gets marketing mail. */
+  status?: 'pending' | 'opted_in' | 'opted_out'
   /** When it opted in; by default now, for opted_in. */
   optedInAt?: string | Date | null
   /** When it opted out; by default now, for opted_out. */
@@ -3185,9 +3215,10 @@ export interface EmailOptInListParams {
 export interface EmailOptInUpdateInput {
   email?: string
   contactId?: string | null
-  status?: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source?: string | null
+  /** Opted_in gets marketing mail. */
+  status?: 'pending' | 'opted_in' | 'opted_out'
 }
 
 /** What email_templates.create takes. */
@@ -3324,6 +3355,7 @@ export interface FileUploadInput {
 /** What folders.create takes. */
 export interface FolderCreateInput {
   name: string
+  /** Null at the top level. */
   parentFolderId?: string | null
 }
 
@@ -3350,6 +3382,7 @@ export interface FolderListParams {
 /** What folders.update takes. */
 export interface FolderUpdateInput {
   name?: string
+  /** Null at the top level. */
   parentFolderId?: string | null
 }
 
@@ -3730,9 +3763,9 @@ export interface PropertyDefinitionCreateInput {
   objectType: 'contact' | 'customer' | 'business'
   /** Like shoe_size; unique per object type. */
   key: string
+  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   name: string
   description?: string | null
-  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   /** Required for select and multi_select, refused for other types. */
   options?: string[] | null
   /** Whether forms should ask for it; not enforced. */
@@ -3764,6 +3797,7 @@ export interface PropertyDefinitionListParams {
 export interface PropertyDefinitionUpdateInput {
   name?: string
   description?: string | null
+  /** Required for select and multi_select, refused for other types. */
   options?: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
@@ -4014,6 +4048,7 @@ export interface WebhookCreateInput {
   /** Event types like contact.created; * is every type. */
   events: string[]
   description?: string | null
+  /** While disabled, it gets no events. */
   status?: 'active' | 'disabled'
 }
 
@@ -4050,9 +4085,12 @@ export interface WebhookListParams {
 
 /** What webhooks.update takes. */
 export interface WebhookUpdateInput {
+  /** Https. */
   url?: string
+  /** Event types like contact.created; * is every type. */
   events?: string[]
   description?: string | null
+  /** While disabled, it gets no events. */
   status?: 'active' | 'disabled'
 }
 
@@ -4414,7 +4452,7 @@ export class ContactsNotesResource extends Resource {
     return this.client.call({ method: 'DELETE', path: path`/v1/contacts/${contactId}/notes/${noteId}` }, options)
   }
 
-  /** List the notes on a contact, newest first. */
+  /** List a contact's notes, newest first. */
   list(contactId: string, params?: ContactNoteListParams, options?: CallOptions): Pages<ContactNote> {
     return this.client.list(path`/v1/contacts/${contactId}/notes`, params, false, options)
   }
@@ -4892,7 +4930,7 @@ export class EmailOptInsResource extends Resource {
     return this.client.call({ method: 'GET', path: path`/v1/email-opt-ins/${id}` }, options)
   }
 
-  /** List email opt-ins, newest first. */
+  /** List email opt ins, newest first. */
   list(params?: EmailOptInListParams, options?: CallOptions): Pages<EmailOptIn> {
     return this.client.list('/v1/email-opt-ins', params, true, options)
   }
@@ -4969,7 +5007,7 @@ export class FilesAccessLinksResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/files/${fileId}/access-links`, body: input ?? {} }, options)
   }
 
-  /** Delete an access link. */
+  /** Remove an access link from a file. */
   delete(fileId: string, accessLinkId: string, options?: CallOptions): Promise<void> {
     return this.client.call({ method: 'DELETE', path: path`/v1/files/${fileId}/access-links/${accessLinkId}` }, options)
   }
@@ -4979,7 +5017,7 @@ export class FilesAccessLinksResource extends Resource {
     return this.client.download({ method: 'GET', path: path`/f/${token}` }, options)
   }
 
-  /** Get an access link. */
+  /** Get an access link of a file. */
   get(fileId: string, accessLinkId: string, options?: CallOptions): Promise<AccessLink> {
     return this.client.call({ method: 'GET', path: path`/v1/files/${fileId}/access-links/${accessLinkId}` }, options)
   }
@@ -5267,7 +5305,7 @@ export class MessagesContactsResource extends Resource {
     return this.client.call({ method: 'DELETE', path: path`/v1/messages/${messageId}/contacts/${messageContactId}` }, options)
   }
 
-  /** List the contacts of a message, newest first. */
+  /** List a message's contacts, newest first. */
   list(messageId: string, params?: MessageContactListParams, options?: CallOptions): Pages<MessageContact> {
     return this.client.list(path`/v1/messages/${messageId}/contacts`, params, false, options)
   }
@@ -5498,7 +5536,7 @@ export class ThreadsNotesResource extends Resource {
     return this.client.call({ method: 'DELETE', path: path`/v1/threads/${threadId}/notes/${noteId}` }, options)
   }
 
-  /** List the notes on a thread, newest first. */
+  /** List a thread's notes, newest first. */
   list(threadId: string, params?: ThreadNoteListParams, options?: CallOptions): Pages<ThreadNote> {
     return this.client.list(path`/v1/threads/${threadId}/notes`, params, false, options)
   }
@@ -5536,7 +5574,7 @@ export class UndoResource extends Resource {
 /** The operations `webhooks.deliveries.*`. */
 export class WebhooksDeliveriesResource extends Resource {
 
-  /** Get a delivery. Only this answer has requestBody and history. */
+  /** Get a delivery of a webhook. Only this answer has requestBody and history. */
   get(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery> {
     return this.client.call({ method: 'GET', path: path`/v1/webhooks/${webhookId}/deliveries/${deliveryId}` }, options)
   }
