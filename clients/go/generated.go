@@ -238,13 +238,13 @@ type Business struct {
 	Description         *string    `json:"description"`
 	Industry            *string    `json:"industry"`
 	Timezone            string     `json:"timezone"` // an IANA name, like Europe/Berlin
-	Locale              string     `json:"locale"`   // a BCP 47 tag
-	Currency            string     `json:"currency"` // ISO 4217 in lower case
+	Locale              string     `json:"locale"`
+	Currency            string     `json:"currency"`
 	LogoFileID          *string    `json:"logoFileId"`
-	AccentColor         *string    `json:"accentColor"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         *string    `json:"accentColor"`         // of documents and mail, like #1f4e79
 	PaymentInstructions *string    `json:"paymentInstructions"` // how to pay, in words, on invoices
 	BankName            *string    `json:"bankName"`
-	IBAN                *string    `json:"iban"` // printed on invoices that are not paid
+	IBAN                *string    `json:"iban"` // printed on unpaid invoices
 	BIC                 *string    `json:"bic"`
 }
 
@@ -260,9 +260,9 @@ type BusinessOffering struct {
 	Name           string     `json:"name"`
 	Kind           *string    `json:"kind"` // product, service
 	Description    *string    `json:"description"`
-	PriceCents     *int64     `json:"priceCents"` // in the currency's smallest unit; null without a fixed price
+	PriceCents     *int64     `json:"priceCents"` // in the smallest unit; null without a fixed price
 	Unit           *string    `json:"unit"`       // what the price is for, for example hour
-	IsActive       bool       `json:"isActive"`   // whether it is currently offered
+	IsActive       bool       `json:"isActive"`
 }
 
 // BusinessOnlinePresence is an answer, or part of one.
@@ -324,13 +324,13 @@ type BusinessWithProperties struct {
 	Description         *string    `json:"description"`
 	Industry            *string    `json:"industry"`
 	Timezone            string     `json:"timezone"` // an IANA name, like Europe/Berlin
-	Locale              string     `json:"locale"`   // a BCP 47 tag
-	Currency            string     `json:"currency"` // ISO 4217 in lower case
+	Locale              string     `json:"locale"`
+	Currency            string     `json:"currency"`
 	LogoFileID          *string    `json:"logoFileId"`
-	AccentColor         *string    `json:"accentColor"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         *string    `json:"accentColor"`         // of documents and mail, like #1f4e79
 	PaymentInstructions *string    `json:"paymentInstructions"` // how to pay, in words, on invoices
 	BankName            *string    `json:"bankName"`
-	IBAN                *string    `json:"iban"` // printed on invoices that are not paid
+	IBAN                *string    `json:"iban"` // printed on unpaid invoices
 	BIC                 *string    `json:"bic"`
 	Properties          []Property `json:"properties"` // with include=properties
 }
@@ -575,19 +575,19 @@ type DomainContact struct {
 	UpdatedAt        time.Time  `json:"updatedAt"`
 	DeletedAt        *time.Time `json:"deletedAt"`
 	OrganizationID   string     `json:"organizationId"`
-	Label            *string    `json:"label"` // kept here alone; changing it never contacts the registrar
+	Label            *string    `json:"label"` // kept here alone
 	FirstName        string     `json:"firstName"`
 	LastName         string     `json:"lastName"`
 	OrganizationName *string    `json:"organizationName"` // required for names under .ai, .co, .io and .me
 	JobTitle         *string    `json:"jobTitle"`         // required with organizationName
-	Address1         string     `json:"address1"`         // street address
+	Address1         string     `json:"address1"`         // street
 	Address2         *string    `json:"address2"`
 	City             string     `json:"city"`
 	StateProvince    string     `json:"stateProvince"`
 	PostalCode       string     `json:"postalCode"`
 	Country          string     `json:"country"` // ISO 3166, two letters
 	Email            string     `json:"email"`
-	Phone            string     `json:"phone"` // kept as E.164; without +, a number of the country
+	Phone            string     `json:"phone"` // E.164, or a number of the country
 }
 
 // DomainEmail is an answer, or part of one.
@@ -661,8 +661,8 @@ type EmailOptIn struct {
 	OrganizationID string     `json:"organizationId"`
 	Email          string     `json:"email"`
 	ContactID      *string    `json:"contactId"`
+	Status         string     `json:"status"`     // pending, opted_in, opted_out
 	Source         *string    `json:"source"`     // where the consent came from
-	Status         string     `json:"status"`     // opted_in gets marketing mail; pending, opted_in, opted_out
 	OptedInAt      *time.Time `json:"optedInAt"`  // the last opt-in; kept when the address opts out
 	OptedOutAt     *time.Time `json:"optedOutAt"` // null unless opted_out
 }
@@ -773,7 +773,7 @@ type Folder struct {
 	DeletedAt      *time.Time `json:"deletedAt"`
 	OrganizationID string     `json:"organizationId"`
 	Name           string     `json:"name"`
-	ParentFolderID *string    `json:"parentFolderId"` // null at the top level
+	ParentFolderID *string    `json:"parentFolderId"`
 }
 
 // Import is an answer, or part of one.
@@ -1073,8 +1073,8 @@ type OptInRowInput struct {
 	ID         Opt[string]    `json:"id,omitzero"` // the email opt-in
 	Email      Opt[string]    `json:"email,omitzero"`
 	ContactID  Opt[string]    `json:"contactId,omitzero"`
+	Status     Opt[string]    `json:"status,omitzero"`     // pending, opted_in, opted_out
 	Source     Opt[string]    `json:"source,omitzero"`     // where the consent came from
-	Status     Opt[string]    `json:"status,omitzero"`     // opted_in gets marketing mail; pending, opted_in, opted_out
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
 }
@@ -1178,7 +1178,7 @@ type PropertyDefinition struct {
 	ValueType      string     `json:"valueType"`  // text, number, boolean, date, url, select, multi_select
 	Name           string     `json:"name"`
 	Description    *string    `json:"description"`
-	Options        []string   `json:"options"`    // required for select and multi_select, refused for other types
+	Options        []string   `json:"options"`    // of a select or multi_select; others have none
 	IsRequired     bool       `json:"isRequired"` // whether forms should ask for it; not enforced
 }
 
@@ -1293,19 +1293,19 @@ type Quote struct {
 
 // RegistrantInput is part of an input.
 type RegistrantInput struct {
-	Label            Opt[string] `json:"label,omitzero"` // kept here alone; changing it never contacts the registrar
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        string      `json:"firstName"`
 	LastName         string      `json:"lastName"`
 	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
-	Address1         string      `json:"address1"`                  // street address
+	Address1         string      `json:"address1"`                  // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             string      `json:"city"`
 	StateProvince    string      `json:"stateProvince"`
 	PostalCode       string      `json:"postalCode"`
 	Country          string      `json:"country"` // ISO 3166, two letters
 	Email            string      `json:"email"`
-	Phone            string      `json:"phone"` // kept as E.164; without +, a number of the country
+	Phone            string      `json:"phone"` // E.164, or a number of the country
 }
 
 // Registration is an answer, or part of one.
@@ -1647,7 +1647,7 @@ type Webhook struct {
 	URL                 string     `json:"url"`    // https
 	Events              []string   `json:"events"` // event types like contact.created; * is every type
 	Description         *string    `json:"description"`
-	Status              string     `json:"status"`              // while disabled, it gets no events; active, disabled
+	Status              string     `json:"status"`              // active, disabled
 	DisabledReason      *string    `json:"disabledReason"`      // null when a caller did; gone, failing, maker_left
 	PreviousSecretUntil *time.Time `json:"previousSecretUntil"` // until then the previous secret also signs
 	Secret              *string    `json:"secret"`              // signs deliveries; shown once, on creation or rotation
@@ -1745,13 +1745,13 @@ type BusinessCreateInput struct {
 	Description         Opt[string] `json:"description,omitzero"`
 	Industry            Opt[string] `json:"industry,omitzero"`
 	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name, like Europe/Berlin
-	Locale              Opt[string] `json:"locale,omitzero"`   // a BCP 47 tag
-	Currency            Opt[string] `json:"currency,omitzero"` // ISO 4217 in lower case
+	Locale              Opt[string] `json:"locale,omitzero"`
+	Currency            Opt[string] `json:"currency,omitzero"`
 	LogoFileID          Opt[string] `json:"logoFileId,omitzero"`
-	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and mail, like #1f4e79
 	PaymentInstructions Opt[string] `json:"paymentInstructions,omitzero"` // how to pay, in words, on invoices
 	BankName            Opt[string] `json:"bankName,omitzero"`
-	IBAN                Opt[string] `json:"iban,omitzero"` // printed on invoices that are not paid
+	IBAN                Opt[string] `json:"iban,omitzero"` // printed on unpaid invoices
 	BIC                 Opt[string] `json:"bic,omitzero"`
 }
 
@@ -1795,9 +1795,9 @@ type BusinessOfferingCreateInput struct {
 	Name        string      `json:"name"`
 	Kind        Opt[string] `json:"kind,omitzero"` // product, service
 	Description Opt[string] `json:"description,omitzero"`
-	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the currency's smallest unit; null without a fixed price
+	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the smallest unit; null without a fixed price
 	Unit        Opt[string] `json:"unit,omitzero"`       // what the price is for, for example hour
-	IsActive    Opt[bool]   `json:"isActive,omitzero"`   // whether it is currently offered
+	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
 // BusinessOfferingListParams is what businesses.offerings.list takes.
@@ -1816,9 +1816,9 @@ type BusinessOfferingUpdateInput struct {
 	Name        Opt[string] `json:"name,omitzero"`
 	Kind        Opt[string] `json:"kind,omitzero"` // product, service
 	Description Opt[string] `json:"description,omitzero"`
-	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the currency's smallest unit; null without a fixed price
+	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the smallest unit; null without a fixed price
 	Unit        Opt[string] `json:"unit,omitzero"`       // what the price is for, for example hour
-	IsActive    Opt[bool]   `json:"isActive,omitzero"`   // whether it is currently offered
+	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
 // BusinessOnlinePresenceCreateInput is what businesses.online_presences.create takes.
@@ -1924,13 +1924,13 @@ type BusinessUpdateInput struct {
 	Description         Opt[string] `json:"description,omitzero"`
 	Industry            Opt[string] `json:"industry,omitzero"`
 	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name, like Europe/Berlin
-	Locale              Opt[string] `json:"locale,omitzero"`   // a BCP 47 tag
-	Currency            Opt[string] `json:"currency,omitzero"` // ISO 4217 in lower case
+	Locale              Opt[string] `json:"locale,omitzero"`
+	Currency            Opt[string] `json:"currency,omitzero"`
 	LogoFileID          Opt[string] `json:"logoFileId,omitzero"`
-	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and mail, like #1f4e79
 	PaymentInstructions Opt[string] `json:"paymentInstructions,omitzero"` // how to pay, in words, on invoices
 	BankName            Opt[string] `json:"bankName,omitzero"`
-	IBAN                Opt[string] `json:"iban,omitzero"` // printed on invoices that are not paid
+	IBAN                Opt[string] `json:"iban,omitzero"` // printed on unpaid invoices
 	BIC                 Opt[string] `json:"bic,omitzero"`
 }
 
@@ -2309,19 +2309,19 @@ type CustomerUpdateInput struct {
 
 // DomainContactCreateInput is what domain_contacts.create takes.
 type DomainContactCreateInput struct {
-	Label            Opt[string] `json:"label,omitzero"` // kept here alone; changing it never contacts the registrar
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        string      `json:"firstName"`
 	LastName         string      `json:"lastName"`
 	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
-	Address1         string      `json:"address1"`                  // street address
+	Address1         string      `json:"address1"`                  // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             string      `json:"city"`
 	StateProvince    string      `json:"stateProvince"`
 	PostalCode       string      `json:"postalCode"`
 	Country          string      `json:"country"` // ISO 3166, two letters
 	Email            string      `json:"email"`
-	Phone            string      `json:"phone"` // kept as E.164; without +, a number of the country
+	Phone            string      `json:"phone"` // E.164, or a number of the country
 }
 
 // DomainContactListParams is what domain_contacts.list takes.
@@ -2340,19 +2340,19 @@ type DomainContactListParams struct {
 
 // DomainContactUpdateInput is what domain_contacts.update takes.
 type DomainContactUpdateInput struct {
-	Label            Opt[string] `json:"label,omitzero"` // kept here alone; changing it never contacts the registrar
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        Opt[string] `json:"firstName,omitzero"`
 	LastName         Opt[string] `json:"lastName,omitzero"`
 	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
-	Address1         Opt[string] `json:"address1,omitzero"`         // street address
+	Address1         Opt[string] `json:"address1,omitzero"`         // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             Opt[string] `json:"city,omitzero"`
 	StateProvince    Opt[string] `json:"stateProvince,omitzero"`
 	PostalCode       Opt[string] `json:"postalCode,omitzero"`
 	Country          Opt[string] `json:"country,omitzero"` // ISO 3166, two letters
 	Email            Opt[string] `json:"email,omitzero"`
-	Phone            Opt[string] `json:"phone,omitzero"` // kept as E.164; without +, a number of the country
+	Phone            Opt[string] `json:"phone,omitzero"` // E.164, or a number of the country
 }
 
 // DomainCreateInput is what domains.create takes.
@@ -2429,19 +2429,19 @@ type DomainRegisterInput struct {
 
 // DomainRegistrationContactUpdateInput is what domains.registration.contact.update takes.
 type DomainRegistrationContactUpdateInput struct {
-	Label            Opt[string] `json:"label,omitzero"` // kept here alone; changing it never contacts the registrar
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        Opt[string] `json:"firstName,omitzero"`
 	LastName         Opt[string] `json:"lastName,omitzero"`
 	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
-	Address1         Opt[string] `json:"address1,omitzero"`         // street address
+	Address1         Opt[string] `json:"address1,omitzero"`         // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             Opt[string] `json:"city,omitzero"`
 	StateProvince    Opt[string] `json:"stateProvince,omitzero"`
 	PostalCode       Opt[string] `json:"postalCode,omitzero"`
 	Country          Opt[string] `json:"country,omitzero"` // ISO 3166, two letters
 	Email            Opt[string] `json:"email,omitzero"`
-	Phone            Opt[string] `json:"phone,omitzero"` // kept as E.164; without +, a number of the country
+	Phone            Opt[string] `json:"phone,omitzero"` // E.164, or a number of the country
 }
 
 // DomainRegistrationUpdateInput is what domains.registration.update takes.
@@ -2489,8 +2489,8 @@ type EmailOptInBatchInput struct {
 type EmailOptInCreateInput struct {
 	Email      string         `json:"email"`
 	ContactID  Opt[string]    `json:"contactId,omitzero"`
+	Status     Opt[string]    `json:"status,omitzero"`     // pending, opted_in, opted_out
 	Source     Opt[string]    `json:"source,omitzero"`     // where the consent came from
-	Status     Opt[string]    `json:"status,omitzero"`     // opted_in gets marketing mail; pending, opted_in, opted_out
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
 }
@@ -2531,8 +2531,8 @@ type EmailOptInListParams struct {
 type EmailOptInUpdateInput struct {
 	Email     Opt[string] `json:"email,omitzero"`
 	ContactID Opt[string] `json:"contactId,omitzero"`
+	Status    Opt[string] `json:"status,omitzero"` // pending, opted_in, opted_out
 	Source    Opt[string] `json:"source,omitzero"` // where the consent came from
-	Status    Opt[string] `json:"status,omitzero"` // opted_in gets marketing mail; pending, opted_in, opted_out
 }
 
 // EmailTemplateCreateInput is what email_templates.create takes.
@@ -2638,7 +2638,7 @@ type FileUploadInput struct {
 // FolderCreateInput is what folders.create takes.
 type FolderCreateInput struct {
 	Name           string      `json:"name"`
-	ParentFolderID Opt[string] `json:"parentFolderId,omitzero"` // null at the top level
+	ParentFolderID Opt[string] `json:"parentFolderId,omitzero"`
 }
 
 // FolderListParams is what folders.list takes.
@@ -2659,7 +2659,7 @@ type FolderListParams struct {
 // FolderUpdateInput is what folders.update takes.
 type FolderUpdateInput struct {
 	Name           Opt[string] `json:"name,omitzero"`
-	ParentFolderID Opt[string] `json:"parentFolderId,omitzero"` // null at the top level
+	ParentFolderID Opt[string] `json:"parentFolderId,omitzero"`
 }
 
 // ImportCreateInput is what imports.create takes.
@@ -2958,7 +2958,7 @@ type PropertyDefinitionCreateInput struct {
 	ValueType   string        `json:"valueType"`  // text, number, boolean, date, url, select, multi_select
 	Name        string        `json:"name"`
 	Description Opt[string]   `json:"description,omitzero"`
-	Options     Opt[[]string] `json:"options,omitzero"`    // required for select and multi_select, refused for other types
+	Options     Opt[[]string] `json:"options,omitzero"`    // of a select or multi_select; others have none
 	IsRequired  Opt[bool]     `json:"isRequired,omitzero"` // whether forms should ask for it; not enforced
 }
 
@@ -2982,7 +2982,7 @@ type PropertyDefinitionListParams struct {
 type PropertyDefinitionUpdateInput struct {
 	Name        Opt[string]   `json:"name,omitzero"`
 	Description Opt[string]   `json:"description,omitzero"`
-	Options     Opt[[]string] `json:"options,omitzero"`    // required for select and multi_select, refused for other types
+	Options     Opt[[]string] `json:"options,omitzero"`    // of a select or multi_select; others have none
 	IsRequired  Opt[bool]     `json:"isRequired,omitzero"` // whether forms should ask for it; not enforced
 }
 
@@ -3184,7 +3184,7 @@ type WebhookCreateInput struct {
 	URL         string      `json:"url"`    // https
 	Events      []string    `json:"events"` // event types like contact.created; * is every type
 	Description Opt[string] `json:"description,omitzero"`
-	Status      Opt[string] `json:"status,omitzero"` // while disabled, it gets no events; active, disabled
+	Status      Opt[string] `json:"status,omitzero"` // active, disabled
 }
 
 // WebhookDeliveryListParams is what webhooks.deliveries.list takes.
@@ -3216,7 +3216,7 @@ type WebhookUpdateInput struct {
 	URL         Opt[string] `json:"url,omitzero"`    // https
 	Events      []string    `json:"events,omitzero"` // event types like contact.created; * is every type
 	Description Opt[string] `json:"description,omitzero"`
-	Status      Opt[string] `json:"status,omitzero"` // while disabled, it gets no events; active, disabled
+	Status      Opt[string] `json:"status,omitzero"` // active, disabled
 }
 
 // AutomationExecutionsResource has the operations automation_executions.*.

@@ -456,13 +456,13 @@ class Business(Model):
     description: str | None
     industry: str | None
     timezone: str  # an IANA name, like Europe/Berlin
-    locale: str  # a BCP 47 tag
-    currency: str  # ISO 4217 in lower case
+    locale: str
+    currency: str
     logo_file_id: str | None
-    accent_color: str | None  # of documents and buttons in mail, like #1f4e79
+    accent_color: str | None  # of documents and mail, like #1f4e79
     payment_instructions: str | None  # how to pay, in words, on invoices
     bank_name: str | None
-    iban: str | None  # printed on invoices that are not paid
+    iban: str | None  # printed on unpaid invoices
     bic: str | None
 
 
@@ -478,9 +478,9 @@ class BusinessOffering(Model):
     name: str
     kind: Literal["product", "service"] | None
     description: str | None
-    price_cents: int | None  # in the currency's smallest unit; null without a fixed price
+    price_cents: int | None  # in the smallest unit; null without a fixed price
     unit: str | None  # what the price is for, for example hour
-    is_active: bool  # whether it is currently offered
+    is_active: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -542,13 +542,13 @@ class BusinessWithProperties(Model):
     description: str | None
     industry: str | None
     timezone: str  # an IANA name, like Europe/Berlin
-    locale: str  # a BCP 47 tag
-    currency: str  # ISO 4217 in lower case
+    locale: str
+    currency: str
     logo_file_id: str | None
-    accent_color: str | None  # of documents and buttons in mail, like #1f4e79
+    accent_color: str | None  # of documents and mail, like #1f4e79
     payment_instructions: str | None  # how to pay, in words, on invoices
     bank_name: str | None
-    iban: str | None  # printed on invoices that are not paid
+    iban: str | None  # printed on unpaid invoices
     bic: str | None
     properties: List[Property] | None = None  # with include=properties
 
@@ -790,19 +790,19 @@ class DomainContact(Model):
     updated_at: _dt.datetime
     deleted_at: _dt.datetime | None
     organization_id: str
-    label: str | None  # kept here alone; changing it never contacts the registrar
+    label: str | None  # kept here alone
     first_name: str
     last_name: str
     organization_name: str | None  # required for names under .ai, .co, .io and .me
     job_title: str | None  # required with organizationName
-    address1: str  # street address
+    address1: str  # street
     address2: str | None
     city: str
     state_province: str
     postal_code: str
     country: str  # ISO 3166, two letters
     email: str
-    phone: str  # kept as E.164; without +, a number of the country
+    phone: str  # E.164, or a number of the country
 
 
 @dataclass(slots=True, kw_only=True)
@@ -875,8 +875,8 @@ class EmailOptIn(Model):
     organization_id: str
     email: str
     contact_id: str | None
+    status: Literal["pending", "opted_in", "opted_out"]
     source: str | None  # where the consent came from
-    status: Literal["pending", "opted_in", "opted_out"]  # opted_in gets marketing mail
     opted_in_at: _dt.datetime | None  # the last opt-in; kept when the address opts out
     opted_out_at: _dt.datetime | None  # null unless opted_out
 
@@ -987,7 +987,7 @@ class Folder(Model):
     deleted_at: _dt.datetime | None
     organization_id: str
     name: str
-    parent_folder_id: str | None  # null at the top level
+    parent_folder_id: str | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1285,8 +1285,8 @@ class OptInRowInput(TypedDict):
     id: NotRequired[str]  # the email opt-in
     email: NotRequired[str]
     contact_id: NotRequired[str | None]
+    status: NotRequired[Literal["pending", "opted_in", "opted_out"]]
     source: NotRequired[str | None]  # where the consent came from
-    status: NotRequired[Literal["pending", "opted_in", "opted_out"]]  # opted_in gets marketing mail
     opted_in_at: NotRequired[_dt.datetime | None]  # when it opted in; by default now, for opted_in
     opted_out_at: NotRequired[_dt.datetime | None]  # when it opted out; by default now, for opted_out
 
@@ -1389,7 +1389,7 @@ class PropertyDefinition(Model):
     value_type: Literal["text", "number", "boolean", "date", "url", "select", "multi_select"]
     name: str
     description: str | None
-    options: List[str] | None  # required for select and multi_select, refused for other types
+    options: List[str] | None  # of a select or multi_select; others have none
     is_required: bool  # whether forms should ask for it; not enforced
 
 
@@ -1502,19 +1502,19 @@ class Quote(Model):
 
 
 class RegistrantInput(TypedDict):
-    label: NotRequired[str | None]  # kept here alone; changing it never contacts the registrar
+    label: NotRequired[str | None]  # kept here alone
     first_name: str
     last_name: str
     organization_name: NotRequired[str | None]  # required for names under .ai, .co, .io and .me
     job_title: NotRequired[str | None]  # required with organizationName
-    address1: str  # street address
+    address1: str  # street
     address2: NotRequired[str | None]
     city: str
     state_province: str
     postal_code: str
     country: str  # ISO 3166, two letters
     email: str
-    phone: str  # kept as E.164; without +, a number of the country
+    phone: str  # E.164, or a number of the country
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1853,7 +1853,7 @@ class Webhook(Model):
     url: str  # https
     events: List[str]  # event types like contact.created; * is every type
     description: str | None
-    status: Literal["active", "disabled"]  # while disabled, it gets no events
+    status: Literal["active", "disabled"]
     disabled_reason: Literal["gone", "failing", "maker_left"] | None  # null when a caller did
     previous_secret_until: _dt.datetime | None  # until then the previous secret also signs
     secret: str | None  # signs deliveries; shown once, on creation or rotation
@@ -2715,11 +2715,11 @@ class EmailOptInsResource(Resource):
         """
         return self._client.call(list[BatchResult[EmailOptIn]], "POST", "/v1/email-opt-ins/batch", body={"mode": mode, "rows": wire(rows)})
 
-    def create(self, *, email: str, contact_id: str | None | Omit = OMIT, source: str | None | Omit = OMIT, status: Literal["pending", "opted_in", "opted_out"] | Omit = OMIT, opted_in_at: _dt.datetime | None | Omit = OMIT, opted_out_at: _dt.datetime | None | Omit = OMIT) -> EmailOptIn:
+    def create(self, *, email: str, contact_id: str | None | Omit = OMIT, status: Literal["pending", "opted_in", "opted_out"] | Omit = OMIT, source: str | None | Omit = OMIT, opted_in_at: _dt.datetime | None | Omit = OMIT, opted_out_at: _dt.datetime | None | Omit = OMIT) -> EmailOptIn:
         """Record whether an address wants marketing mail. For an import, optedInAt and optedOutAt say when it
         happened; otherwise it is now. Addresses are compared ignoring case.
         """
-        return self._client.call(EmailOptIn, "POST", "/v1/email-opt-ins", body={"email": email, "contactId": contact_id, "source": source, "status": status, "optedInAt": wire(opted_in_at), "optedOutAt": wire(opted_out_at)})
+        return self._client.call(EmailOptIn, "POST", "/v1/email-opt-ins", body={"email": email, "contactId": contact_id, "status": status, "source": source, "optedInAt": wire(opted_in_at), "optedOutAt": wire(opted_out_at)})
 
     def delete(self, id: str) -> None:
         """Delete an email opt-in; the address no longer gets marketing mail."""
@@ -2745,9 +2745,9 @@ class EmailOptInsResource(Resource):
         """
         return self._client.call(EmailOptIn, "POST", path_of("/v1/email-opt-ins/{}/restore", id))
 
-    def update(self, id: str, *, email: str | Omit = OMIT, contact_id: str | None | Omit = OMIT, source: str | None | Omit = OMIT, status: Literal["pending", "opted_in", "opted_out"] | Omit = OMIT) -> EmailOptIn:
+    def update(self, id: str, *, email: str | Omit = OMIT, contact_id: str | None | Omit = OMIT, status: Literal["pending", "opted_in", "opted_out"] | Omit = OMIT, source: str | None | Omit = OMIT) -> EmailOptIn:
         """Change an email opt-in. A new status sets optedInAt or optedOutAt to now."""
-        return self._client.call(EmailOptIn, "PATCH", path_of("/v1/email-opt-ins/{}", id), body={"email": email, "contactId": contact_id, "source": source, "status": status})
+        return self._client.call(EmailOptIn, "PATCH", path_of("/v1/email-opt-ins/{}", id), body={"email": email, "contactId": contact_id, "status": status, "source": source})
 
 
 class EmailTemplatesResource(Resource):

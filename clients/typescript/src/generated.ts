@@ -451,17 +451,15 @@ export interface Business {
   industry: string | null
   /** An IANA name, like Europe/Berlin. */
   timezone: string
-  /** A BCP 47 tag. */
   locale: string
-  /** ISO 4217 in lower case. */
   currency: string
   logoFileId: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions: string | null
   bankName: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban: string | null
   bic: string | null
 }
@@ -477,11 +475,10 @@ export interface BusinessOffering {
   name: string
   kind: 'product' | 'service' | null
   description: string | null
-  /** In the currency's smallest unit; null without a fixed price. */
+  /** In the smallest unit; null without a fixed price. */
   priceCents: number | null
   /** What the price is for, for example hour. */
   unit: string | null
-  /** Whether it is currently offered. */
   isActive: boolean
 }
 
@@ -543,17 +540,15 @@ export interface BusinessWithProperties {
   industry: string | null
   /** An IANA name, like Europe/Berlin. */
   timezone: string
-  /** A BCP 47 tag. */
   locale: string
-  /** ISO 4217 in lower case. */
   currency: string
   logoFileId: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions: string | null
   bankName: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban: string | null
   bic: string | null
   /** With include=properties. */
@@ -845,7 +840,7 @@ export interface DomainContact {
   updatedAt: string
   deletedAt: string | null
   organizationId: string
-  /** Kept here alone; changing it never contacts the registrar. */
+  /** Kept here alone. */
   label: string | null
   firstName: string
   lastName: string
@@ -853,7 +848,7 @@ export interface DomainContact {
   organizationName: string | null
   /** Required with organizationName. */
   jobTitle: string | null
-  /** Street address. */
+  /** Street. */
   address1: string
   address2: string | null
   city: string
@@ -862,7 +857,7 @@ export interface DomainContact {
   /** ISO 3166, two letters. */
   country: string
   email: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone: string
 }
 
@@ -944,10 +939,9 @@ export interface EmailOptIn {
   organizationId: string
   email: string
   contactId: string | null
+  status: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source: string | null
-  /** Opted_in gets marketing mail. */
-  status: 'pending' | 'opted_in' | 'opted_out'
   /** The last opt-in; kept when the address opts out. */
   optedInAt: string | null
   /** Null unless opted_out. */
@@ -1080,7 +1074,6 @@ export interface Folder {
   deletedAt: string | null
   organizationId: string
   name: string
-  /** Null at the top level. */
   parentFolderId: string | null
 }
 
@@ -1446,10 +1439,9 @@ export interface OptInRowInput {
   id?: string
   email?: string
   contactId?: string | null
+  status?: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source?: string | null
-  /** Opted_in gets marketing mail. */
-  status?: 'pending' | 'opted_in' | 'opted_out'
   /** When it opted in; by default now, for opted_in. */
   optedInAt?: string | Date | null
   /** When it opted out; by default now, for opted_out. */
@@ -1566,7 +1558,7 @@ export interface PropertyDefinition {
   valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   name: string
   description: string | null
-  /** Required for select and multi_select, refused for other types. */
+  /** Of a select or multi_select; others have none. */
   options: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired: boolean
@@ -1700,7 +1692,7 @@ export interface Quote {
 }
 
 export interface RegistrantInput {
-  /** Kept here alone; changing it never contacts the registrar. */
+  /** Kept here alone. */
   label?: string | null
   firstName: string
   lastName: string
@@ -1708,7 +1700,7 @@ export interface RegistrantInput {
   organizationName?: string | null
   /** Required with organizationName. */
   jobTitle?: string | null
-  /** Street address. */
+  /** Street. */
   address1: string
   address2?: string | null
   city: string
@@ -1717,7 +1709,7 @@ export interface RegistrantInput {
   /** ISO 3166, two letters. */
   country: string
   email: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone: string
 }
 
@@ -2100,7 +2092,6 @@ export interface Webhook {
   /** Event types like contact.created; * is every type. */
   events: string[]
   description: string | null
-  /** While disabled, it gets no events. */
   status: 'active' | 'disabled'
   /** Null when a caller did. */
   disabledReason: 'gone' | 'failing' | 'maker_left' | null
@@ -2223,17 +2214,15 @@ export interface BusinessCreateInput {
   industry?: string | null
   /** An IANA name, like Europe/Berlin. */
   timezone?: string
-  /** A BCP 47 tag. */
   locale?: string
-  /** ISO 4217 in lower case. */
   currency?: string
   logoFileId?: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor?: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions?: string | null
   bankName?: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban?: string | null
   bic?: string | null
 }
@@ -2290,11 +2279,10 @@ export interface BusinessOfferingCreateInput {
   name: string
   kind?: 'product' | 'service' | null
   description?: string | null
-  /** In the currency's smallest unit; null without a fixed price. */
+  /** In the smallest unit; null without a fixed price. */
   priceCents?: number | null
   /** What the price is for, for example hour. */
   unit?: string | null
-  /** Whether it is currently offered. */
   isActive?: boolean
 }
 
@@ -2317,11 +2305,10 @@ export interface BusinessOfferingUpdateInput {
   name?: string
   kind?: 'product' | 'service' | null
   description?: string | null
-  /** In the currency's smallest unit; null without a fixed price. */
+  /** In the smallest unit; null without a fixed price. */
   priceCents?: number | null
   /** What the price is for, for example hour. */
   unit?: string | null
-  /** Whether it is currently offered. */
   isActive?: boolean
 }
 
@@ -2444,17 +2431,15 @@ export interface BusinessUpdateInput {
   industry?: string | null
   /** An IANA name, like Europe/Berlin. */
   timezone?: string
-  /** A BCP 47 tag. */
   locale?: string
-  /** ISO 4217 in lower case. */
   currency?: string
   logoFileId?: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor?: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions?: string | null
   bankName?: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban?: string | null
   bic?: string | null
 }
@@ -2928,7 +2913,7 @@ export interface CustomerUpdateInput {
 
 /** What domain_contacts.create takes. */
 export interface DomainContactCreateInput {
-  /** Kept here alone; changing it never contacts the registrar. */
+  /** Kept here alone. */
   label?: string | null
   firstName: string
   lastName: string
@@ -2936,7 +2921,7 @@ export interface DomainContactCreateInput {
   organizationName?: string | null
   /** Required with organizationName. */
   jobTitle?: string | null
-  /** Street address. */
+  /** Street. */
   address1: string
   address2?: string | null
   city: string
@@ -2945,7 +2930,7 @@ export interface DomainContactCreateInput {
   /** ISO 3166, two letters. */
   country: string
   email: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone: string
 }
 
@@ -2969,7 +2954,7 @@ export interface DomainContactListParams {
 
 /** What domain_contacts.update takes. */
 export interface DomainContactUpdateInput {
-  /** Kept here alone; changing it never contacts the registrar. */
+  /** Kept here alone. */
   label?: string | null
   firstName?: string
   lastName?: string
@@ -2977,7 +2962,7 @@ export interface DomainContactUpdateInput {
   organizationName?: string | null
   /** Required with organizationName. */
   jobTitle?: string | null
-  /** Street address. */
+  /** Street. */
   address1?: string
   address2?: string | null
   city?: string
@@ -2986,7 +2971,7 @@ export interface DomainContactUpdateInput {
   /** ISO 3166, two letters. */
   country?: string
   email?: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone?: string
 }
 
@@ -3087,7 +3072,7 @@ export interface DomainRegisterInput {
 
 /** What domains.registration.contact.update takes. */
 export interface DomainRegistrationContactUpdateInput {
-  /** Kept here alone; changing it never contacts the registrar. */
+  /** Kept here alone. */
   label?: string | null
   firstName?: string
   lastName?: string
@@ -3095,7 +3080,7 @@ export interface DomainRegistrationContactUpdateInput {
   organizationName?: string | null
   /** Required with organizationName. */
   jobTitle?: string | null
-  /** Street address. */
+  /** Street. */
   address1?: string
   address2?: string | null
   city?: string
@@ -3104,7 +3089,7 @@ export interface DomainRegistrationContactUpdateInput {
   /** ISO 3166, two letters. */
   country?: string
   email?: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone?: string
 }
 
@@ -3160,10 +3145,9 @@ export interface EmailOptInBatchInput {
 export interface EmailOptInCreateInput {
   email: string
   contactId?: string | null
+  status?: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source?: string | null
-  /** Opted_in gets marketing mail. */
-  status?: 'pending' | 'opted_in' | 'opted_out'
   /** When it opted in; by default now, for opted_in. */
   optedInAt?: string | Date | null
   /** When it opted out; by default now, for opted_out. */
@@ -3215,10 +3199,9 @@ export interface EmailOptInListParams {
 export interface EmailOptInUpdateInput {
   email?: string
   contactId?: string | null
+  status?: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source?: string | null
-  /** Opted_in gets marketing mail. */
-  status?: 'pending' | 'opted_in' | 'opted_out'
 }
 
 /** What email_templates.create takes. */
@@ -3355,7 +3338,6 @@ export interface FileUploadInput {
 /** What folders.create takes. */
 export interface FolderCreateInput {
   name: string
-  /** Null at the top level. */
   parentFolderId?: string | null
 }
 
@@ -3382,7 +3364,6 @@ export interface FolderListParams {
 /** What folders.update takes. */
 export interface FolderUpdateInput {
   name?: string
-  /** Null at the top level. */
   parentFolderId?: string | null
 }
 
@@ -3766,7 +3747,7 @@ export interface PropertyDefinitionCreateInput {
   valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   name: string
   description?: string | null
-  /** Required for select and multi_select, refused for other types. */
+  /** Of a select or multi_select; others have none. */
   options?: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
@@ -3797,7 +3778,7 @@ export interface PropertyDefinitionListParams {
 export interface PropertyDefinitionUpdateInput {
   name?: string
   description?: string | null
-  /** Required for select and multi_select, refused for other types. */
+  /** Of a select or multi_select; others have none. */
   options?: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
@@ -4048,7 +4029,6 @@ export interface WebhookCreateInput {
   /** Event types like contact.created; * is every type. */
   events: string[]
   description?: string | null
-  /** While disabled, it gets no events. */
   status?: 'active' | 'disabled'
 }
 
@@ -4090,7 +4070,6 @@ export interface WebhookUpdateInput {
   /** Event types like contact.created; * is every type. */
   events?: string[]
   description?: string | null
-  /** While disabled, it gets no events. */
   status?: 'active' | 'disabled'
 }
 

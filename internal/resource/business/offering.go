@@ -23,9 +23,9 @@ type offeringFields struct {
 	Name        string  `json:"name" min:"1"`
 	Kind        *string `json:"kind" enum:"product,service"`
 	Description *string `json:"description" max:"10000"`
-	PriceCents  *int64  `json:"priceCents" min:"0" doc:"in the currency's smallest unit; null without a fixed price"`
+	PriceCents  *int64  `json:"priceCents" min:"0" doc:"in the smallest unit; null without a fixed price"`
 	Unit        *string `json:"unit" doc:"what the price is for, for example hour"`
-	IsActive    bool    `json:"isActive" default:"true" doc:"whether it is currently offered"`
+	IsActive    bool    `json:"isActive" default:"true"`
 }
 
 var offerings = op.NewNested[BusinessOffering]("business_offerings", db.Life{

@@ -22,7 +22,7 @@ type DomainContact struct {
 
 // contactFields are what callers set of a domain contact.
 type contactFields struct {
-	Label *string `json:"label" doc:"kept here alone; changing it never contacts the registrar"`
+	Label *string `json:"label" doc:"kept here alone"`
 	Registrant
 }
 

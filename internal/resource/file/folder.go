@@ -18,7 +18,7 @@ type Folder struct {
 // folderFields are what callers set of a folder.
 type folderFields struct {
 	Name           string `json:"name" min:"1"`
-	ParentFolderID *id.ID `json:"parentFolderId" ref:"files" doc:"null at the top level"`
+	ParentFolderID *id.ID `json:"parentFolderId" ref:"files"`
 }
 
 var folders = db.NewTable[Folder]("folders", db.Life{

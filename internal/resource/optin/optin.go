@@ -29,9 +29,8 @@ const (
 type Fields struct {
 	Email     string  `json:"email" format:"email"`
 	ContactID *id.ID  `json:"contactId" ref:"contacts"`
+	Status    Status  `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
 	Source    *string `json:"source" doc:"where the consent came from"`
-
-	Status Status `json:"status" default:"pending" enum:"pending,opted_in,opted_out" doc:"opted_in gets marketing mail"`
 }
 
 // EmailOptIn says whether one address wants marketing mail.

@@ -33,7 +33,7 @@ type PropertyDefinition struct {
 type definitionFields struct {
 	Name        string    `json:"name" min:"1"`
 	Description *string   `json:"description" max:"10000"`
-	Options     *[]string `json:"options" min:"1" doc:"required for select and multi_select, refused for other types"`
+	Options     *[]string `json:"options" min:"1" doc:"of a select or multi_select; others have none"`
 	IsRequired  bool      `json:"isRequired" default:"false" doc:"whether forms should ask for it; not enforced"`
 }
 

@@ -27,7 +27,7 @@ type Fields struct {
 	URL         string   `json:"url" min:"1" max:"2048" doc:"https"`
 	Events      []string `json:"events" min:"1" max:"100" doc:"event types like contact.created; * is every type"`
 	Description *string  `json:"description" max:"1000"`
-	Status      Status   `json:"status" default:"active" enum:"active,disabled" doc:"while disabled, it gets no events"`
+	Status      Status   `json:"status" default:"active" enum:"active,disabled"`
 }
 
 // Webhook is an endpoint that receives events.
