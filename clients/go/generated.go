@@ -199,7 +199,7 @@ type Automation struct {
 	Description    *string    `json:"description"`
 	Status         string     `json:"status"` // active, paused
 	Trigger        Trigger    `json:"trigger"`
-	Condition      *string    `json:"condition"` // CEL over event and input; nothing runs when it is false
+	Condition      *string    `json:"condition"` // CEL over event, input: event.data.x == 1
 	Steps          []Step     `json:"steps"`
 	NextRunAt      *time.Time `json:"nextRunAt"` // for an active schedule
 	MakerKind      string     `json:"makerKind"` // who last changed the steps; user, agent, api, automation, system
@@ -237,14 +237,14 @@ type Business struct {
 	LegalName           *string    `json:"legalName"`
 	Description         *string    `json:"description"`
 	Industry            *string    `json:"industry"`
-	Timezone            string     `json:"timezone"` // an IANA name, for example Europe/Berlin
-	Locale              string     `json:"locale"`   // a BCP 47 tag, for example en-US
-	Currency            string     `json:"currency"` // ISO 4217 in lower case, for example usd
+	Timezone            string     `json:"timezone"` // an IANA name, like Europe/Berlin
+	Locale              string     `json:"locale"`
+	Currency            string     `json:"currency"`
 	LogoFileID          *string    `json:"logoFileId"`
-	AccentColor         *string    `json:"accentColor"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         *string    `json:"accentColor"`         // of documents and mail, like #1f4e79
 	PaymentInstructions *string    `json:"paymentInstructions"` // how to pay, in words, on invoices
 	BankName            *string    `json:"bankName"`
-	IBAN                *string    `json:"iban"` // printed on invoices that are not paid
+	IBAN                *string    `json:"iban"` // printed on unpaid invoices
 	BIC                 *string    `json:"bic"`
 }
 
@@ -256,13 +256,13 @@ type BusinessOffering struct {
 	DeletedAt      *time.Time `json:"deletedAt"`
 	OrganizationID string     `json:"organizationId"`
 	BusinessID     string     `json:"businessId"`
+	Currency       string     `json:"currency"`
 	Name           string     `json:"name"`
 	Kind           *string    `json:"kind"` // product, service
 	Description    *string    `json:"description"`
-	PriceCents     *int64     `json:"priceCents"` // in the currency's smallest unit; null without a fixed price
-	Currency       string     `json:"currency"`
-	Unit           *string    `json:"unit"`     // what the price is for, for example hour
-	IsActive       bool       `json:"isActive"` // whether it is currently offered
+	PriceCents     *int64     `json:"priceCents"` // in the smallest unit; null without a fixed price
+	Unit           *string    `json:"unit"`       // what the price is for, for example hour
+	IsActive       bool       `json:"isActive"`
 }
 
 // BusinessOnlinePresence is an answer, or part of one.
@@ -323,14 +323,14 @@ type BusinessWithProperties struct {
 	LegalName           *string    `json:"legalName"`
 	Description         *string    `json:"description"`
 	Industry            *string    `json:"industry"`
-	Timezone            string     `json:"timezone"` // an IANA name, for example Europe/Berlin
-	Locale              string     `json:"locale"`   // a BCP 47 tag, for example en-US
-	Currency            string     `json:"currency"` // ISO 4217 in lower case, for example usd
+	Timezone            string     `json:"timezone"` // an IANA name, like Europe/Berlin
+	Locale              string     `json:"locale"`
+	Currency            string     `json:"currency"`
 	LogoFileID          *string    `json:"logoFileId"`
-	AccentColor         *string    `json:"accentColor"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         *string    `json:"accentColor"`         // of documents and mail, like #1f4e79
 	PaymentInstructions *string    `json:"paymentInstructions"` // how to pay, in words, on invoices
 	BankName            *string    `json:"bankName"`
-	IBAN                *string    `json:"iban"` // printed on invoices that are not paid
+	IBAN                *string    `json:"iban"` // printed on unpaid invoices
 	BIC                 *string    `json:"bic"`
 	Properties          []Property `json:"properties"` // with include=properties
 }
@@ -575,19 +575,19 @@ type DomainContact struct {
 	UpdatedAt        time.Time  `json:"updatedAt"`
 	DeletedAt        *time.Time `json:"deletedAt"`
 	OrganizationID   string     `json:"organizationId"`
-	Label            *string    `json:"label"` // kept here alone; changing it never contacts the registrar
+	Label            *string    `json:"label"` // kept here alone
 	FirstName        string     `json:"firstName"`
 	LastName         string     `json:"lastName"`
 	OrganizationName *string    `json:"organizationName"` // required for names under .ai, .co, .io and .me
 	JobTitle         *string    `json:"jobTitle"`         // required with organizationName
-	Address1         string     `json:"address1"`         // street address
+	Address1         string     `json:"address1"`         // street
 	Address2         *string    `json:"address2"`
 	City             string     `json:"city"`
 	StateProvince    string     `json:"stateProvince"`
 	PostalCode       string     `json:"postalCode"`
 	Country          string     `json:"country"` // ISO 3166, two letters
 	Email            string     `json:"email"`
-	Phone            string     `json:"phone"` // kept as E.164; without +, a number of the country
+	Phone            string     `json:"phone"` // E.164, or a number of the country
 }
 
 // DomainEmail is an answer, or part of one.
@@ -661,7 +661,7 @@ type EmailOptIn struct {
 	OrganizationID string     `json:"organizationId"`
 	Email          string     `json:"email"`
 	ContactID      *string    `json:"contactId"`
-	Status         string     `json:"status"`     // only opted_in gets marketing mail; pending, opted_in, opted_out
+	Status         string     `json:"status"`     // pending, opted_in, opted_out
 	Source         *string    `json:"source"`     // where the consent came from
 	OptedInAt      *time.Time `json:"optedInAt"`  // the last opt-in; kept when the address opts out
 	OptedOutAt     *time.Time `json:"optedOutAt"` // null unless opted_out
@@ -698,12 +698,12 @@ type EmailTemplate struct {
 	CreatedByAgent bool       `json:"createdByAgent"`
 	Name           string     `json:"name"`
 	Description    *string    `json:"description"`
-	Subject        string     `json:"subject"`
-	Body           string     `json:"body"`
+	Subject        string     `json:"subject"`     // with placeholders
+	Body           string     `json:"body"`        // with placeholders like {{ customer.name }}
 	BodyFormat     string     `json:"bodyFormat"`  // markdown, html
-	Variables      []string   `json:"variables"`   // names in the placeholders of subject and body, sorted
 	Status         string     `json:"status"`      // active, archived
 	TemplateKey    *string    `json:"templateKey"` // invoice, invoice_reminder, payment_receipt
+	Variables      []string   `json:"variables"`   // names in the placeholders of subject and body, sorted
 }
 
 // Event is an answer, or part of one.
@@ -773,7 +773,7 @@ type Folder struct {
 	DeletedAt      *time.Time `json:"deletedAt"`
 	OrganizationID string     `json:"organizationId"`
 	Name           string     `json:"name"`
-	ParentFolderID *string    `json:"parentFolderId"` // null at the top level
+	ParentFolderID *string    `json:"parentFolderId"`
 }
 
 // Import is an answer, or part of one.
@@ -1175,10 +1175,10 @@ type PropertyDefinition struct {
 	OrganizationID string     `json:"organizationId"`
 	ObjectType     string     `json:"objectType"` // contact, customer, business
 	Key            string     `json:"key"`        // unique per object type
+	ValueType      string     `json:"valueType"`  // text, number, boolean, date, url, select, multi_select
 	Name           string     `json:"name"`
 	Description    *string    `json:"description"`
-	ValueType      string     `json:"valueType"`  // text, number, boolean, date, url, select, multi_select
-	Options        []string   `json:"options"`    // the choices of a select or multi_select; null for other types
+	Options        []string   `json:"options"`    // of a select or multi_select; others have none
 	IsRequired     bool       `json:"isRequired"` // whether forms should ask for it; not enforced
 }
 
@@ -1293,19 +1293,19 @@ type Quote struct {
 
 // RegistrantInput is part of an input.
 type RegistrantInput struct {
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        string      `json:"firstName"`
 	LastName         string      `json:"lastName"`
 	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
-	Address1         string      `json:"address1"`                  // street address
+	Address1         string      `json:"address1"`                  // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             string      `json:"city"`
 	StateProvince    string      `json:"stateProvince"`
 	PostalCode       string      `json:"postalCode"`
 	Country          string      `json:"country"` // ISO 3166, two letters
 	Email            string      `json:"email"`
-	Phone            string      `json:"phone"`          // kept as E.164; without +, a number of the country
-	Label            Opt[string] `json:"label,omitzero"` // kept here alone
+	Phone            string      `json:"phone"` // E.164, or a number of the country
 }
 
 // Registration is an answer, or part of one.
@@ -1644,10 +1644,10 @@ type Webhook struct {
 	UpdatedAt           time.Time  `json:"updatedAt"`
 	DeletedAt           *time.Time `json:"deletedAt"`
 	OrganizationID      string     `json:"organizationId"`
-	URL                 string     `json:"url"`
-	Events              []string   `json:"events"` // the event types it receives; * is every type
+	URL                 string     `json:"url"`    // https
+	Events              []string   `json:"events"` // event types like contact.created; * is every type
 	Description         *string    `json:"description"`
-	Status              string     `json:"status"`              // while disabled, it gets no events; active, disabled
+	Status              string     `json:"status"`              // active, disabled
 	DisabledReason      *string    `json:"disabledReason"`      // null when a caller did; gone, failing, maker_left
 	PreviousSecretUntil *time.Time `json:"previousSecretUntil"` // until then the previous secret also signs
 	Secret              *string    `json:"secret"`              // signs deliveries; shown once, on creation or rotation
@@ -1744,14 +1744,14 @@ type BusinessCreateInput struct {
 	LegalName           Opt[string] `json:"legalName,omitzero"`
 	Description         Opt[string] `json:"description,omitzero"`
 	Industry            Opt[string] `json:"industry,omitzero"`
-	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name
+	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name, like Europe/Berlin
 	Locale              Opt[string] `json:"locale,omitzero"`
 	Currency            Opt[string] `json:"currency,omitzero"`
 	LogoFileID          Opt[string] `json:"logoFileId,omitzero"`
-	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and buttons in mail, like #1f4e79
+	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and mail, like #1f4e79
 	PaymentInstructions Opt[string] `json:"paymentInstructions,omitzero"` // how to pay, in words, on invoices
 	BankName            Opt[string] `json:"bankName,omitzero"`
-	IBAN                Opt[string] `json:"iban,omitzero"` // printed on invoices that are not paid
+	IBAN                Opt[string] `json:"iban,omitzero"` // printed on unpaid invoices
 	BIC                 Opt[string] `json:"bic,omitzero"`
 }
 
@@ -1791,12 +1791,12 @@ type BusinessListParams struct {
 
 // BusinessOfferingCreateInput is what businesses.offerings.create takes.
 type BusinessOfferingCreateInput struct {
+	Currency    Opt[string] `json:"currency,omitzero"` // by default the business's
 	Name        string      `json:"name"`
 	Kind        Opt[string] `json:"kind,omitzero"` // product, service
 	Description Opt[string] `json:"description,omitzero"`
-	PriceCents  Opt[int64]  `json:"priceCents,omitzero"`
-	Currency    Opt[string] `json:"currency,omitzero"` // by default the business's
-	Unit        Opt[string] `json:"unit,omitzero"`     // what the price is for, for example hour
+	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the smallest unit; null without a fixed price
+	Unit        Opt[string] `json:"unit,omitzero"`       // what the price is for, for example hour
 	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
@@ -1812,12 +1812,12 @@ type BusinessOfferingListParams struct {
 
 // BusinessOfferingUpdateInput is what businesses.offerings.update takes.
 type BusinessOfferingUpdateInput struct {
+	Currency    Opt[string] `json:"currency,omitzero"`
 	Name        Opt[string] `json:"name,omitzero"`
 	Kind        Opt[string] `json:"kind,omitzero"` // product, service
 	Description Opt[string] `json:"description,omitzero"`
-	PriceCents  Opt[int64]  `json:"priceCents,omitzero"`
-	Currency    Opt[string] `json:"currency,omitzero"`
-	Unit        Opt[string] `json:"unit,omitzero"` // what the price is for, for example hour
+	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the smallest unit; null without a fixed price
+	Unit        Opt[string] `json:"unit,omitzero"`       // what the price is for, for example hour
 	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
@@ -1885,7 +1885,7 @@ type BusinessProfileUpdateInput struct {
 	Tagline     Opt[string] `json:"tagline,omitzero"`
 	About       Opt[string] `json:"about,omitzero"`
 	Mission     Opt[string] `json:"mission,omitzero"`
-	ToneOfVoice Opt[string] `json:"toneOfVoice,omitzero"`
+	ToneOfVoice Opt[string] `json:"toneOfVoice,omitzero"` // how the business wants to sound
 	Audience    Opt[string] `json:"audience,omitzero"`
 	FoundedOn   Opt[string] `json:"foundedOn,omitzero"`
 	TaxID       Opt[string] `json:"taxId,omitzero"`
@@ -1923,14 +1923,14 @@ type BusinessUpdateInput struct {
 	LegalName           Opt[string] `json:"legalName,omitzero"`
 	Description         Opt[string] `json:"description,omitzero"`
 	Industry            Opt[string] `json:"industry,omitzero"`
-	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name
+	Timezone            Opt[string] `json:"timezone,omitzero"` // an IANA name, like Europe/Berlin
 	Locale              Opt[string] `json:"locale,omitzero"`
 	Currency            Opt[string] `json:"currency,omitzero"`
 	LogoFileID          Opt[string] `json:"logoFileId,omitzero"`
-	AccentColor         Opt[string] `json:"accentColor,omitzero"`
-	PaymentInstructions Opt[string] `json:"paymentInstructions,omitzero"`
+	AccentColor         Opt[string] `json:"accentColor,omitzero"`         // of documents and mail, like #1f4e79
+	PaymentInstructions Opt[string] `json:"paymentInstructions,omitzero"` // how to pay, in words, on invoices
 	BankName            Opt[string] `json:"bankName,omitzero"`
-	IBAN                Opt[string] `json:"iban,omitzero"`
+	IBAN                Opt[string] `json:"iban,omitzero"` // printed on unpaid invoices
 	BIC                 Opt[string] `json:"bic,omitzero"`
 }
 
@@ -1960,7 +1960,7 @@ type ContactAddressUpdateInput struct {
 	City       Opt[string] `json:"city,omitzero"`
 	State      Opt[string] `json:"state,omitzero"`
 	PostalCode Opt[string] `json:"postalCode,omitzero"`
-	Country    Opt[string] `json:"country,omitzero"`
+	Country    Opt[string] `json:"country,omitzero"` // ISO 3166, two letters
 	Label      Opt[string] `json:"label,omitzero"`
 	IsPrimary  Opt[bool]   `json:"isPrimary,omitzero"`
 }
@@ -2309,19 +2309,19 @@ type CustomerUpdateInput struct {
 
 // DomainContactCreateInput is what domain_contacts.create takes.
 type DomainContactCreateInput struct {
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        string      `json:"firstName"`
 	LastName         string      `json:"lastName"`
 	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
 	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
-	Address1         string      `json:"address1"`                  // street address
+	Address1         string      `json:"address1"`                  // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             string      `json:"city"`
 	StateProvince    string      `json:"stateProvince"`
 	PostalCode       string      `json:"postalCode"`
 	Country          string      `json:"country"` // ISO 3166, two letters
 	Email            string      `json:"email"`
-	Phone            string      `json:"phone"`          // kept as E.164; without +, a number of the country
-	Label            Opt[string] `json:"label,omitzero"` // kept here alone
+	Phone            string      `json:"phone"` // E.164, or a number of the country
 }
 
 // DomainContactListParams is what domain_contacts.list takes.
@@ -2340,19 +2340,19 @@ type DomainContactListParams struct {
 
 // DomainContactUpdateInput is what domain_contacts.update takes.
 type DomainContactUpdateInput struct {
-	Label            Opt[string] `json:"label,omitzero"`
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        Opt[string] `json:"firstName,omitzero"`
 	LastName         Opt[string] `json:"lastName,omitzero"`
-	OrganizationName Opt[string] `json:"organizationName,omitzero"`
-	JobTitle         Opt[string] `json:"jobTitle,omitzero"`
-	Address1         Opt[string] `json:"address1,omitzero"`
+	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
+	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
+	Address1         Opt[string] `json:"address1,omitzero"`         // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             Opt[string] `json:"city,omitzero"`
 	StateProvince    Opt[string] `json:"stateProvince,omitzero"`
 	PostalCode       Opt[string] `json:"postalCode,omitzero"`
-	Country          Opt[string] `json:"country,omitzero"`
+	Country          Opt[string] `json:"country,omitzero"` // ISO 3166, two letters
 	Email            Opt[string] `json:"email,omitzero"`
-	Phone            Opt[string] `json:"phone,omitzero"`
+	Phone            Opt[string] `json:"phone,omitzero"` // E.164, or a number of the country
 }
 
 // DomainCreateInput is what domains.create takes.
@@ -2429,19 +2429,19 @@ type DomainRegisterInput struct {
 
 // DomainRegistrationContactUpdateInput is what domains.registration.contact.update takes.
 type DomainRegistrationContactUpdateInput struct {
-	Label            Opt[string] `json:"label,omitzero"`
+	Label            Opt[string] `json:"label,omitzero"` // kept here alone
 	FirstName        Opt[string] `json:"firstName,omitzero"`
 	LastName         Opt[string] `json:"lastName,omitzero"`
-	OrganizationName Opt[string] `json:"organizationName,omitzero"`
-	JobTitle         Opt[string] `json:"jobTitle,omitzero"`
-	Address1         Opt[string] `json:"address1,omitzero"`
+	OrganizationName Opt[string] `json:"organizationName,omitzero"` // required for names under .ai, .co, .io and .me
+	JobTitle         Opt[string] `json:"jobTitle,omitzero"`         // required with organizationName
+	Address1         Opt[string] `json:"address1,omitzero"`         // street
 	Address2         Opt[string] `json:"address2,omitzero"`
 	City             Opt[string] `json:"city,omitzero"`
 	StateProvince    Opt[string] `json:"stateProvince,omitzero"`
 	PostalCode       Opt[string] `json:"postalCode,omitzero"`
-	Country          Opt[string] `json:"country,omitzero"`
+	Country          Opt[string] `json:"country,omitzero"` // ISO 3166, two letters
 	Email            Opt[string] `json:"email,omitzero"`
-	Phone            Opt[string] `json:"phone,omitzero"`
+	Phone            Opt[string] `json:"phone,omitzero"` // E.164, or a number of the country
 }
 
 // DomainRegistrationUpdateInput is what domains.registration.update takes.
@@ -2955,10 +2955,10 @@ type OperationListParams struct {
 type PropertyDefinitionCreateInput struct {
 	ObjectType  string        `json:"objectType"` // contact, customer, business
 	Key         string        `json:"key"`        // like shoe_size; unique per object type
+	ValueType   string        `json:"valueType"`  // text, number, boolean, date, url, select, multi_select
 	Name        string        `json:"name"`
 	Description Opt[string]   `json:"description,omitzero"`
-	ValueType   string        `json:"valueType"`           // text, number, boolean, date, url, select, multi_select
-	Options     Opt[[]string] `json:"options,omitzero"`    // required for select and multi_select, refused for other types
+	Options     Opt[[]string] `json:"options,omitzero"`    // of a select or multi_select; others have none
 	IsRequired  Opt[bool]     `json:"isRequired,omitzero"` // whether forms should ask for it; not enforced
 }
 
@@ -2982,7 +2982,7 @@ type PropertyDefinitionListParams struct {
 type PropertyDefinitionUpdateInput struct {
 	Name        Opt[string]   `json:"name,omitzero"`
 	Description Opt[string]   `json:"description,omitzero"`
-	Options     Opt[[]string] `json:"options,omitzero"`
+	Options     Opt[[]string] `json:"options,omitzero"`    // of a select or multi_select; others have none
 	IsRequired  Opt[bool]     `json:"isRequired,omitzero"` // whether forms should ask for it; not enforced
 }
 
@@ -3213,8 +3213,8 @@ type WebhookListParams struct {
 
 // WebhookUpdateInput is what webhooks.update takes.
 type WebhookUpdateInput struct {
-	URL         Opt[string] `json:"url,omitzero"`
-	Events      []string    `json:"events,omitzero"`
+	URL         Opt[string] `json:"url,omitzero"`    // https
+	Events      []string    `json:"events,omitzero"` // event types like contact.created; * is every type
 	Description Opt[string] `json:"description,omitzero"`
 	Status      Opt[string] `json:"status,omitzero"` // active, disabled
 }
@@ -3718,7 +3718,7 @@ func (r *ContactsNotesResource) Delete(ctx context.Context, contactID string, no
 	return r.c.Call(ctx, Request{Method: "DELETE", Path: "/v1/contacts/" + url.PathEscape(contactID) + "/notes/" + url.PathEscape(noteID)}, nil, options...)
 }
 
-// List: List the notes on a contact, newest first.
+// List: List a contact's notes, newest first.
 func (r *ContactsNotesResource) List(ctx context.Context, contactID string, params ContactNoteListParams, options ...Option) (*Page[ContactNote], error) {
 	return page[ContactNote](ctx, r.c, "/v1/contacts/"+url.PathEscape(contactID)+"/notes", queryOf(params), options)
 }
@@ -4388,7 +4388,7 @@ func (r *EmailOptInsResource) Get(ctx context.Context, id string, options ...Opt
 	return call[EmailOptIn](ctx, r.c, Request{Method: "GET", Path: "/v1/email-opt-ins/" + url.PathEscape(id)}, options)
 }
 
-// List: List email opt-ins, newest first.
+// List: List email opt ins, newest first.
 func (r *EmailOptInsResource) List(ctx context.Context, params EmailOptInListParams, options ...Option) (*Page[EmailOptIn], error) {
 	return page[EmailOptIn](ctx, r.c, "/v1/email-opt-ins", queryOf(params), options)
 }
@@ -4502,7 +4502,7 @@ func (r *FilesAccessLinksResource) Create(ctx context.Context, fileID string, in
 	return call[AccessLink](ctx, r.c, Request{Method: "POST", Path: "/v1/files/" + url.PathEscape(fileID) + "/access-links", Body: input}, options)
 }
 
-// Delete: Delete an access link.
+// Delete: Remove an access link from a file.
 func (r *FilesAccessLinksResource) Delete(ctx context.Context, fileID string, accessLinkID string, options ...Option) error {
 	return r.c.Call(ctx, Request{Method: "DELETE", Path: "/v1/files/" + url.PathEscape(fileID) + "/access-links/" + url.PathEscape(accessLinkID)}, nil, options...)
 }
@@ -4513,7 +4513,7 @@ func (r *FilesAccessLinksResource) Download(ctx context.Context, token string, o
 	return r.c.Download(ctx, Request{Method: "GET", Path: "/f/" + url.PathEscape(token)}, options...)
 }
 
-// Get: Get an access link.
+// Get: Get an access link of a file.
 func (r *FilesAccessLinksResource) Get(ctx context.Context, fileID string, accessLinkID string, options ...Option) (*AccessLink, error) {
 	return call[AccessLink](ctx, r.c, Request{Method: "GET", Path: "/v1/files/" + url.PathEscape(fileID) + "/access-links/" + url.PathEscape(accessLinkID)}, options)
 }
@@ -4951,7 +4951,7 @@ func (r *MessagesContactsResource) Delete(ctx context.Context, messageID string,
 	return r.c.Call(ctx, Request{Method: "DELETE", Path: "/v1/messages/" + url.PathEscape(messageID) + "/contacts/" + url.PathEscape(messageContactID)}, nil, options...)
 }
 
-// List: List the contacts of a message, newest first.
+// List: List a message's contacts, newest first.
 func (r *MessagesContactsResource) List(ctx context.Context, messageID string, params MessageContactListParams, options ...Option) (*Page[MessageContact], error) {
 	return page[MessageContact](ctx, r.c, "/v1/messages/"+url.PathEscape(messageID)+"/contacts", queryOf(params), options)
 }
@@ -5293,7 +5293,7 @@ func (r *ThreadsNotesResource) Delete(ctx context.Context, threadID string, note
 	return r.c.Call(ctx, Request{Method: "DELETE", Path: "/v1/threads/" + url.PathEscape(threadID) + "/notes/" + url.PathEscape(noteID)}, nil, options...)
 }
 
-// List: List the notes on a thread, newest first.
+// List: List a thread's notes, newest first.
 func (r *ThreadsNotesResource) List(ctx context.Context, threadID string, params ThreadNoteListParams, options ...Option) (*Page[ThreadNote], error) {
 	return page[ThreadNote](ctx, r.c, "/v1/threads/"+url.PathEscape(threadID)+"/notes", queryOf(params), options)
 }
@@ -5361,7 +5361,7 @@ func newWebhooksDeliveriesResource(c *caller) *WebhooksDeliveriesResource {
 	return &WebhooksDeliveriesResource{c}
 }
 
-// Get: Get a delivery. Only this answer has requestBody and history.
+// Get: Get a delivery of a webhook. Only this answer has requestBody and history.
 func (r *WebhooksDeliveriesResource) Get(ctx context.Context, webhookID string, deliveryID string, options ...Option) (*Delivery, error) {
 	return call[Delivery](ctx, r.c, Request{Method: "GET", Path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/deliveries/" + url.PathEscape(deliveryID)}, options)
 }

@@ -15,24 +15,29 @@ import (
 // resource/business.
 type Business struct {
 	op.Record
-	Name        string  `json:"name"`
+	BusinessFields
+}
+
+// BusinessFields are what callers set of a business.
+type BusinessFields struct {
+	Name        string  `json:"name" min:"1"`
 	LegalName   *string `json:"legalName"`
 	Description *string `json:"description" max:"10000"`
 	Industry    *string `json:"industry"`
-	Timezone    string  `json:"timezone" doc:"an IANA name, for example Europe/Berlin"`
-	Locale      string  `json:"locale" doc:"a BCP 47 tag, for example en-US"`
-	Currency    string  `json:"currency" doc:"ISO 4217 in lower case, for example usd"`
-	LogoFileID  *id.ID  `json:"logoFileId"`
+	Timezone    string  `json:"timezone" default:"UTC" format:"timezone" doc:"an IANA name, like Europe/Berlin"`
+	Locale      string  `json:"locale" default:"en-US" format:"locale"`
+	Currency    string  `json:"currency" default:"usd" format:"currency"`
+	LogoFileID  *id.ID  `json:"logoFileId" ref:"files"`
 	Stationery
 }
 
 // Stationery is how the documents of a business look, and how customers pay
 // them.
 type Stationery struct {
-	AccentColor         *string `json:"accentColor" format:"color" doc:"of documents and buttons in mail, like #1f4e79"`
+	AccentColor         *string `json:"accentColor" format:"color" doc:"of documents and mail, like #1f4e79"`
 	PaymentInstructions *string `json:"paymentInstructions" max:"2000" doc:"how to pay, in words, on invoices"`
 	BankName            *string `json:"bankName"`
-	IBAN                *string `json:"iban" format:"iban" doc:"printed on invoices that are not paid"`
+	IBAN                *string `json:"iban" format:"iban" doc:"printed on unpaid invoices"`
 	BIC                 *string `json:"bic" format:"bic"`
 }
 

@@ -34,6 +34,8 @@ func (a *Accounts) organizationOperations() []*op.Op {
 			Status:   201,
 			Events:   []string{"organization.created", "business.created"},
 			Example:  `{"name": "Analytical Engines", "plan": "starter"}`,
+
+			Exceptions: []string{"businessName"}, // of its first business
 		}, a.createOrganization),
 		op.Write(op.Spec{
 			Name:     "organizations.update",
@@ -42,6 +44,8 @@ func (a *Accounts) organizationOperations() []*op.Op {
 			Doors:    op.Admin,
 			Events:   []string{"organization.updated"},
 			Example:  `{"plan": "professional"}`,
+
+			Exceptions: []string{"status"}, // a new one is active
 		}, a.updateOrganization),
 		op.Read(op.Spec{
 			Name:     "organizations.get",
@@ -81,7 +85,8 @@ func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organi
 	if in.BusinessName != nil {
 		name = *in.BusinessName
 	}
-	business := Business{Record: c.NewRecord(), Name: name, Timezone: "UTC", Locale: "en-US", Currency: "usd"}
+	business := Business{Record: c.NewRecord(),
+		BusinessFields: BusinessFields{Name: name, Timezone: "UTC", Locale: "en-US", Currency: "usd"}}
 	org.BusinessID = business.ID
 	if err := Businesses.Insert(ctx, c.Tx, &business); err != nil {
 		return nil, err

@@ -417,7 +417,7 @@ class Automation(Model):
     description: str | None
     status: Literal["active", "paused"]
     trigger: Trigger
-    condition: str | None  # CEL over event and input; nothing runs when it is false
+    condition: str | None  # CEL over event, input: event.data.x == 1
     steps: List[Step]
     next_run_at: _dt.datetime | None  # for an active schedule
     maker_kind: Literal["user", "agent", "api", "automation", "system"]  # who last changed the steps
@@ -455,14 +455,14 @@ class Business(Model):
     legal_name: str | None
     description: str | None
     industry: str | None
-    timezone: str  # an IANA name, for example Europe/Berlin
-    locale: str  # a BCP 47 tag, for example en-US
-    currency: str  # ISO 4217 in lower case, for example usd
+    timezone: str  # an IANA name, like Europe/Berlin
+    locale: str
+    currency: str
     logo_file_id: str | None
-    accent_color: str | None  # of documents and buttons in mail, like #1f4e79
+    accent_color: str | None  # of documents and mail, like #1f4e79
     payment_instructions: str | None  # how to pay, in words, on invoices
     bank_name: str | None
-    iban: str | None  # printed on invoices that are not paid
+    iban: str | None  # printed on unpaid invoices
     bic: str | None
 
 
@@ -474,13 +474,13 @@ class BusinessOffering(Model):
     deleted_at: _dt.datetime | None
     organization_id: str
     business_id: str
+    currency: str
     name: str
     kind: Literal["product", "service"] | None
     description: str | None
-    price_cents: int | None  # in the currency's smallest unit; null without a fixed price
-    currency: str
+    price_cents: int | None  # in the smallest unit; null without a fixed price
     unit: str | None  # what the price is for, for example hour
-    is_active: bool  # whether it is currently offered
+    is_active: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -541,14 +541,14 @@ class BusinessWithProperties(Model):
     legal_name: str | None
     description: str | None
     industry: str | None
-    timezone: str  # an IANA name, for example Europe/Berlin
-    locale: str  # a BCP 47 tag, for example en-US
-    currency: str  # ISO 4217 in lower case, for example usd
+    timezone: str  # an IANA name, like Europe/Berlin
+    locale: str
+    currency: str
     logo_file_id: str | None
-    accent_color: str | None  # of documents and buttons in mail, like #1f4e79
+    accent_color: str | None  # of documents and mail, like #1f4e79
     payment_instructions: str | None  # how to pay, in words, on invoices
     bank_name: str | None
-    iban: str | None  # printed on invoices that are not paid
+    iban: str | None  # printed on unpaid invoices
     bic: str | None
     properties: List[Property] | None = None  # with include=properties
 
@@ -790,19 +790,19 @@ class DomainContact(Model):
     updated_at: _dt.datetime
     deleted_at: _dt.datetime | None
     organization_id: str
-    label: str | None  # kept here alone; changing it never contacts the registrar
+    label: str | None  # kept here alone
     first_name: str
     last_name: str
     organization_name: str | None  # required for names under .ai, .co, .io and .me
     job_title: str | None  # required with organizationName
-    address1: str  # street address
+    address1: str  # street
     address2: str | None
     city: str
     state_province: str
     postal_code: str
     country: str  # ISO 3166, two letters
     email: str
-    phone: str  # kept as E.164; without +, a number of the country
+    phone: str  # E.164, or a number of the country
 
 
 @dataclass(slots=True, kw_only=True)
@@ -875,7 +875,7 @@ class EmailOptIn(Model):
     organization_id: str
     email: str
     contact_id: str | None
-    status: Literal["pending", "opted_in", "opted_out"]  # only opted_in gets marketing mail
+    status: Literal["pending", "opted_in", "opted_out"]
     source: str | None  # where the consent came from
     opted_in_at: _dt.datetime | None  # the last opt-in; kept when the address opts out
     opted_out_at: _dt.datetime | None  # null unless opted_out
@@ -912,12 +912,12 @@ class EmailTemplate(Model):
     created_by_agent: bool
     name: str
     description: str | None
-    subject: str
-    body: str
+    subject: str  # with placeholders
+    body: str  # with placeholders like {{ customer.name }}
     body_format: Literal["markdown", "html"]
-    variables: List[str]  # names in the placeholders of subject and body, sorted
     status: Literal["active", "archived"]
     template_key: Literal["invoice", "invoice_reminder", "payment_receipt"] | None
+    variables: List[str]  # names in the placeholders of subject and body, sorted
 
 
 @dataclass(slots=True, kw_only=True)
@@ -987,7 +987,7 @@ class Folder(Model):
     deleted_at: _dt.datetime | None
     organization_id: str
     name: str
-    parent_folder_id: str | None  # null at the top level
+    parent_folder_id: str | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1386,10 +1386,10 @@ class PropertyDefinition(Model):
     organization_id: str
     object_type: Literal["contact", "customer", "business"]
     key: str  # unique per object type
+    value_type: Literal["text", "number", "boolean", "date", "url", "select", "multi_select"]
     name: str
     description: str | None
-    value_type: Literal["text", "number", "boolean", "date", "url", "select", "multi_select"]
-    options: List[str] | None  # the choices of a select or multi_select; null for other types
+    options: List[str] | None  # of a select or multi_select; others have none
     is_required: bool  # whether forms should ask for it; not enforced
 
 
@@ -1502,19 +1502,19 @@ class Quote(Model):
 
 
 class RegistrantInput(TypedDict):
+    label: NotRequired[str | None]  # kept here alone
     first_name: str
     last_name: str
     organization_name: NotRequired[str | None]  # required for names under .ai, .co, .io and .me
     job_title: NotRequired[str | None]  # required with organizationName
-    address1: str  # street address
+    address1: str  # street
     address2: NotRequired[str | None]
     city: str
     state_province: str
     postal_code: str
     country: str  # ISO 3166, two letters
     email: str
-    phone: str  # kept as E.164; without +, a number of the country
-    label: NotRequired[str | None]  # kept here alone
+    phone: str  # E.164, or a number of the country
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1850,10 +1850,10 @@ class Webhook(Model):
     updated_at: _dt.datetime
     deleted_at: _dt.datetime | None
     organization_id: str
-    url: str
-    events: List[str]  # the event types it receives; * is every type
+    url: str  # https
+    events: List[str]  # event types like contact.created; * is every type
     description: str | None
-    status: Literal["active", "disabled"]  # while disabled, it gets no events
+    status: Literal["active", "disabled"]
     disabled_reason: Literal["gone", "failing", "maker_left"] | None  # null when a caller did
     previous_secret_until: _dt.datetime | None  # until then the previous secret also signs
     secret: str | None  # signs deliveries; shown once, on creation or rotation
@@ -1980,9 +1980,9 @@ class BusinessesInvoiceRemindersResource(Resource):
 class BusinessesOfferingsResource(Resource):
     """The operations ``businesses.offerings.*``."""
 
-    def create(self, business_id: str, *, name: str, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, currency: str | None | Omit = OMIT, unit: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
+    def create(self, business_id: str, *, name: str, currency: str | None | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, unit: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
         """Add an offering to a business. Without currency, the price is in the business's."""
-        return self._client.call(BusinessOffering, "POST", path_of("/v1/businesses/{}/offerings", business_id), body={"name": name, "kind": kind, "description": description, "priceCents": price_cents, "currency": currency, "unit": unit, "isActive": is_active})
+        return self._client.call(BusinessOffering, "POST", path_of("/v1/businesses/{}/offerings", business_id), body={"currency": currency, "name": name, "kind": kind, "description": description, "priceCents": price_cents, "unit": unit, "isActive": is_active})
 
     def delete(self, business_id: str, offering_id: str) -> None:
         """Remove an offering from a business."""
@@ -1996,9 +1996,9 @@ class BusinessesOfferingsResource(Resource):
         """List a business's offerings, newest first."""
         return self._client.pages(BusinessOffering, path_of("/v1/businesses/{}/offerings", business_id), {"limit": limit, "offset": offset, "sortOrder": sort_order, "kind": kind, "isActive": is_active, "query": query}, False)
 
-    def update(self, business_id: str, offering_id: str, *, name: str | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, currency: str | Omit = OMIT, unit: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
+    def update(self, business_id: str, offering_id: str, *, currency: str | Omit = OMIT, name: str | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, unit: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
         """Change an offering of a business."""
-        return self._client.call(BusinessOffering, "PATCH", path_of("/v1/businesses/{}/offerings/{}", business_id, offering_id), body={"name": name, "kind": kind, "description": description, "priceCents": price_cents, "currency": currency, "unit": unit, "isActive": is_active})
+        return self._client.call(BusinessOffering, "PATCH", path_of("/v1/businesses/{}/offerings/{}", business_id, offering_id), body={"currency": currency, "name": name, "kind": kind, "description": description, "priceCents": price_cents, "unit": unit, "isActive": is_active})
 
 
 class BusinessesOnlinePresencesResource(Resource):
@@ -2212,7 +2212,7 @@ class ContactsNotesResource(Resource):
         self._client.call(object, "DELETE", path_of("/v1/contacts/{}/notes/{}", contact_id, note_id))
 
     def list(self, contact_id: str, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None) -> Pages[ContactNote]:
-        """List the notes on a contact, newest first."""
+        """List a contact's notes, newest first."""
         return self._client.pages(ContactNote, path_of("/v1/contacts/{}/notes", contact_id), {"limit": limit, "offset": offset, "sortOrder": sort_order}, False)
 
     def update(self, contact_id: str, note_id: str, *, body: str | Omit = OMIT) -> ContactNote:
@@ -2486,9 +2486,9 @@ class CustomersResource(Resource):
 class DomainContactsResource(Resource):
     """The operations ``domain_contacts.*``."""
 
-    def create(self, *, first_name: str, last_name: str, address1: str, city: str, state_province: str, postal_code: str, country: str, email: str, phone: str, organization_name: str | None | Omit = OMIT, job_title: str | None | Omit = OMIT, address2: str | None | Omit = OMIT, label: str | None | Omit = OMIT) -> DomainContact:
+    def create(self, *, first_name: str, last_name: str, address1: str, city: str, state_province: str, postal_code: str, country: str, email: str, phone: str, label: str | None | Omit = OMIT, organization_name: str | None | Omit = OMIT, job_title: str | None | Omit = OMIT, address2: str | None | Omit = OMIT) -> DomainContact:
         """Save a registrant for later registrations."""
-        return self._client.call(DomainContact, "POST", "/v1/domain-contacts", body={"firstName": first_name, "lastName": last_name, "organizationName": organization_name, "jobTitle": job_title, "address1": address1, "address2": address2, "city": city, "stateProvince": state_province, "postalCode": postal_code, "country": country, "email": email, "phone": phone, "label": label})
+        return self._client.call(DomainContact, "POST", "/v1/domain-contacts", body={"label": label, "firstName": first_name, "lastName": last_name, "organizationName": organization_name, "jobTitle": job_title, "address1": address1, "address2": address2, "city": city, "stateProvince": state_province, "postalCode": postal_code, "country": country, "email": email, "phone": phone})
 
     def delete(self, id: str) -> None:
         """Delete a registrant that no domain uses."""
@@ -2736,7 +2736,7 @@ class EmailOptInsResource(Resource):
         return self._client.call(EmailOptIn, "GET", path_of("/v1/email-opt-ins/{}", id))
 
     def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "email"] | None = None, status: Sequence[Literal["pending", "opted_in", "opted_out"]] | None = None, email: str | None = None, contact_id: str | None = None, query: str | None = None) -> Pages[EmailOptIn]:
-        """List email opt-ins, newest first."""
+        """List email opt ins, newest first."""
         return self._client.pages(EmailOptIn, "/v1/email-opt-ins", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "email": email, "contactId": contact_id, "query": query}, True)
 
     def restore(self, id: str) -> EmailOptIn:
@@ -2812,7 +2812,7 @@ class FilesAccessLinksResource(Resource):
         return self._client.call(AccessLink, "POST", path_of("/v1/files/{}/access-links", file_id), body={"expiresAt": wire(expires_at), "maxDownloads": max_downloads})
 
     def delete(self, file_id: str, access_link_id: str) -> None:
-        """Delete an access link."""
+        """Remove an access link from a file."""
         self._client.call(object, "DELETE", path_of("/v1/files/{}/access-links/{}", file_id, access_link_id))
 
     def download(self, token: str) -> Download:
@@ -2822,7 +2822,7 @@ class FilesAccessLinksResource(Resource):
         return self._client.download("GET", path_of("/f/{}", token))
 
     def get(self, file_id: str, access_link_id: str) -> AccessLink:
-        """Get an access link."""
+        """Get an access link of a file."""
         return self._client.call(AccessLink, "GET", path_of("/v1/files/{}/access-links/{}", file_id, access_link_id))
 
     def list(self, file_id: str, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None) -> Pages[AccessLink]:
@@ -3127,7 +3127,7 @@ class MessagesContactsResource(Resource):
         self._client.call(object, "DELETE", path_of("/v1/messages/{}/contacts/{}", message_id, message_contact_id))
 
     def list(self, message_id: str, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None) -> Pages[MessageContact]:
-        """List the contacts of a message, newest first."""
+        """List a message's contacts, newest first."""
         return self._client.pages(MessageContact, path_of("/v1/messages/{}/contacts", message_id), {"limit": limit, "offset": offset, "sortOrder": sort_order}, False)
 
 
@@ -3194,11 +3194,11 @@ class OperationsResource(Resource):
 class PropertyDefinitionsResource(Resource):
     """The operations ``property_definitions.*``."""
 
-    def create(self, *, object_type: Literal["contact", "customer", "business"], key: str, name: str, value_type: Literal["text", "number", "boolean", "date", "url", "select", "multi_select"], description: str | None | Omit = OMIT, options: Sequence[str] | None | Omit = OMIT, is_required: bool | Omit = OMIT) -> PropertyDefinition:
+    def create(self, *, object_type: Literal["contact", "customer", "business"], key: str, value_type: Literal["text", "number", "boolean", "date", "url", "select", "multi_select"], name: str, description: str | None | Omit = OMIT, options: Sequence[str] | None | Omit = OMIT, is_required: bool | Omit = OMIT) -> PropertyDefinition:
         """Define a property of contacts, customers or businesses. A select or multi_select needs options. Key, object
         type and value type never change.
         """
-        return self._client.call(PropertyDefinition, "POST", "/v1/property-definitions", body={"objectType": object_type, "key": key, "name": name, "description": description, "valueType": value_type, "options": wire(options), "isRequired": is_required})
+        return self._client.call(PropertyDefinition, "POST", "/v1/property-definitions", body={"objectType": object_type, "key": key, "valueType": value_type, "name": name, "description": description, "options": wire(options), "isRequired": is_required})
 
     def delete(self, id: str) -> None:
         """Delete a property definition and all its values."""
@@ -3359,7 +3359,7 @@ class ThreadsNotesResource(Resource):
         self._client.call(object, "DELETE", path_of("/v1/threads/{}/notes/{}", thread_id, note_id))
 
     def list(self, thread_id: str, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None) -> Pages[ThreadNote]:
-        """List the notes on a thread, newest first."""
+        """List a thread's notes, newest first."""
         return self._client.pages(ThreadNote, path_of("/v1/threads/{}/notes", thread_id), {"limit": limit, "offset": offset, "sortOrder": sort_order}, False)
 
 
@@ -3402,7 +3402,7 @@ class WebhooksDeliveriesResource(Resource):
     """The operations ``webhooks.deliveries.*``."""
 
     def get(self, webhook_id: str, delivery_id: str) -> Delivery:
-        """Get a delivery. Only this answer has requestBody and history."""
+        """Get a delivery of a webhook. Only this answer has requestBody and history."""
         return self._client.call(Delivery, "GET", path_of("/v1/webhooks/{}/deliveries/{}", webhook_id, delivery_id))
 
     def list(self, webhook_id: str, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, status: Sequence[Literal["pending", "retrying", "succeeded", "failed", "canceled"]] | None = None, event_type: str | None = None) -> Pages[Delivery]:

@@ -406,7 +406,7 @@ export interface Automation {
   description: string | null
   status: 'active' | 'paused'
   trigger: Trigger
-  /** CEL over event and input; nothing runs when it is false. */
+  /** CEL over event, input: event.data.x == 1. */
   condition: string | null
   steps: Step[]
   /** For an active schedule. */
@@ -449,19 +449,17 @@ export interface Business {
   legalName: string | null
   description: string | null
   industry: string | null
-  /** An IANA name, for example Europe/Berlin. */
+  /** An IANA name, like Europe/Berlin. */
   timezone: string
-  /** A BCP 47 tag, for example en-US. */
   locale: string
-  /** ISO 4217 in lower case, for example usd. */
   currency: string
   logoFileId: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions: string | null
   bankName: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban: string | null
   bic: string | null
 }
@@ -473,15 +471,14 @@ export interface BusinessOffering {
   deletedAt: string | null
   organizationId: string
   businessId: string
+  currency: string
   name: string
   kind: 'product' | 'service' | null
   description: string | null
-  /** In the currency's smallest unit; null without a fixed price. */
+  /** In the smallest unit; null without a fixed price. */
   priceCents: number | null
-  currency: string
   /** What the price is for, for example hour. */
   unit: string | null
-  /** Whether it is currently offered. */
   isActive: boolean
 }
 
@@ -541,19 +538,17 @@ export interface BusinessWithProperties {
   legalName: string | null
   description: string | null
   industry: string | null
-  /** An IANA name, for example Europe/Berlin. */
+  /** An IANA name, like Europe/Berlin. */
   timezone: string
-  /** A BCP 47 tag, for example en-US. */
   locale: string
-  /** ISO 4217 in lower case, for example usd. */
   currency: string
   logoFileId: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions: string | null
   bankName: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban: string | null
   bic: string | null
   /** With include=properties. */
@@ -845,7 +840,7 @@ export interface DomainContact {
   updatedAt: string
   deletedAt: string | null
   organizationId: string
-  /** Kept here alone; changing it never contacts the registrar. */
+  /** Kept here alone. */
   label: string | null
   firstName: string
   lastName: string
@@ -853,7 +848,7 @@ export interface DomainContact {
   organizationName: string | null
   /** Required with organizationName. */
   jobTitle: string | null
-  /** Street address. */
+  /** Street. */
   address1: string
   address2: string | null
   city: string
@@ -862,7 +857,7 @@ export interface DomainContact {
   /** ISO 3166, two letters. */
   country: string
   email: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone: string
 }
 
@@ -944,7 +939,6 @@ export interface EmailOptIn {
   organizationId: string
   email: string
   contactId: string | null
-  /** Only opted_in gets marketing mail. */
   status: 'pending' | 'opted_in' | 'opted_out'
   /** Where the consent came from. */
   source: string | null
@@ -990,13 +984,15 @@ export interface EmailTemplate {
   createdByAgent: boolean
   name: string
   description: string | null
+  /** With placeholders. */
   subject: string
+  /** With placeholders like {{ customer.name }}. */
   body: string
   bodyFormat: 'markdown' | 'html'
-  /** Names in the placeholders of subject and body, sorted. */
-  variables: string[]
   status: 'active' | 'archived'
   templateKey: 'invoice' | 'invoice_reminder' | 'payment_receipt' | null
+  /** Names in the placeholders of subject and body, sorted. */
+  variables: string[]
 }
 
 export interface Event {
@@ -1078,7 +1074,6 @@ export interface Folder {
   deletedAt: string | null
   organizationId: string
   name: string
-  /** Null at the top level. */
   parentFolderId: string | null
 }
 
@@ -1560,10 +1555,10 @@ export interface PropertyDefinition {
   objectType: 'contact' | 'customer' | 'business'
   /** Unique per object type. */
   key: string
+  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   name: string
   description: string | null
-  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
-  /** The choices of a select or multi_select; null for other types. */
+  /** Of a select or multi_select; others have none. */
   options: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired: boolean
@@ -1697,13 +1692,15 @@ export interface Quote {
 }
 
 export interface RegistrantInput {
+  /** Kept here alone. */
+  label?: string | null
   firstName: string
   lastName: string
   /** Required for names under .ai, .co, .io and .me. */
   organizationName?: string | null
   /** Required with organizationName. */
   jobTitle?: string | null
-  /** Street address. */
+  /** Street. */
   address1: string
   address2?: string | null
   city: string
@@ -1712,10 +1709,8 @@ export interface RegistrantInput {
   /** ISO 3166, two letters. */
   country: string
   email: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone: string
-  /** Kept here alone. */
-  label?: string | null
 }
 
 export interface Registration {
@@ -2092,11 +2087,11 @@ export interface Webhook {
   updatedAt: string
   deletedAt: string | null
   organizationId: string
+  /** Https. */
   url: string
-  /** The event types it receives; * is every type. */
+  /** Event types like contact.created; * is every type. */
   events: string[]
   description: string | null
-  /** While disabled, it gets no events. */
   status: 'active' | 'disabled'
   /** Null when a caller did. */
   disabledReason: 'gone' | 'failing' | 'maker_left' | null
@@ -2217,17 +2212,17 @@ export interface BusinessCreateInput {
   legalName?: string | null
   description?: string | null
   industry?: string | null
-  /** An IANA name. */
+  /** An IANA name, like Europe/Berlin. */
   timezone?: string
   locale?: string
   currency?: string
   logoFileId?: string | null
-  /** Of documents and buttons in mail, like #1f4e79. */
+  /** Of documents and mail, like #1f4e79. */
   accentColor?: string | null
   /** How to pay, in words, on invoices. */
   paymentInstructions?: string | null
   bankName?: string | null
-  /** Printed on invoices that are not paid. */
+  /** Printed on unpaid invoices. */
   iban?: string | null
   bic?: string | null
 }
@@ -2279,12 +2274,13 @@ export interface BusinessListParams {
 
 /** What businesses.offerings.create takes. */
 export interface BusinessOfferingCreateInput {
+  /** By default the business's. */
+  currency?: string | null
   name: string
   kind?: 'product' | 'service' | null
   description?: string | null
+  /** In the smallest unit; null without a fixed price. */
   priceCents?: number | null
-  /** By default the business's. */
-  currency?: string | null
   /** What the price is for, for example hour. */
   unit?: string | null
   isActive?: boolean
@@ -2305,11 +2301,12 @@ export interface BusinessOfferingListParams {
 
 /** What businesses.offerings.update takes. */
 export interface BusinessOfferingUpdateInput {
+  currency?: string
   name?: string
   kind?: 'product' | 'service' | null
   description?: string | null
+  /** In the smallest unit; null without a fixed price. */
   priceCents?: number | null
-  currency?: string
   /** What the price is for, for example hour. */
   unit?: string | null
   isActive?: boolean
@@ -2386,6 +2383,7 @@ export interface BusinessProfileUpdateInput {
   tagline?: string | null
   about?: string | null
   mission?: string | null
+  /** How the business wants to sound. */
   toneOfVoice?: string | null
   audience?: string | null
   foundedOn?: string | null
@@ -2431,14 +2429,17 @@ export interface BusinessUpdateInput {
   legalName?: string | null
   description?: string | null
   industry?: string | null
-  /** An IANA name. */
+  /** An IANA name, like Europe/Berlin. */
   timezone?: string
   locale?: string
   currency?: string
   logoFileId?: string | null
+  /** Of documents and mail, like #1f4e79. */
   accentColor?: string | null
+  /** How to pay, in words, on invoices. */
   paymentInstructions?: string | null
   bankName?: string | null
+  /** Printed on unpaid invoices. */
   iban?: string | null
   bic?: string | null
 }
@@ -2472,6 +2473,7 @@ export interface ContactAddressUpdateInput {
   city?: string | null
   state?: string | null
   postalCode?: string | null
+  /** ISO 3166, two letters. */
   country?: string | null
   label?: string | null
   isPrimary?: boolean
@@ -2911,13 +2913,15 @@ export interface CustomerUpdateInput {
 
 /** What domain_contacts.create takes. */
 export interface DomainContactCreateInput {
+  /** Kept here alone. */
+  label?: string | null
   firstName: string
   lastName: string
   /** Required for names under .ai, .co, .io and .me. */
   organizationName?: string | null
   /** Required with organizationName. */
   jobTitle?: string | null
-  /** Street address. */
+  /** Street. */
   address1: string
   address2?: string | null
   city: string
@@ -2926,10 +2930,8 @@ export interface DomainContactCreateInput {
   /** ISO 3166, two letters. */
   country: string
   email: string
-  /** Kept as E.164; without +, a number of the country. */
+  /** E.164, or a number of the country. */
   phone: string
-  /** Kept here alone. */
-  label?: string | null
 }
 
 /** What domain_contacts.list takes. */
@@ -2952,18 +2954,24 @@ export interface DomainContactListParams {
 
 /** What domain_contacts.update takes. */
 export interface DomainContactUpdateInput {
+  /** Kept here alone. */
   label?: string | null
   firstName?: string
   lastName?: string
+  /** Required for names under .ai, .co, .io and .me. */
   organizationName?: string | null
+  /** Required with organizationName. */
   jobTitle?: string | null
+  /** Street. */
   address1?: string
   address2?: string | null
   city?: string
   stateProvince?: string
   postalCode?: string
+  /** ISO 3166, two letters. */
   country?: string
   email?: string
+  /** E.164, or a number of the country. */
   phone?: string
 }
 
@@ -3064,18 +3072,24 @@ export interface DomainRegisterInput {
 
 /** What domains.registration.contact.update takes. */
 export interface DomainRegistrationContactUpdateInput {
+  /** Kept here alone. */
   label?: string | null
   firstName?: string
   lastName?: string
+  /** Required for names under .ai, .co, .io and .me. */
   organizationName?: string | null
+  /** Required with organizationName. */
   jobTitle?: string | null
+  /** Street. */
   address1?: string
   address2?: string | null
   city?: string
   stateProvince?: string
   postalCode?: string
+  /** ISO 3166, two letters. */
   country?: string
   email?: string
+  /** E.164, or a number of the country. */
   phone?: string
 }
 
@@ -3730,10 +3744,10 @@ export interface PropertyDefinitionCreateInput {
   objectType: 'contact' | 'customer' | 'business'
   /** Like shoe_size; unique per object type. */
   key: string
+  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
   name: string
   description?: string | null
-  valueType: 'text' | 'number' | 'boolean' | 'date' | 'url' | 'select' | 'multi_select'
-  /** Required for select and multi_select, refused for other types. */
+  /** Of a select or multi_select; others have none. */
   options?: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
@@ -3764,6 +3778,7 @@ export interface PropertyDefinitionListParams {
 export interface PropertyDefinitionUpdateInput {
   name?: string
   description?: string | null
+  /** Of a select or multi_select; others have none. */
   options?: string[] | null
   /** Whether forms should ask for it; not enforced. */
   isRequired?: boolean
@@ -4050,7 +4065,9 @@ export interface WebhookListParams {
 
 /** What webhooks.update takes. */
 export interface WebhookUpdateInput {
+  /** Https. */
   url?: string
+  /** Event types like contact.created; * is every type. */
   events?: string[]
   description?: string | null
   status?: 'active' | 'disabled'
@@ -4414,7 +4431,7 @@ export class ContactsNotesResource extends Resource {
     return this.client.call({ method: 'DELETE', path: path`/v1/contacts/${contactId}/notes/${noteId}` }, options)
   }
 
-  /** List the notes on a contact, newest first. */
+  /** List a contact's notes, newest first. */
   list(contactId: string, params?: ContactNoteListParams, options?: CallOptions): Pages<ContactNote> {
     return this.client.list(path`/v1/contacts/${contactId}/notes`, params, false, options)
   }
@@ -4892,7 +4909,7 @@ export class EmailOptInsResource extends Resource {
     return this.client.call({ method: 'GET', path: path`/v1/email-opt-ins/${id}` }, options)
   }
 
-  /** List email opt-ins, newest first. */
+  /** List email opt ins, newest first. */
   list(params?: EmailOptInListParams, options?: CallOptions): Pages<EmailOptIn> {
     return this.client.list('/v1/email-opt-ins', params, true, options)
   }
@@ -4969,7 +4986,7 @@ export class FilesAccessLinksResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/files/${fileId}/access-links`, body: input ?? {} }, options)
   }
 
-  /** Delete an access link. */
+  /** Remove an access link from a file. */
   delete(fileId: string, accessLinkId: string, options?: CallOptions): Promise<void> {
     return this.client.call({ method: 'DELETE', path: path`/v1/files/${fileId}/access-links/${accessLinkId}` }, options)
   }
@@ -4979,7 +4996,7 @@ export class FilesAccessLinksResource extends Resource {
     return this.client.download({ method: 'GET', path: path`/f/${token}` }, options)
   }
 
-  /** Get an access link. */
+  /** Get an access link of a file. */
   get(fileId: string, accessLinkId: string, options?: CallOptions): Promise<AccessLink> {
     return this.client.call({ method: 'GET', path: path`/v1/files/${fileId}/access-links/${accessLinkId}` }, options)
   }
@@ -5267,7 +5284,7 @@ export class MessagesContactsResource extends Resource {
     return this.client.call({ method: 'DELETE', path: path`/v1/messages/${messageId}/contacts/${messageContactId}` }, options)
   }
 
-  /** List the contacts of a message, newest first. */
+  /** List a message's contacts, newest first. */
   list(messageId: string, params?: MessageContactListParams, options?: CallOptions): Pages<MessageContact> {
     return this.client.list(path`/v1/messages/${messageId}/contacts`, params, false, options)
   }
@@ -5498,7 +5515,7 @@ export class ThreadsNotesResource extends Resource {
     return this.client.call({ method: 'DELETE', path: path`/v1/threads/${threadId}/notes/${noteId}` }, options)
   }
 
-  /** List the notes on a thread, newest first. */
+  /** List a thread's notes, newest first. */
   list(threadId: string, params?: ThreadNoteListParams, options?: CallOptions): Pages<ThreadNote> {
     return this.client.list(path`/v1/threads/${threadId}/notes`, params, false, options)
   }
@@ -5536,7 +5553,7 @@ export class UndoResource extends Resource {
 /** The operations `webhooks.deliveries.*`. */
 export class WebhooksDeliveriesResource extends Resource {
 
-  /** Get a delivery. Only this answer has requestBody and history. */
+  /** Get a delivery of a webhook. Only this answer has requestBody and history. */
   get(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery> {
     return this.client.call({ method: 'GET', path: path`/v1/webhooks/${webhookId}/deliveries/${deliveryId}` }, options)
   }

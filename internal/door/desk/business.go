@@ -59,8 +59,9 @@ func (v *Visit) House() *business.Business {
 		v.house = v.firm(v.Session.Business)
 	}
 	if v.house == nil {
-		v.house = &business.Business{Name: v.Session.OrgName, Timezone: v.Session.Timezone, Locale: "en-US",
-			Currency: "usd"}
+		v.house = &business.Business{}
+		v.house.Name, v.house.Timezone = v.Session.OrgName, v.Session.Timezone
+		v.house.Locale, v.house.Currency = "en-US", "usd"
 	}
 	return v.house
 }

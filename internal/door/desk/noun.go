@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"strings"
 
 	"frontdesk/internal/kernel/id"
@@ -48,8 +49,10 @@ type Noun[T Row] struct {
 	Shape func(row *T) string // of the avatar: "co" for a company; nil for a person
 
 	Fields []Field // facts at the side of the object's page, edited in place
-	Form   []Field // of the form for a new one; by default the fields that the operation takes
-	Help   string  // above the form: what the button will do
+	// NotShown are fields of the update operation that are not among them. Each has a reason.
+	NotShown []string
+	Form     []Field // of the form for a new one; by default the fields that the operation takes
+	Help     string  // above the form: what the button will do
 	// Make changes what the form sends, for what is not one field of the operation.
 	Make func(v *Visit, in Fields)
 
@@ -267,9 +270,30 @@ func (n *Noun[T]) check(d *Desk) {
 			panic("desk: " + n.ops() + " has no field " + f.Field)
 		}
 	}
+	n.checkShown(d)
 	for _, a := range n.Actions {
 		if a.To == nil && d.Catalog.Named(a.Op) == nil {
 			panic("desk: there is no operation " + a.Op)
+		}
+	}
+}
+
+// checkShown panics when the update operation takes a field that the object's page forgot,
+// unless the page is the noun's own.
+func (n *Noun[T]) checkShown(d *Desk) {
+	update := d.Catalog.Named(n.ops() + ".update")
+	if update == nil || n.Page != nil || n.Kept {
+		return
+	}
+	for _, name := range n.NotShown {
+		if !update.TakesBody(name) {
+			panic("desk: " + update.Name + " does not take " + name + ", which is NotShown")
+		}
+	}
+	for _, name := range d.schema(update.Name).PropertyOrder {
+		isShown := slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Field == name && !f.New })
+		if update.TakesBody(name) && isShown == slices.Contains(n.NotShown, name) {
+			panic("desk: " + update.Name + " takes " + name + ": it belongs in the noun's Fields or in NotShown")
 		}
 	}
 }

@@ -45,11 +45,30 @@ func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 		c.list = append(c.list, o)
 	}
 	for _, o := range c.list {
+		o.checkFields(c.byName[strings.TrimSuffix(o.Name, ".update")+".create"])
 		if o.Method == http.MethodPatch || o.Method == http.MethodPut || o.Method == http.MethodDelete {
 			o.getter = c.byName[c.routes[http.MethodGet+" "+o.Path]]
 		}
 	}
 	return c
+}
+
+// checkFields panics when a noun takes a field, to create or to change a row, that its answer
+// does not show, or takes it to change a row and not to create one: somebody added the field in
+// one place and forgot another, and a caller's value would be lost.
+func (o *Op) checkFields(create *Op) {
+	if create == nil || !create.version || !o.version || !strings.HasSuffix(o.Name, ".update") {
+		return
+	}
+	for _, by := range []*Op{create, o} {
+		for _, p := range by.in.order {
+			isWhole := by.out.props[p.name] != nil && create.in.props[p.name] != nil
+			if p.origin == body && isWhole == slices.Contains(by.Exceptions, p.name) {
+				panic("operation " + by.Name + " takes " + p.name +
+					": it belongs in create and in the answer, or in Exceptions")
+			}
+		}
+	}
 }
 
 // BadID gives the operations below a collection, like /v1/contacts, a code of

@@ -50,6 +50,7 @@ type Spec struct {
 	AnyOf       []string  // resources of which the caller needs one; the operation asks for the one it works on
 	Immediate   bool      // of an order, which answers 202: it may also be done at once, and answer 200
 	Rehearses   bool      // a Flow that does nothing outside while Call.Rehearsing
+	Exceptions  []string  // fields that .create or .update takes and the other, or the row, lacks on purpose
 
 	Media string // the type of what a Bytes operation answers; by default any
 }

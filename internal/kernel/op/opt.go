@@ -148,13 +148,15 @@ func Apply(resource, input any) (changed bool) {
 
 // apply calls each with the fields that were sent.
 func apply(src reflect.Value, each func(name string, value reflect.Value, null bool)) {
+	if isChanges(src.Type()) {
+		for _, name := range src.Field(1).Interface().([]string) {
+			each(name, fieldNamed(src.Field(0), name), false)
+		}
+		return
+	}
 	for i := range src.NumField() {
 		sf := src.Type().Field(i)
 		switch v := src.Field(i); {
-		case sf.Anonymous && isChanges(sf.Type):
-			for _, name := range v.Field(1).Interface().([]string) {
-				each(name, fieldNamed(v.Field(0), name), false)
-			}
 		case sf.Anonymous:
 			apply(v, each)
 		case sf.IsExported() && sf.Type.Implements(reflect.TypeFor[optional]()) && v.FieldByName("Set").Bool():

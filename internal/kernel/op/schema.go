@@ -168,8 +168,8 @@ func (n *node) asAnswer() *node {
 	}
 	for _, p := range n.order {
 		p.required, p.def = !p.omitted, nil
-		if p.node.kind == stringValue { // an older row may be shorter than is asked for today
-			p.node.min, p.node.notBlank = 0, false
+		if p.node.kind == stringValue || p.node.kind == arrayValue { // an older row may not be what is asked for today
+			p.node.min, p.node.notBlank, p.node.pattern = 0, false, nil
 		}
 		p.node.asAnswer()
 	}

@@ -24,16 +24,21 @@ const (
 	maxAutomations = 200 // per organization: every event is matched against all that listen for it
 )
 
+// Fields are what callers set of an automation.
+type Fields struct {
+	Name        string  `json:"name" min:"1"`
+	Description *string `json:"description" max:"10000"`
+	Status      Status  `json:"status" default:"active" enum:"active,paused"`
+	Trigger     Trigger `json:"trigger"`
+	Condition   *string `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
+	Steps       []Step  `json:"steps" min:"1" max:"20"`
+}
+
 // Automation is what the service does on its own, and when.
 type Automation struct {
 	op.Record
-	Name        string      `json:"name"`
-	Description *string     `json:"description" max:"10000"`
-	Status      Status      `json:"status" enum:"active,paused"`
-	Trigger     Trigger     `json:"trigger"`
-	Condition   *string     `json:"condition" max:"2000" doc:"CEL over event and input; nothing runs when it is false"`
-	Steps       []Step      `json:"steps" max:"20"`
-	NextRunAt   *clock.Time `json:"nextRunAt" doc:"for an active schedule"`
+	Fields
+	NextRunAt *clock.Time `json:"nextRunAt" doc:"for an active schedule"`
 
 	Maker
 }
@@ -75,12 +80,7 @@ func (s *Service) automationOperations() []*op.Op {
 		"the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so " +
 		"is an event whose resource the caller may not read."
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "automations.list",
-			Route:   "GET /v1/automations",
-			Summary: "List automations, newest first.",
-			Example: `{"limit": 20}`,
-		}, listAutomations),
+		op.ListRows(op.Spec{Name: "automations.list"}, automations, op.Unfiltered[automationList]),
 		op.Write(op.Spec{
 			Name:        "automations.create",
 			Outward:     true,
@@ -95,12 +95,7 @@ func (s *Service) automationOperations() []*op.Op {
 				`{{ event.data.firstName | default: \"them\" }}", "contactId": "{{ event.resourceId }}"}, "saveAs": ` +
 				`"task"}]}`,
 		}, s.createAutomation),
-		op.Read(op.Spec{
-			Name:    "automations.get",
-			Route:   "GET /v1/automations/{id}",
-			Summary: "Get an automation.",
-			Example: `{` + exampleID + `}`,
-		}, getAutomation),
+		op.GetRow(op.Spec{Name: "automations.get"}, automations),
 		op.Write(op.Spec{
 			Name:    "automations.update",
 			Route:   "PATCH /v1/automations/{id}",
@@ -110,13 +105,10 @@ func (s *Service) automationOperations() []*op.Op {
 			Events:  []string{"automation.updated"},
 			Example: `{` + exampleID + `, "status": "paused"}`,
 		}, s.updateAutomation),
-		op.Write(op.Spec{
+		op.DeleteRow(op.Spec{
 			Name:    "automations.delete",
-			Route:   "DELETE /v1/automations/{id}",
 			Summary: "Delete an automation and cancel its executions; a running one ends before its next step.",
-			Events:  []string{"automation.deleted"},
-			Example: `{` + exampleID + `}`,
-		}, s.deleteAutomation),
+		}, automations, s.disarm),
 		op.Restore("automations", "automations", automations, restorePaused),
 		op.Write(op.Spec{
 			Name:    "automations.run",
@@ -171,22 +163,7 @@ type automationList struct {
 	SortBy string `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
 }
 
-func listAutomations(ctx context.Context, c *op.Call, in automationList) (*op.List[Automation], error) {
-	return op.Rows(ctx, c, automations, in.Browse, in.SortBy, nil, db.In(c.Org))
-}
-
-func getAutomation(ctx context.Context, c *op.Call, in automationRef) (*Automation, error) {
-	return automations.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
-type automationCreate struct {
-	Name        string  `json:"name" min:"1"`
-	Description *string `json:"description" max:"10000"`
-	Status      Status  `json:"status" default:"active" enum:"active,paused"`
-	Trigger     Trigger `json:"trigger"`
-	Condition   *string `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
-	Steps       []Step  `json:"steps" min:"1" max:"20"`
-}
+type automationCreate struct{ Fields }
 
 // Warm compiles the condition.
 func (in *automationCreate) Warm() {
@@ -219,8 +196,7 @@ func checkParts(t *Trigger, condition *string, now clock.Time) error {
 }
 
 func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automationCreate) (*Automation, error) {
-	v := &Automation{Record: c.NewRecord(), Name: in.Name, Description: in.Description, Status: in.Status,
-		Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}
+	v := &Automation{Record: c.NewRecord(), Fields: in.Fields}
 	if err := s.check(v); err != nil {
 		return nil, err
 	}
@@ -318,30 +294,25 @@ func (s *Service) arm(ctx context.Context, c *op.Call, v *Automation) error {
 
 type automationUpdate struct {
 	automationRef
-	Name        op.Maybe[string]  `json:"name" min:"1"`
-	Description op.Opt[string]    `json:"description" max:"10000"`
-	Status      op.Maybe[Status]  `json:"status" enum:"active,paused"`
-	Trigger     op.Maybe[Trigger] `json:"trigger"`
-	Condition   op.Opt[string]    `json:"condition" min:"1" max:"2000" doc:"CEL over event, input: event.data.x == 1"`
-	Steps       op.Maybe[[]Step]  `json:"steps" min:"1" max:"20"`
+	op.Changes[Fields]
 }
 
 // Warm compiles the condition.
 func (in *automationUpdate) Warm() {
-	if in.Condition.Value != "" {
-		compile(in.Condition.Value)
+	if in.To.Condition != nil {
+		compile(*in.To.Condition)
 	}
 }
 
 func (in *automationUpdate) Prepare(_ context.Context, c *op.Call) (err error) {
 	var t *Trigger
-	if in.Trigger.Set {
-		t = &in.Trigger.Value
+	if in.Has("trigger") {
+		t = &in.To.Trigger
 	}
-	if err := checkParts(t, in.Condition.Ptr(), c.Now); err != nil {
+	if err := checkParts(t, in.To.Condition, c.Now); err != nil {
 		return err
 	}
-	in.Steps.Value, err = normalizeSteps(in.Steps.Value)
+	in.To.Steps, err = normalizeSteps(in.To.Steps)
 	return err
 }
 
@@ -357,22 +328,22 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if in.Trigger.Set || in.Steps.Set {
+	if in.Has("trigger", "steps") {
 		if err := s.check(v); err != nil {
 			return nil, err
 		}
 	}
-	if in.Trigger.Set || in.Condition.Set || in.Steps.Set {
+	if in.Has("trigger", "condition", "steps") {
 		if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
 			return nil, err
 		}
 	}
-	if in.Steps.Set && !slices.EqualFunc(before.Steps, v.Steps, sameStep) {
+	if in.Has("steps") && !slices.EqualFunc(before.Steps, v.Steps, sameStep) {
 		if err := s.sign(ctx, c, v); err != nil {
 			return nil, err
 		}
 	}
-	if in.Trigger.Set || v.Status != before.Status {
+	if in.Has("trigger") || v.Status != before.Status {
 		if err := s.arm(ctx, c, v); err != nil {
 			return nil, err
 		}
@@ -394,18 +365,12 @@ func sameStep(a, b Step) bool {
 		(a.SaveAs == nil || *a.SaveAs == *b.SaveAs)
 }
 
-func (s *Service) deleteAutomation(ctx context.Context, c *op.Call, in automationRef) (op.Nothing, error) {
-	v, err := automations.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
+// disarm ends what a deleted automation would still do.
+func (s *Service) disarm(ctx context.Context, c *op.Call, v *Automation) error {
 	if err := s.arm(ctx, c, v); err != nil {
-		return op.Nothing{}, err
+		return err
 	}
-	if err := cancelAll(ctx, c, v.ID, "The automation was deleted.", queued, running); err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("automation.deleted", v.ID, v)
+	return cancelAll(ctx, c, v.ID, "The automation was deleted.", queued, running)
 }
 
 // cancelAll ends the executions of an automation that are in one of these

@@ -78,7 +78,7 @@ func (in *automationPreview) Prepare(_ context.Context, c *op.Call) (err error) 
 }
 
 func (s *Service) previewAutomation(ctx context.Context, c *op.Call, in automationPreview) (*Preview, error) {
-	v := &Automation{Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}
+	v := &Automation{Fields: Fields{Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}}
 	if err := s.check(v); err != nil {
 		return nil, err
 	}

@@ -140,26 +140,11 @@ func propertiesOf(v *BusinessWithProperties) (id.ID, **[]property.Property) {
 	return v.ID, &v.Properties
 }
 
-type businessCreate struct {
-	Name        string  `json:"name" min:"1"`
-	LegalName   *string `json:"legalName"`
-	Description *string `json:"description" max:"10000"`
-	Industry    *string `json:"industry"`
-	Timezone    string  `json:"timezone" default:"UTC" format:"timezone" doc:"an IANA name"`
-	Locale      string  `json:"locale" default:"en-US" format:"locale"`
-	Currency    string  `json:"currency" default:"usd" format:"currency"`
-	LogoFileID  *id.ID  `json:"logoFileId" ref:"files"`
-	account.Stationery
-}
-
-func createBusiness(ctx context.Context, c *op.Call, in businessCreate) (*Business, error) {
+func createBusiness(ctx context.Context, c *op.Call, in account.BusinessFields) (*Business, error) {
 	if err := checkLogo(ctx, c, in.LogoFileID, nil); err != nil {
 		return nil, err
 	}
-	v := &Business{Record: c.NewRecord(), Name: in.Name, LegalName: in.LegalName, Description: in.Description,
-		Industry: in.Industry,
-		Timezone: in.Timezone, Locale: in.Locale, Currency: in.Currency, LogoFileID: in.LogoFileID,
-		Stationery: in.Stationery}
+	v := &Business{Record: c.NewRecord(), BusinessFields: in}
 	v.Tidy()
 	if err := businesses.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
@@ -188,20 +173,7 @@ func getBusiness(ctx context.Context, c *op.Call, in businessGet) (*BusinessWith
 
 type businessUpdate struct {
 	businessRef
-	Name        op.Maybe[string] `json:"name" min:"1"`
-	LegalName   op.Opt[string]   `json:"legalName"`
-	Description op.Opt[string]   `json:"description" max:"10000"`
-	Industry    op.Opt[string]   `json:"industry"`
-	Timezone    op.Maybe[string] `json:"timezone" format:"timezone" doc:"an IANA name"`
-	Locale      op.Maybe[string] `json:"locale" format:"locale"`
-	Currency    op.Maybe[string] `json:"currency" format:"currency"`
-	LogoFileID  op.Opt[id.ID]    `json:"logoFileId" ref:"files"`
-
-	AccentColor         op.Opt[string] `json:"accentColor" format:"color"`
-	PaymentInstructions op.Opt[string] `json:"paymentInstructions" max:"2000"`
-	BankName            op.Opt[string] `json:"bankName"`
-	IBAN                op.Opt[string] `json:"iban" format:"iban"`
-	BIC                 op.Opt[string] `json:"bic" format:"bic"`
+	op.Changes[account.BusinessFields]
 }
 
 func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Business, error) {

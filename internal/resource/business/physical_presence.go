@@ -11,8 +11,13 @@ import (
 // BusinessPhysicalPresence is a place where a business can be visited.
 type BusinessPhysicalPresence struct {
 	op.Record
-	BusinessID  id.ID   `json:"businessId"`
-	Name        string  `json:"name"`
+	BusinessID id.ID `json:"businessId"`
+	physicalPresenceFields
+}
+
+// physicalPresenceFields are what callers set of a physical presence.
+type physicalPresenceFields struct {
+	Name        string  `json:"name" min:"1"`
 	Description *string `json:"description" max:"10000"`
 	Address     *string `json:"address"`
 }
@@ -26,12 +31,7 @@ var physicalPresences = op.NewNested[BusinessPhysicalPresence]("business_physica
 func physicalPresenceOperations() []*op.Op {
 	const ref = exampleID + `, "physicalPresenceId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "businesses.physical_presences.list",
-			Route:   "GET /v1/businesses/{id}/physical-presences",
-			Summary: "List a business's physical presences, newest first.",
-			Example: `{` + exampleID + `}`,
-		}, listPhysicalPresences),
+		op.ListChildren(op.Spec{Name: "businesses.physical_presences.list"}, physicalPresences),
 		op.Write(op.Spec{
 			Name:    "businesses.physical_presences.create",
 			Route:   "POST /v1/businesses/{id}/physical-presences",
@@ -39,12 +39,7 @@ func physicalPresenceOperations() []*op.Op {
 			Events:  []string{"business.physical_presence.created"},
 			Example: `{` + exampleID + `, "name": "Workshop", "address": "1 Dorset Street, London W1U 4EE"}`,
 		}, addPhysicalPresence),
-		op.Read(op.Spec{
-			Name:    "businesses.physical_presences.get",
-			Route:   "GET /v1/businesses/{id}/physical-presences/{physicalPresenceId}",
-			Summary: "Get a physical presence of a business.",
-			Example: `{` + ref + `}`,
-		}, getPhysicalPresence),
+		op.GetChild(op.Spec{Name: "businesses.physical_presences.get"}, physicalPresences),
 		op.Write(op.Spec{
 			Name:    "businesses.physical_presences.update",
 			Route:   "PATCH /v1/businesses/{id}/physical-presences/{physicalPresenceId}",
@@ -52,56 +47,28 @@ func physicalPresenceOperations() []*op.Op {
 			Events:  []string{"business.physical_presence.updated"},
 			Example: `{` + ref + `, "description": "Ring twice", "address": null}`,
 		}, updatePhysicalPresence),
-		op.Write(op.Spec{
-			Name:    "businesses.physical_presences.delete",
-			Route:   "DELETE /v1/businesses/{id}/physical-presences/{physicalPresenceId}",
-			Summary: "Remove a physical presence from a business.",
-			Events:  []string{"business.physical_presence.deleted"},
-			Example: `{` + ref + `}`,
-		}, removePhysicalPresence),
+		op.DeleteChild(op.Spec{Name: "businesses.physical_presences.delete"}, physicalPresences),
 	}
-}
-
-type physicalPresenceList struct {
-	op.Page
-	businessRef
-}
-
-func listPhysicalPresences(ctx context.Context, c *op.Call,
-	in physicalPresenceList) (*op.List[BusinessPhysicalPresence], error) {
-	return physicalPresences.List(ctx, c, in.ID, in.Page)
 }
 
 type physicalPresenceAdd struct {
 	businessRef
-	Name        string  `json:"name" min:"1"`
-	Description *string `json:"description" max:"10000"`
-	Address     *string `json:"address"`
+	physicalPresenceFields
 }
 
 func addPhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceAdd) (*BusinessPhysicalPresence, error) {
-	v := &BusinessPhysicalPresence{Record: c.NewRecord(), BusinessID: in.ID, Name: in.Name, Description: in.Description,
-		Address: in.Address}
+	v := &BusinessPhysicalPresence{Record: c.NewRecord(), BusinessID: in.ID,
+		physicalPresenceFields: in.physicalPresenceFields}
 	if err := physicalPresences.Add(ctx, c, in.ID, v); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("business.physical_presence.created", v.ID, v)
 }
 
-type physicalPresenceRef struct {
+type physicalPresenceUpdate struct {
 	businessRef
 	PhysicalPresenceID id.ID `path:"physicalPresenceId"`
-}
-
-func getPhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceRef) (*BusinessPhysicalPresence, error) {
-	return physicalPresences.Get(ctx, c, in.ID, in.PhysicalPresenceID)
-}
-
-type physicalPresenceUpdate struct {
-	physicalPresenceRef
-	Name        op.Maybe[string] `json:"name" min:"1"`
-	Description op.Opt[string]   `json:"description" max:"10000"`
-	Address     op.Opt[string]   `json:"address"`
+	op.Changes[physicalPresenceFields]
 }
 
 func updatePhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceUpdate) (*BusinessPhysicalPresence,
@@ -112,12 +79,4 @@ func updatePhysicalPresence(ctx context.Context, c *op.Call, in physicalPresence
 		return v, err
 	}
 	return v, c.Emit("business.physical_presence.updated", v.ID, v)
-}
-
-func removePhysicalPresence(ctx context.Context, c *op.Call, in physicalPresenceRef) (op.Nothing, error) {
-	v, err := physicalPresences.Remove(ctx, c, in.ID, in.PhysicalPresenceID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("business.physical_presence.deleted", v.ID, v)
 }

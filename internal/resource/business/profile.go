@@ -105,16 +105,7 @@ func replaceProfile(ctx context.Context, c *op.Call, in profileReplace) (*Busine
 
 type profileUpdate struct {
 	businessRef
-	Tagline     op.Opt[string]     `json:"tagline" max:"10000"`
-	About       op.Opt[string]     `json:"about" max:"10000"`
-	Mission     op.Opt[string]     `json:"mission" max:"10000"`
-	ToneOfVoice op.Opt[string]     `json:"toneOfVoice" max:"10000"`
-	Audience    op.Opt[string]     `json:"audience" max:"10000"`
-	FoundedOn   op.Opt[clock.Date] `json:"foundedOn"`
-	TaxID       op.Opt[string]     `json:"taxId"`
-	Email       op.Opt[string]     `json:"email" format:"email"`
-	Phone       op.Opt[string]     `json:"phone"`
-	Website     op.Opt[string]     `json:"website" format:"url" max:"2048"`
+	op.Changes[profileFields]
 }
 
 func updateProfile(ctx context.Context, c *op.Call, in profileUpdate) (*BusinessProfile, error) {

@@ -11,15 +11,20 @@ import (
 // Address is one postal address of a contact.
 type Address struct {
 	op.Record
-	ContactID  id.ID   `json:"contactId"`
-	Line1      string  `json:"line1"`
+	ContactID id.ID `json:"contactId"`
+	postalAddress
+	IsPrimary bool `json:"isPrimary"`
+}
+
+// postalAddress is what callers set of an address, beside whether it is primary.
+type postalAddress struct {
+	Line1      string  `json:"line1" min:"1"`
 	Line2      *string `json:"line2"`
 	City       *string `json:"city"`
 	State      *string `json:"state"`
 	PostalCode *string `json:"postalCode"`
 	Country    *string `json:"country" format:"country" doc:"ISO 3166, two letters"`
 	Label      *string `json:"label"`
-	IsPrimary  bool    `json:"isPrimary"`
 }
 
 var addresses = primaries[Address]{op.NewNested[Address]("contact_addresses", db.Life{
@@ -37,17 +42,12 @@ var addresses = primaries[Address]{op.NewNested[Address]("contact_addresses", db
 		onePrimaryStays("contact_addresses"),
 	},
 }),
-	"address", func(v *Address) *bool { return &v.IsPrimary }}
+	"address", func(v *Address) (id.ID, *bool) { return v.ContactID, &v.IsPrimary }}
 
 func addressOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "addressId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "contacts.addresses.list",
-			Route:   "GET /v1/contacts/{id}/addresses",
-			Summary: "List a contact's addresses, newest first.",
-			Example: `{"id": ` + exampleID + `}`,
-		}, listAddresses),
+		op.ListChildren(op.Spec{Name: "contacts.addresses.list"}, addresses.Nested),
 		op.Write(op.Spec{
 			Name:        "contacts.addresses.create",
 			Route:       "POST /v1/contacts/{id}/addresses",
@@ -57,12 +57,7 @@ func addressOperations() []*op.Op {
 			Example: `{"id": ` + exampleID +
 				`, "line1": "12 St James's Square", "city": "London", "postalCode": "SW1Y 4LB", "country": "GB"}`,
 		}, addAddress),
-		op.Read(op.Spec{
-			Name:    "contacts.addresses.get",
-			Route:   "GET /v1/contacts/{id}/addresses/{addressId}",
-			Summary: "Get an address of a contact.",
-			Example: `{` + ref + `}`,
-		}, getAddress),
+		op.GetChild(op.Spec{Name: "contacts.addresses.get"}, addresses.Nested),
 		op.Write(op.Spec{
 			Name:    "contacts.addresses.update",
 			Route:   "PATCH /v1/contacts/{id}/addresses/{addressId}",
@@ -70,40 +65,17 @@ func addressOperations() []*op.Op {
 			Events:  []string{"contact.address.updated"},
 			Example: `{` + ref + `, "line2": null}`,
 		}, updateAddress),
-		op.Write(op.Spec{
-			Name:    "contacts.addresses.delete",
-			Route:   "DELETE /v1/contacts/{id}/addresses/{addressId}",
-			Summary: "Remove an address from a contact.",
-			Events:  []string{"contact.address.deleted"},
-			Example: `{` + ref + `}`,
-		}, removeAddress),
+		op.DeleteChild(op.Spec{Name: "contacts.addresses.delete"}, addresses.Nested, addresses.removed),
 	}
 }
 
 type addressFields struct {
-	Line1      string  `json:"line1" min:"1"`
-	Line2      *string `json:"line2"`
-	City       *string `json:"city"`
-	State      *string `json:"state"`
-	PostalCode *string `json:"postalCode"`
-	Country    *string `json:"country" format:"country" doc:"ISO 3166, two letters"`
-	Label      *string `json:"label"`
-	IsPrimary  *bool   `json:"isPrimary"`
+	postalAddress
+	IsPrimary *bool `json:"isPrimary"`
 }
 
 func (f addressFields) row(c *op.Call, contact id.ID, isPrimary bool) Address {
-	return Address{Record: c.NewRecord(), ContactID: contact, Line1: f.Line1, Line2: f.Line2, City: f.City,
-		State:      f.State,
-		PostalCode: f.PostalCode, Country: f.Country, Label: f.Label, IsPrimary: isPrimary}
-}
-
-type addressList struct {
-	op.Page
-	ID id.ID `path:"id" doc:"the contact"`
-}
-
-func listAddresses(ctx context.Context, c *op.Call, in addressList) (*op.List[Address], error) {
-	return addresses.List(ctx, c, in.ID, in.Page)
+	return Address{Record: c.NewRecord(), ContactID: contact, postalAddress: f.postalAddress, IsPrimary: isPrimary}
 }
 
 type addressAdd struct {
@@ -119,25 +91,11 @@ func addAddress(ctx context.Context, c *op.Call, in addressAdd) (*Address, error
 	return &v, c.Emit("contact.address.created", v.ID, &v)
 }
 
-type addressRef struct {
+type addressUpdate struct {
 	ID        id.ID `path:"id" doc:"the contact"`
 	AddressID id.ID `path:"addressId"`
-}
-
-func getAddress(ctx context.Context, c *op.Call, in addressRef) (*Address, error) {
-	return addresses.Get(ctx, c, in.ID, in.AddressID)
-}
-
-type addressUpdate struct {
-	addressRef
-	Line1      op.Maybe[string] `json:"line1" min:"1"`
-	Line2      op.Opt[string]   `json:"line2"`
-	City       op.Opt[string]   `json:"city"`
-	State      op.Opt[string]   `json:"state"`
-	PostalCode op.Opt[string]   `json:"postalCode"`
-	Country    op.Opt[string]   `json:"country" format:"country"`
-	Label      op.Opt[string]   `json:"label"`
-	IsPrimary  op.Maybe[bool]   `json:"isPrimary"`
+	op.Changes[postalAddress]
+	IsPrimary op.Maybe[bool] `json:"isPrimary"`
 }
 
 func updateAddress(ctx context.Context, c *op.Call, in addressUpdate) (*Address, error) {
@@ -147,12 +105,4 @@ func updateAddress(ctx context.Context, c *op.Call, in addressUpdate) (*Address,
 		return v, err
 	}
 	return v, c.Emit("contact.address.updated", v.ID, v)
-}
-
-func removeAddress(ctx context.Context, c *op.Call, in addressRef) (op.Nothing, error) {
-	v, err := addresses.remove(ctx, c, in.ID, in.AddressID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("contact.address.deleted", v.ID, v)
 }

@@ -12,11 +12,16 @@ import (
 // Email is one address that a contact can be written to.
 type Email struct {
 	op.Record
-	ContactID id.ID   `json:"contactId"`
-	Email     string  `json:"email" format:"email"`
-	Folded    string  `json:"-" db:"email_folded"`
-	Label     *string `json:"label"`
-	IsPrimary bool    `json:"isPrimary"`
+	ContactID id.ID `json:"contactId"`
+	emailAddress
+	Folded    string `json:"-" db:"email_folded"`
+	IsPrimary bool   `json:"isPrimary"`
+}
+
+// emailAddress is what callers set of an address, beside whether it is primary.
+type emailAddress struct {
+	Email string  `json:"email" format:"email"`
+	Label *string `json:"label"`
 }
 
 var emails = primaries[Email]{op.NewNested[Email]("contact_emails", db.Life{
@@ -30,7 +35,7 @@ var emails = primaries[Email]{op.NewNested[Email]("contact_emails", db.Life{
 		onePrimaryStays("contact_emails"),
 	},
 }),
-	"email", func(v *Email) *bool { return &v.IsPrimary }}
+	"email", func(v *Email) (id.ID, *bool) { return v.ContactID, &v.IsPrimary }}
 
 // EmailExists refuses an address that the contact already has.
 var EmailExists = fault.Define("CONTACT_EMAIL_EXISTS", 409, "The contact already has this address.")
@@ -38,12 +43,10 @@ var EmailExists = fault.Define("CONTACT_EMAIL_EXISTS", 409, "The contact already
 func emailOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListChildren(op.Spec{
 			Name:    "contacts.emails.list",
-			Route:   "GET /v1/contacts/{id}/emails",
 			Summary: "List a contact's email addresses, newest first.",
-			Example: `{"id": ` + exampleID + `}`,
-		}, listEmails),
+		}, emails.Nested),
 		op.Write(op.Spec{
 			Name:        "contacts.emails.create",
 			Route:       "POST /v1/contacts/{id}/emails",
@@ -53,12 +56,10 @@ func emailOperations() []*op.Op {
 			Events:      []string{"contact.email.created"},
 			Example:     `{"id": ` + exampleID + `, "email": "ada@work.example", "label": "work"}`,
 		}, addEmail),
-		op.Read(op.Spec{
+		op.GetChild(op.Spec{
 			Name:    "contacts.emails.get",
-			Route:   "GET /v1/contacts/{id}/emails/{emailId}",
 			Summary: "Get an email address of a contact.",
-			Example: `{` + ref + `}`,
-		}, getEmail),
+		}, emails.Nested),
 		op.Write(op.Spec{
 			Name:    "contacts.emails.update",
 			Route:   "PATCH /v1/contacts/{id}/emails/{emailId}",
@@ -67,34 +68,21 @@ func emailOperations() []*op.Op {
 			Events:  []string{"contact.email.updated"},
 			Example: `{` + ref + `, "isPrimary": true}`,
 		}, updateEmail),
-		op.Write(op.Spec{
+		op.DeleteChild(op.Spec{
 			Name:    "contacts.emails.delete",
-			Route:   "DELETE /v1/contacts/{id}/emails/{emailId}",
 			Summary: "Remove an email address from a contact.",
-			Events:  []string{"contact.email.deleted"},
-			Example: `{` + ref + `}`,
-		}, removeEmail),
+		}, emails.Nested, emails.removed),
 	}
 }
 
 type emailFields struct {
-	Email     string  `json:"email" format:"email"`
-	Label     *string `json:"label"`
-	IsPrimary *bool   `json:"isPrimary"`
+	emailAddress
+	IsPrimary *bool `json:"isPrimary"`
 }
 
 func (f emailFields) row(c *op.Call, contact id.ID, isPrimary bool) Email {
-	return Email{Record: c.NewRecord(), ContactID: contact, Email: f.Email, Folded: db.Fold(f.Email), Label: f.Label,
+	return Email{Record: c.NewRecord(), ContactID: contact, emailAddress: f.emailAddress, Folded: db.Fold(f.Email),
 		IsPrimary: isPrimary}
-}
-
-type emailList struct {
-	op.Page
-	ID id.ID `path:"id" doc:"the contact"`
-}
-
-func listEmails(ctx context.Context, c *op.Call, in emailList) (*op.List[Email], error) {
-	return emails.List(ctx, c, in.ID, in.Page)
 }
 
 type emailAdd struct {
@@ -113,20 +101,11 @@ func addEmail(ctx context.Context, c *op.Call, in emailAdd) (*Email, error) {
 	return &v, c.Emit("contact.email.created", v.ID, &v)
 }
 
-type emailRef struct {
+type emailUpdate struct {
 	ID      id.ID `path:"id" doc:"the contact"`
 	EmailID id.ID `path:"emailId"`
-}
-
-func getEmail(ctx context.Context, c *op.Call, in emailRef) (*Email, error) {
-	return emails.Get(ctx, c, in.ID, in.EmailID)
-}
-
-type emailUpdate struct {
-	emailRef
-	Email     op.Maybe[string] `json:"email" format:"email"`
-	Label     op.Opt[string]   `json:"label"`
-	IsPrimary op.Maybe[bool]   `json:"isPrimary"`
+	op.Changes[emailAddress]
+	IsPrimary op.Maybe[bool] `json:"isPrimary"`
 }
 
 func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error) {
@@ -149,14 +128,6 @@ func (v *Email) checkUnique(ctx context.Context, c *op.Call) error {
 		return EmailExists.Say("The contact already has the address %s.", v.Email)
 	}
 	return err
-}
-
-func removeEmail(ctx context.Context, c *op.Call, in emailRef) (op.Nothing, error) {
-	v, err := emails.remove(ctx, c, in.ID, in.EmailID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("contact.email.deleted", v.ID, v)
 }
 
 // EmailsOf are the addresses of a contact, or only those that the house itself wrote down.

@@ -16,7 +16,12 @@ type ContactNote struct {
 	ContactID      id.ID  `json:"contactId"`
 	CreatedBy      *id.ID `json:"createdBy" doc:"the user, also behind a key or agent; null if unknown"`
 	CreatedByAgent bool   `json:"createdByAgent"`
-	Body           string `json:"body" max:"10000"`
+	noteFields
+}
+
+// noteFields are what callers set of a note.
+type noteFields struct {
+	Body string `json:"body" min:"1" max:"10000"`
 }
 
 var notes = op.NewNested[ContactNote]("contact_notes", db.Life{
@@ -29,12 +34,7 @@ var notes = op.NewNested[ContactNote]("contact_notes", db.Life{
 func noteOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "noteId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "contacts.notes.list",
-			Route:   "GET /v1/contacts/{id}/notes",
-			Summary: "List the notes on a contact, newest first.",
-			Example: `{"id": ` + exampleID + `}`,
-		}, listNotes),
+		op.ListChildren(op.Spec{Name: "contacts.notes.list"}, notes),
 		op.Write(op.Spec{
 			Name:        "contacts.notes.create",
 			Route:       "POST /v1/contacts/{id}/notes",
@@ -50,28 +50,13 @@ func noteOperations() []*op.Op {
 			Events:  []string{"contact.note.updated"},
 			Example: `{` + ref + `, "body": "Met at the fair. Likes tea and punched cards."}`,
 		}, updateNote),
-		op.Write(op.Spec{
-			Name:    "contacts.notes.delete",
-			Route:   "DELETE /v1/contacts/{id}/notes/{noteId}",
-			Summary: "Remove a note from a contact.",
-			Events:  []string{"contact.note.deleted"},
-			Example: `{` + ref + `}`,
-		}, removeNote),
+		op.DeleteChild(op.Spec{Name: "contacts.notes.delete"}, notes),
 	}
 }
 
-type noteList struct {
-	op.Page
-	ID id.ID `path:"id" doc:"the contact"`
-}
-
-func listNotes(ctx context.Context, c *op.Call, in noteList) (*op.List[ContactNote], error) {
-	return notes.List(ctx, c, in.ID, in.Page)
-}
-
 type noteAdd struct {
-	ID   id.ID  `path:"id" doc:"the contact"`
-	Body string `json:"body" min:"1" max:"10000"`
+	ID id.ID `path:"id" doc:"the contact"`
+	noteFields
 }
 
 func addNote(ctx context.Context, c *op.Call, in noteAdd) (*ContactNote, error) {
@@ -80,7 +65,7 @@ func addNote(ctx context.Context, c *op.Call, in noteAdd) (*ContactNote, error) 
 		ContactID:      in.ID,
 		CreatedBy:      c.Caller.UserID(),
 		CreatedByAgent: c.Caller.Kind == op.AgentActor,
-		Body:           in.Body,
+		noteFields:     in.noteFields,
 	}
 	if err := notes.Add(ctx, c, in.ID, v); err != nil {
 		return nil, err
@@ -88,14 +73,10 @@ func addNote(ctx context.Context, c *op.Call, in noteAdd) (*ContactNote, error) 
 	return v, c.Emit("contact.note.created", v.ID, v)
 }
 
-type noteRef struct {
+type noteUpdate struct {
 	ID     id.ID `path:"id" doc:"the contact"`
 	NoteID id.ID `path:"noteId"`
-}
-
-type noteUpdate struct {
-	noteRef
-	Body op.Maybe[string] `json:"body" min:"1" max:"10000"`
+	op.Changes[noteFields]
 }
 
 func updateNote(ctx context.Context, c *op.Call, in noteUpdate) (*ContactNote, error) {
@@ -104,12 +85,4 @@ func updateNote(ctx context.Context, c *op.Call, in noteUpdate) (*ContactNote, e
 		return v, err
 	}
 	return v, c.Emit("contact.note.updated", v.ID, v)
-}
-
-func removeNote(ctx context.Context, c *op.Call, in noteRef) (op.Nothing, error) {
-	v, err := notes.Remove(ctx, c, in.ID, in.NoteID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("contact.note.deleted", v.ID, v)
 }

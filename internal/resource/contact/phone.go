@@ -37,12 +37,7 @@ var phoneNumbers = op.NewNested[PhoneNumber]("contact_phone_numbers", db.Life{
 func phoneNumberOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "phoneNumberId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "contacts.phone_numbers.list",
-			Route:   "GET /v1/contacts/{id}/phone-numbers",
-			Summary: "List a contact's phone numbers, newest first.",
-			Example: `{"id": ` + exampleID + `}`,
-		}, listPhoneNumbers),
+		op.ListChildren(op.Spec{Name: "contacts.phone_numbers.list"}, phoneNumbers),
 		op.Write(op.Spec{
 			Name:        "contacts.phone_numbers.create",
 			Route:       "POST /v1/contacts/{id}/phone-numbers",
@@ -51,12 +46,7 @@ func phoneNumberOperations() []*op.Op {
 			Events:      []string{"contact.phone_number.created"},
 			Example:     `{"id": ` + exampleID + `, "phoneNumber": "+442079460018", "label": "work"}`,
 		}, addPhoneNumber),
-		op.Read(op.Spec{
-			Name:    "contacts.phone_numbers.get",
-			Route:   "GET /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
-			Summary: "Get a phone number of a contact.",
-			Example: `{` + ref + `}`,
-		}, getPhoneNumber),
+		op.GetChild(op.Spec{Name: "contacts.phone_numbers.get"}, phoneNumbers),
 		op.Write(op.Spec{
 			Name:    "contacts.phone_numbers.update",
 			Route:   "PATCH /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
@@ -64,13 +54,8 @@ func phoneNumberOperations() []*op.Op {
 			Events:  []string{"contact.phone_number.updated"},
 			Example: `{` + ref + `, "label": "home"}`,
 		}, updatePhoneNumber),
-		op.Write(op.Spec{
-			Name:    "contacts.phone_numbers.delete",
-			Route:   "DELETE /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
-			Summary: "Remove a phone number from a contact.",
-			Events:  []string{"contact.phone_number.deleted"},
-			Example: `{` + ref + `}`,
-		}, removePhoneNumber),
+		op.DeleteChild(op.Spec{Name: "contacts.phone_numbers.delete"}, phoneNumbers,
+			func(ctx context.Context, c *op.Call, v *PhoneNumber) error { return refresh(ctx, c, v.ContactID) }),
 	}
 }
 
@@ -171,15 +156,6 @@ func (f phoneNumberFields) row(c *op.Call, contact id.ID) PhoneNumber {
 		NationalNumber: f.number.national, Label: f.Label}
 }
 
-type phoneNumberList struct {
-	op.Page
-	ID id.ID `path:"id" doc:"the contact"`
-}
-
-func listPhoneNumbers(ctx context.Context, c *op.Call, in phoneNumberList) (*op.List[PhoneNumber], error) {
-	return phoneNumbers.List(ctx, c, in.ID, in.Page)
-}
-
 type phoneNumberAdd struct {
 	ID id.ID `path:"id" doc:"the contact"`
 	phoneNumberFields
@@ -208,17 +184,9 @@ func addPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberAdd) (*PhoneN
 	return &v, c.Emit("contact.phone_number.created", v.ID, &v)
 }
 
-type phoneNumberRef struct {
-	ID            id.ID `path:"id" doc:"the contact"`
-	PhoneNumberID id.ID `path:"phoneNumberId"`
-}
-
-func getPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberRef) (*PhoneNumber, error) {
-	return phoneNumbers.Get(ctx, c, in.ID, in.PhoneNumberID)
-}
-
 type phoneNumberUpdate struct {
-	phoneNumberRef
+	ID             id.ID            `path:"id" doc:"the contact"`
+	PhoneNumberID  id.ID            `path:"phoneNumberId"`
 	PhoneNumber    op.Maybe[string] `json:"phoneNumber" min:"1"`
 	CountryCode    op.Maybe[string] `json:"countryCode" max:"4"`
 	NationalNumber op.Maybe[string] `json:"nationalNumber"`
@@ -286,15 +254,4 @@ func samePhoneNumber(a, b *PhoneNumber) bool {
 		return *p.Label
 	}
 	return a.PhoneNumber == b.PhoneNumber && label(a) == label(b)
-}
-
-func removePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberRef) (op.Nothing, error) {
-	v, err := phoneNumbers.Remove(ctx, c, in.ID, in.PhoneNumberID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	if err := refresh(ctx, c, in.ID); err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("contact.phone_number.deleted", v.ID, v)
 }

@@ -14,7 +14,7 @@ import (
 type primaries[T any] struct {
 	op.Nested[T]
 	noun string
-	is   func(*T) *bool // the row's isPrimary field
+	row  func(*T) (contact id.ID, isPrimary *bool)
 }
 
 // add inserts a new row under a contact.
@@ -26,7 +26,8 @@ func (p primaries[T]) add(ctx context.Context, c *op.Call, contact id.ID, row *T
 	if err != nil {
 		return err
 	}
-	if *p.is(row) = n == 0 || wanted != nil && *wanted; *p.is(row) {
+	_, isPrimary := p.row(row)
+	if *isPrimary = n == 0 || wanted != nil && *wanted; *isPrimary {
 		if err := p.unset(ctx, c, contact); err != nil {
 			return err
 		}
@@ -44,14 +45,15 @@ func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID
 	if v, err = p.LockRow(ctx, c, contact, row); err != nil {
 		return nil, false, err
 	}
-	was := *p.is(v)
+	_, isPrimary := p.row(v)
+	was := *isPrimary
 	if was && wanted.Set && !wanted.Value {
 		return nil, false, fault.Field("isPrimary", "Make another "+p.noun+" primary instead; one always is")
 	}
 	if !op.Apply(v, in) {
 		return v, false, nil
 	}
-	if *p.is(v) && !was {
+	if *isPrimary && !was {
 		if err := p.unset(ctx, c, contact); err != nil {
 			return nil, false, err
 		}
@@ -63,19 +65,16 @@ func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID
 	return v, true, refresh(ctx, c, contact)
 }
 
-// remove deletes a row. If it was primary, the oldest remaining row becomes
-// primary.
-func (p primaries[T]) remove(ctx context.Context, c *op.Call, contact, row id.ID) (*T, error) {
-	v, err := p.Remove(ctx, c, contact, row)
-	if err != nil {
-		return nil, err
-	}
-	if *p.is(v) {
+// removed follows the deletion of a row. If it was primary, the oldest remaining row
+// becomes primary.
+func (p primaries[T]) removed(ctx context.Context, c *op.Call, v *T) error {
+	contact, isPrimary := p.row(v)
+	if *isPrimary {
 		if err := p.choose(ctx, c, contact); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return v, refresh(ctx, c, contact)
+	return refresh(ctx, c, contact)
 }
 
 // choose makes the oldest row of a contact primary, unless one is.

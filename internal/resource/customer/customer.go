@@ -94,13 +94,7 @@ func Operations() []*op.Op {
 			Events:  []string{"customer.updated"},
 			Example: `{` + ref + `, "status": "active", "notes": null}`,
 		}, updateCustomer),
-		op.Write(op.Spec{
-			Name:    "customers.delete",
-			Route:   "DELETE /v1/customers/{id}",
-			Summary: "Delete a customer.",
-			Events:  []string{"customer.deleted"},
-			Example: `{` + ref + `}`,
-		}, deleteCustomer),
+		op.DeleteRow(op.Spec{Name: "customers.delete"}, customers),
 		op.Restore("customers", "customers", customers, nil),
 	})), putOperations(), transactionOperations())
 }
@@ -260,12 +254,4 @@ func updateCustomer(ctx context.Context, c *op.Call, in customerUpdate) (*Custom
 		return nil, err
 	}
 	return v, c.Emit("customer.updated", v.ID, v)
-}
-
-func deleteCustomer(ctx context.Context, c *op.Call, in customerRef) (op.Nothing, error) {
-	v, err := customers.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("customer.deleted", v.ID, v)
 }

@@ -50,12 +50,10 @@ var transactions = op.NewNested[Transaction]("customer_transactions", db.Life{
 func transactionOperations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListChildrenWhere(op.Spec{
 			Name:    "customers.transactions.list",
-			Route:   "GET /v1/customers/{id}/transactions",
-			Summary: "List a customer's transactions, newest first.",
 			Example: `{` + ref + `, "type": ["payment"]}`,
-		}, listTransactions),
+		}, transactions, filterTransactions),
 		op.Write(op.Spec{
 			Name:        "customers.transactions.create",
 			Route:       "POST /v1/customers/{id}/transactions",
@@ -65,12 +63,7 @@ func transactionOperations() []*op.Op {
 			Example: `{` + ref +
 				`, "type": "credit", "amountCents": 2500, "currency": "usd", "description": "For the delay"}`,
 		}, createTransaction),
-		op.Read(op.Spec{
-			Name:    "customers.transactions.get",
-			Route:   "GET /v1/customers/{id}/transactions/{transactionId}",
-			Summary: "Get a transaction of a customer.",
-			Example: `{` + ref + `, "transactionId": "5a0c9a10-6d1e-4d0b-b1a5-0f4f1f2f8a11"}`,
-		}, getTransaction),
+		op.GetChild(op.Spec{Name: "customers.transactions.get"}, transactions),
 		op.Read(op.Spec{
 			Name:        "customers.balance.get",
 			Route:       "GET /v1/customers/{id}/balance",
@@ -82,17 +75,14 @@ func transactionOperations() []*op.Op {
 }
 
 type transactionList struct {
-	op.Page
-	ID        id.ID    `path:"id" doc:"the customer"`
+	op.ChildPage
 	Type      []string `query:"type" enum:"invoice,payment,credit,charge"`
 	InvoiceID *id.ID   `query:"invoiceId"`
 }
 
-func listTransactions(ctx context.Context, c *op.Call, in transactionList) (*op.List[Transaction], error) {
-	w := transactions.Under(c, in.ID)
+func filterTransactions(in *transactionList, w *db.Where) {
 	db.Equal(w, "invoice_id", in.InvoiceID)
 	db.OneOf(w, "type", in.Type)
-	return transactions.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
 type transactionCreate struct {
@@ -139,15 +129,6 @@ func (v *Transaction) defaultCurrency(ctx context.Context, c *op.Call) error {
 func Enter(ctx context.Context, c *op.Call, v *Transaction) error {
 	v.Record = c.NewRecord()
 	return transactions.Rows.Insert(ctx, c.Tx, v)
-}
-
-type transactionRef struct {
-	ID            id.ID `path:"id" doc:"the customer"`
-	TransactionID id.ID `path:"transactionId"`
-}
-
-func getTransaction(ctx context.Context, c *op.Call, in transactionRef) (*Transaction, error) {
-	return transactions.Get(ctx, c, in.ID, in.TransactionID)
 }
 
 // Balance is what a customer owes.

@@ -17,7 +17,12 @@ import (
 // DomainContact is a registrant that registrations can share.
 type DomainContact struct {
 	op.Record
-	Label *string `json:"label" doc:"kept here alone; changing it never contacts the registrar"`
+	contactFields
+}
+
+// contactFields are what callers set of a domain contact.
+type contactFields struct {
+	Label *string `json:"label" doc:"kept here alone"`
 	Registrant
 }
 
@@ -37,13 +42,11 @@ func (d *Domains) contactOperations() []*op.Op {
 	const ref = `"id": "c1a9e6d2-5f3b-4e8a-9d7c-6b5a4f3e2d10"`
 	changes := []*fault.Kind{OrganizationRequired, TransferInFlight, Unsupported}
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:     "domain_contacts.list",
-			Route:    "GET /v1/domain-contacts",
 			Summary:  "List saved registrants, newest first.",
 			Resource: "domains",
-			Example:  `{"limit": 20}`,
-		}, listContacts),
+		}, domainContacts, op.Unfiltered[contactList]),
 		op.Write(op.Spec{
 			Name:     "domain_contacts.create",
 			Route:    "POST /v1/domain-contacts",
@@ -52,13 +55,11 @@ func (d *Domains) contactOperations() []*op.Op {
 			Events:   []string{"domain_contact.created"},
 			Example:  `{"label": "Head office", ` + exampleRegistrant + `}`,
 		}, createContact),
-		op.Read(op.Spec{
+		op.GetRow(op.Spec{
 			Name:     "domain_contacts.get",
-			Route:    "GET /v1/domain-contacts/{id}",
 			Summary:  "Get a saved registrant.",
 			Resource: "domains",
-			Example:  `{` + ref + `}`,
-		}, getContact),
+		}, domainContacts),
 		op.Flow(op.Spec{
 			Name:      "domain_contacts.update",
 			Rehearses: true,
@@ -107,10 +108,7 @@ const exampleRegistrant = `"firstName": "Ada", "lastName": "Lovelace", "address1
 	"email": "ada@example.com", "phone": "+442079460018"`
 
 // registrantInput is a registrant as a caller writes it.
-type registrantInput struct {
-	Registrant
-	Label *string `json:"label" doc:"kept here alone"`
-}
+type registrantInput struct{ contactFields }
 
 // needsOrganization are the endings whose registries accept companies only.
 var needsOrganization = []string{"ai", "co", "io", "me"}
@@ -149,16 +147,12 @@ type contactList struct {
 	SortBy string `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt"`
 }
 
-func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[DomainContact], error) {
-	return op.Rows(ctx, c, domainContacts, in.Browse, in.SortBy, nil, db.In(c.Org))
-}
-
 func (in *registrantInput) Prepare(context.Context, *op.Call) error {
 	return in.readPhone(in.issues()).Fault(fault.Invalid)
 }
 
 func createContact(ctx context.Context, c *op.Call, in registrantInput) (*DomainContact, error) {
-	v := &DomainContact{Record: c.NewRecord(), Label: in.Label, Registrant: in.Registrant}
+	v := &DomainContact{Record: c.NewRecord(), contactFields: in.contactFields}
 	if err := domainContacts.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
@@ -167,10 +161,6 @@ func createContact(ctx context.Context, c *op.Call, in registrantInput) (*Domain
 
 type contactRef struct {
 	ID id.ID `path:"id" doc:"the domain contact"`
-}
-
-func getContact(ctx context.Context, c *op.Call, in contactRef) (*DomainContact, error) {
-	return domainContacts.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
 func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, error) {
@@ -200,29 +190,13 @@ func usersOf(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]Domain, erro
 		ORDER BY name LIMIT 1000`, org, contact)
 }
 
-type contactChange struct {
-	Label            op.Opt[string]   `json:"label"`
-	FirstName        op.Maybe[string] `json:"firstName" min:"1"`
-	LastName         op.Maybe[string] `json:"lastName" min:"1"`
-	OrganizationName op.Opt[string]   `json:"organizationName"`
-	JobTitle         op.Opt[string]   `json:"jobTitle"`
-	Address1         op.Maybe[string] `json:"address1" min:"1"`
-	Address2         op.Opt[string]   `json:"address2"`
-	City             op.Maybe[string] `json:"city" min:"1"`
-	StateProvince    op.Maybe[string] `json:"stateProvince" min:"1"`
-	PostalCode       op.Maybe[string] `json:"postalCode" min:"1" max:"20"`
-	Country          op.Maybe[string] `json:"country" format:"country"`
-	Email            op.Maybe[string] `json:"email" format:"email"`
-	Phone            op.Maybe[string] `json:"phone" min:"3" max:"32"`
-}
-
 type contactUpdate struct {
 	contactRef
-	contactChange
+	op.Changes[contactFields]
 }
 
 func (d *Domains) updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*DomainContact, error) {
-	return d.changeContact(ctx, c, in.ID, &in.contactChange)
+	return d.changeContact(ctx, c, in.ID, &in.Changes)
 }
 
 func (d *Domains) getRegistrant(ctx context.Context, c *op.Call, in domainRef) (*DomainContact, error) {
@@ -235,7 +209,7 @@ func (d *Domains) getRegistrant(ctx context.Context, c *op.Call, in domainRef) (
 
 type registrantUpdate struct {
 	domainRef
-	contactChange
+	op.Changes[contactFields]
 }
 
 func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registrantUpdate) (*DomainContact, error) {
@@ -247,7 +221,7 @@ func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registran
 	if err != nil {
 		return nil, err
 	}
-	return d.changeContact(ctx, c, ref, &in.contactChange)
+	return d.changeContact(ctx, c, ref, &in.Changes)
 }
 
 func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, error) {
@@ -276,7 +250,8 @@ type contactTry struct {
 // changeContact writes a contact at the registrar and then here. If the row
 // changed in the meantime it starts over from the new row, so that both end up
 // the same.
-func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *contactChange) (*DomainContact, error) {
+func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *op.Changes[contactFields]) (
+	*DomainContact, error) {
 	for range 3 {
 		var t contactTry
 		err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -294,7 +269,7 @@ func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *
 		if !op.Apply(&t.v, in) {
 			return &t.v, nil
 		}
-		if in.Phone.Set {
+		if in.Has("phone") {
 			if err := t.v.readPhone(nil).Fault(fault.Invalid); err != nil {
 				return nil, err
 			}

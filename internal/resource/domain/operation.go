@@ -99,13 +99,12 @@ var operations = db.NewTable[Operation]("operations", db.Life{
 
 func operationOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:     "operations.list",
-			Route:    "GET /v1/operations",
 			Summary:  "List registrations and renewals that were paid for, newest first.",
 			Resource: "domains",
 			Example:  `{"type": ["domain_registration"], "status": ["running"]}`,
-		}, listOperations),
+		}, operations, filterOperations),
 		op.Read(op.Spec{
 			Name:     "operations.get",
 			Route:    "GET /v1/operations/{id}",
@@ -123,11 +122,10 @@ type operationList struct {
 	Status []OperationStatus `query:"status" enum:"queued,running,succeeded,failed"`
 }
 
-func listOperations(ctx context.Context, c *op.Call, in operationList) (*op.List[Operation], error) {
-	w := db.In(c.Org).And(visibleOrders)
+func filterOperations(in *operationList, w *db.Where) {
+	w.And(visibleOrders)
 	db.OneOf(w, "type", in.Type)
 	db.OneOf(w, "status", in.Status)
-	return op.Rows(ctx, c, operations, in.Browse, in.SortBy, nil, w)
 }
 
 type operationRef struct {

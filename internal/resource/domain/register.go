@@ -319,7 +319,8 @@ func (r *orderRun) contact(ctx context.Context, tx *db.Tx) (id.ID, error) {
 			return *saved, nil
 		}
 	}
-	v := &DomainContact{Record: r.newRecord(id.New()), Registrant: *o.Wanted.Registrant, Label: o.Wanted.Label}
+	v := &DomainContact{Record: r.newRecord(id.New()),
+		contactFields: contactFields{o.Wanted.Label, *o.Wanted.Registrant}}
 	if err := domainContacts.Insert(ctx, tx, v); err != nil {
 		return "", err
 	}

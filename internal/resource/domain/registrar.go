@@ -109,12 +109,12 @@ type Registrant struct {
 	LastName         string  `json:"lastName" min:"1"`
 	OrganizationName *string `json:"organizationName" doc:"required for names under .ai, .co, .io and .me"`
 	JobTitle         *string `json:"jobTitle" doc:"required with organizationName"`
-	Address1         string  `json:"address1" min:"1" doc:"street address"`
+	Address1         string  `json:"address1" min:"1" doc:"street"`
 	Address2         *string `json:"address2"`
 	City             string  `json:"city" min:"1"`
 	StateProvince    string  `json:"stateProvince" min:"1"`
 	PostalCode       string  `json:"postalCode" min:"1" max:"20"`
 	Country          string  `json:"country" format:"country" doc:"ISO 3166, two letters"`
 	Email            string  `json:"email" format:"email"`
-	Phone            string  `json:"phone" min:"3" max:"32" doc:"kept as E.164; without +, a number of the country"`
+	Phone            string  `json:"phone" min:"3" max:"32" doc:"E.164, or a number of the country"`
 }

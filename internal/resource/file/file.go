@@ -55,12 +55,10 @@ const fileRef = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
 // Operations lists everything that can be done with files.
 func (s *Store) Operations() []*op.Op {
 	return append(append([]*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:    "files.list",
-			Route:   "GET /v1/files",
-			Summary: "List files, newest first.",
 			Example: `{"query": "invoice", "limit": 20}`,
-		}, listFiles),
+		}, files, func(in *fileList, w *db.Where) { db.EqualOrNone(w, "folder_id", in.FolderID) }),
 		op.Bytes(op.Spec{
 			Name:    "files.upload",
 			Doors:   op.REST | op.Console,
@@ -73,12 +71,7 @@ func (s *Store) Operations() []*op.Op {
 			Events:  []string{"file.created"},
 			Example: `{"file": "(the bytes)", "name": "letter.pdf"}`,
 		}, s.uploadFile),
-		op.Read(op.Spec{
-			Name:    "files.get",
-			Route:   "GET /v1/files/{id}",
-			Summary: "Get a file's metadata.",
-			Example: `{` + fileRef + `}`,
-		}, getFile),
+		op.GetRow(op.Spec{Name: "files.get", Summary: "Get a file's metadata."}, files),
 		op.Write(op.Spec{
 			Name:        "files.update",
 			Route:       "PATCH /v1/files/{id}",
@@ -87,14 +80,10 @@ func (s *Store) Operations() []*op.Op {
 			Description: "A null folderId takes it out of its folder.",
 			Example:     `{` + fileRef + `, "name": "letter-signed.pdf"}`,
 		}, updateFile),
-		op.Write(op.Spec{
+		op.DeleteRow(op.Spec{
 			Name:        "files.delete",
-			Route:       "DELETE /v1/files/{id}",
-			Summary:     "Delete a file.",
-			Events:      []string{"file.deleted"},
 			Description: "Its access links stop working at once.",
-			Example:     `{` + fileRef + `}`,
-		}, deleteFile),
+		}, files),
 		op.Restore("files", "files", files, nil),
 		op.Bytes(op.Spec{
 			Name:    "files.download",
@@ -117,16 +106,6 @@ type fileList struct {
 	SortBy   string  `query:"sortBy" default:"createdAt" enum:"createdAt,updatedAt,name"`
 	FolderID *string `query:"folderId" format:"id-or-none" doc:"none for the root"`
 	Query    *string `query:"query" max:"200" doc:"part of a name; 1-2 letters match word starts"`
-}
-
-func listFiles(ctx context.Context, c *op.Call, in fileList) (*op.List[File], error) {
-	w := db.In(c.Org)
-	db.EqualOrNone(w, "folder_id", in.FolderID)
-	return op.Rows(ctx, c, files, in.Browse, in.SortBy, in.Query, w)
-}
-
-func getFile(ctx context.Context, c *op.Call, in ref) (*File, error) {
-	return files.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
 // Find returns a live file, or a 404.
@@ -172,12 +151,4 @@ func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
 		return nil, err
 	}
 	return v, c.Emit("file.updated", v.ID, v)
-}
-
-func deleteFile(ctx context.Context, c *op.Call, in ref) (op.Nothing, error) {
-	v, err := files.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("file.deleted", v.ID, v)
 }

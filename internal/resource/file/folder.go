@@ -12,8 +12,13 @@ import (
 // Folder holds files and other folders.
 type Folder struct {
 	op.Record
-	Name           string `json:"name"`
-	ParentFolderID *id.ID `json:"parentFolderId" doc:"null at the top level"`
+	folderFields
+}
+
+// folderFields are what callers set of a folder.
+type folderFields struct {
+	Name           string `json:"name" min:"1"`
+	ParentFolderID *id.ID `json:"parentFolderId" ref:"files"`
 }
 
 var folders = db.NewTable[Folder]("folders", db.Life{
@@ -31,13 +36,8 @@ var (
 func folderOperations() []*op.Op {
 	const ref = `"id": "b1f0a8d2-3c64-4e7b-9a15-60d7c2e84f93"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:     "folders.list",
-			Route:    "GET /v1/folders",
-			Resource: "files",
-			Summary:  "List folders, newest first.",
-			Example:  `{"limit": 20}`,
-		}, listFolders),
+		op.ListRows(op.Spec{Name: "folders.list", Resource: "files"}, folders,
+			func(in *folderList, w *db.Where) { db.EqualOrNone(w, "parent_folder_id", in.ParentFolderID) }),
 		op.Write(op.Spec{
 			Name:     "folders.create",
 			Route:    "POST /v1/folders",
@@ -46,13 +46,7 @@ func folderOperations() []*op.Op {
 			Events:   []string{"folder.created"},
 			Example:  `{"name": "Contracts"}`,
 		}, createFolder),
-		op.Read(op.Spec{
-			Name:     "folders.get",
-			Route:    "GET /v1/folders/{id}",
-			Resource: "files",
-			Summary:  "Get a folder.",
-			Example:  `{` + ref + `}`,
-		}, getFolder),
+		op.GetRow(op.Spec{Name: "folders.get", Resource: "files"}, folders),
 		op.Write(op.Spec{
 			Name:        "folders.update",
 			Route:       "PATCH /v1/folders/{id}",
@@ -86,42 +80,26 @@ type folderList struct {
 	ParentFolderID *string `query:"parentFolderId" format:"id-or-none" doc:"none for the root"`
 }
 
-func listFolders(ctx context.Context, c *op.Call, in folderList) (*op.List[Folder], error) {
-	w := db.In(c.Org)
-	db.EqualOrNone(w, "parent_folder_id", in.ParentFolderID)
-	return op.Rows(ctx, c, folders, in.Browse, in.SortBy, nil, w)
-}
-
-type folderCreate struct {
-	Name           string `json:"name" min:"1"`
-	ParentFolderID *id.ID `json:"parentFolderId" ref:"files"`
-}
-
-func createFolder(ctx context.Context, c *op.Call, in folderCreate) (*Folder, error) {
+func createFolder(ctx context.Context, c *op.Call, in folderFields) (*Folder, error) {
 	if err := lockFolder(ctx, c, "parentFolderId", in.ParentFolderID); err != nil {
 		return nil, err
 	}
-	v := &Folder{Record: c.NewRecord(), Name: in.Name, ParentFolderID: in.ParentFolderID}
+	v := &Folder{Record: c.NewRecord(), folderFields: in}
 	if err := folders.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("folder.created", v.ID, v)
 }
 
-func getFolder(ctx context.Context, c *op.Call, in folderRef) (*Folder, error) {
-	return folders.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
 type folderUpdate struct {
 	folderRef
-	Name           op.Maybe[string] `json:"name" min:"1"`
-	ParentFolderID op.Opt[id.ID]    `json:"parentFolderId" ref:"files"`
+	op.Changes[folderFields]
 }
 
 func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, error) {
 	// The organization is the root of this rule: two moves that create no cycle
 	// alone may create one together.
-	if in.ParentFolderID.Set {
+	if in.Has("parentFolderId") {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, db.Missing(err, "folder")
 		}

@@ -36,14 +36,8 @@ var links = op.NewNested[AccessLink]("file_access_links", db.Life{
 const LinkPrefix = "fl_"
 
 func (s *Store) linkOperations() []*op.Op {
-	const ref = fileRef + `, "accessLinkId": "d84c5f19-7a20-4b6e-8e31-05f9a7c16b42"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "files.access_links.list",
-			Route:   "GET /v1/files/{id}/access-links",
-			Summary: "List a file's access links, newest first.",
-			Example: `{` + fileRef + `}`,
-		}, listLinks),
+		op.ListChildren(op.Spec{Name: "files.access_links.list"}, links),
 		op.Write(op.Spec{
 			Name:    "files.access_links.create",
 			Outward: true,
@@ -56,19 +50,8 @@ func (s *Store) linkOperations() []*op.Op {
 			Reads:   true,
 			Example: `{` + fileRef + `, "maxDownloads": 5}`,
 		}, s.createLink),
-		op.Read(op.Spec{
-			Name:    "files.access_links.get",
-			Route:   "GET /v1/files/{id}/access-links/{accessLinkId}",
-			Summary: "Get an access link.",
-			Example: `{` + ref + `}`,
-		}, getLink),
-		op.Write(op.Spec{
-			Name:    "files.access_links.delete",
-			Route:   "DELETE /v1/files/{id}/access-links/{accessLinkId}",
-			Summary: "Delete an access link.",
-			Events:  []string{"file.access_link.deleted"},
-			Example: `{` + ref + `}`,
-		}, deleteLink),
+		op.GetChild(op.Spec{Name: "files.access_links.get"}, links),
+		op.DeleteChild(op.Spec{Name: "files.access_links.delete"}, links),
 		op.Bytes(op.Spec{
 			Name:     "files.access_links.download",
 			Route:    "GET /f/{token}",
@@ -81,20 +64,6 @@ func (s *Store) linkOperations() []*op.Op {
 			Example: `{"token": "fl_0000000000000000000000000000000000000000"}`,
 		}, s.downloadByLink),
 	}
-}
-
-type linkRef struct {
-	ID           id.ID `path:"id" doc:"the file"`
-	AccessLinkID id.ID `path:"accessLinkId" doc:"the access link"`
-}
-
-type linkList struct {
-	ID id.ID `path:"id" doc:"the file"`
-	op.Page
-}
-
-func listLinks(ctx context.Context, c *op.Call, in linkList) (*op.List[AccessLink], error) {
-	return links.List(ctx, c, in.ID, in.Page)
 }
 
 type linkCreate struct {
@@ -125,18 +94,6 @@ func (s *Store) createLink(ctx context.Context, c *op.Call, in linkCreate) (*Acc
 	url := s.config.BaseURL + "/f/" + token
 	shown.URL = &url
 	return &shown, c.Emit("file.access_link.created", v.ID, &v) // without the url: the log keeps no secret
-}
-
-func getLink(ctx context.Context, c *op.Call, in linkRef) (*AccessLink, error) {
-	return links.Get(ctx, c, in.ID, in.AccessLinkID)
-}
-
-func deleteLink(ctx context.Context, c *op.Call, in linkRef) (op.Nothing, error) {
-	v, err := links.Remove(ctx, c, in.ID, in.AccessLinkID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("file.access_link.deleted", v.ID, v)
 }
 
 type linkToken struct {

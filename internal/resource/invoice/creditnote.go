@@ -49,7 +49,6 @@ var (
 )
 
 func creditNoteOperations() []*op.Op {
-	const ref = `"id": ` + exampleID + `, "creditNoteId": "b0c1f3a7-52d4-4c89-8e1d-6f7a90b2c3d4"`
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:    "invoices.credit_notes.list",
@@ -69,12 +68,11 @@ func creditNoteOperations() []*op.Op {
 			Events:  []string{"invoice.credit_note.created"},
 			Example: `{"id": ` + exampleID + `, "reason": "Returned"}`,
 		}, createCreditNote),
-		op.Read(op.Spec{
-			Name:    "invoices.credit_notes.get",
-			Route:   "GET /v1/invoices/{id}/credit-notes/{creditNoteId}",
-			Summary: "Get a credit note of an invoice.",
-			Example: `{` + ref + `}`,
-		}, getCreditNote),
+		op.GetChild(op.Spec{Name: "invoices.credit_notes.get"}, creditNotes,
+			func(_ context.Context, _ *op.Call, n *CreditNote) error {
+				n.derive()
+				return nil
+			}),
 	}
 }
 
@@ -105,15 +103,6 @@ func listCreditNotes(ctx context.Context, c *op.Call, in creditNoteList) (*op.Li
 type creditNoteRef struct {
 	ID           id.ID `path:"id" doc:"the invoice"`
 	CreditNoteID id.ID `path:"creditNoteId"`
-}
-
-func getCreditNote(ctx context.Context, c *op.Call, in creditNoteRef) (*CreditNote, error) {
-	n, err := creditNotes.Get(ctx, c, in.ID, in.CreditNoteID)
-	if err != nil {
-		return nil, err
-	}
-	n.derive()
-	return n, nil
 }
 
 type creditNoteCreate struct {

@@ -46,12 +46,7 @@ var (
 func paymentOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "paymentId": "7d1b0c52-8a6e-4e5f-9b3d-2c4a6e8f0b13"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "invoices.payments.list",
-			Route:   "GET /v1/invoices/{id}/payments",
-			Summary: "List an invoice's payments, newest first.",
-			Example: `{"id": ` + exampleID + `}`,
-		}, listPayments),
+		op.ListChildren(op.Spec{Name: "invoices.payments.list"}, payments),
 		op.Write(op.Spec{
 			Name:    "invoices.record_payment",
 			Route:   "POST /v1/invoices/{id}/payments",
@@ -66,12 +61,7 @@ func paymentOperations() []*op.Op {
 			Example: `{"id": ` + exampleID +
 				`, "amountCents": 30000, "method": "bank_transfer", "note": "Ref 4711"}`,
 		}, recordPayment),
-		op.Read(op.Spec{
-			Name:    "invoices.payments.get",
-			Route:   "GET /v1/invoices/{id}/payments/{paymentId}",
-			Summary: "Get a payment of an invoice.",
-			Example: `{` + ref + `}`,
-		}, getPayment),
+		op.GetChild(op.Spec{Name: "invoices.payments.get"}, payments),
 		op.Write(op.Spec{
 			Name:        "invoices.payments.void",
 			Route:       "POST /v1/invoices/{id}/payments/{paymentId}/void",
@@ -83,15 +73,6 @@ func paymentOperations() []*op.Op {
 			Example:     `{` + ref + `}`,
 		}, voidPayment),
 	}
-}
-
-type paymentList struct {
-	op.Page
-	ID id.ID `path:"id" doc:"the invoice"`
-}
-
-func listPayments(ctx context.Context, c *op.Call, in paymentList) (*op.List[Payment], error) {
-	return payments.List(ctx, c, in.ID, in.Page)
 }
 
 type paymentRecord struct {
@@ -186,10 +167,6 @@ func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment,
 type paymentRef struct {
 	ID        id.ID `path:"id" doc:"the invoice"`
 	PaymentID id.ID `path:"paymentId"`
-}
-
-func getPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, error) {
-	return payments.Get(ctx, c, in.ID, in.PaymentID)
 }
 
 func voidPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, error) {

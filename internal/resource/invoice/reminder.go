@@ -35,14 +35,11 @@ var (
 
 func reminderOperations() []*op.Op {
 	const business = `"id": "4b7e1f20-3c5d-4e8a-8f6b-9a0c1d2e3f41"`
-	const ref = business + `, "invoiceReminderId": "3a6f0d52-9c1e-4b7a-8d24-5e6f7a8b9c0d"`
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListChildren(op.Spec{
 			Name:    "businesses.invoice_reminders.list",
-			Route:   "GET /v1/businesses/{id}/invoice-reminders",
 			Summary: "List when a business reminds of its invoices.",
-			Example: `{` + business + `}`,
-		}, listReminderRules),
+		}, reminderRules),
 		op.Write(op.Spec{
 			Name:    "businesses.invoice_reminders.create",
 			Route:   "POST /v1/businesses/{id}/invoice-reminders",
@@ -54,29 +51,15 @@ func reminderOperations() []*op.Op {
 			Events:  []string{"business.invoice_reminder.created"},
 			Example: `{` + business + `, "daysAfterDue": 7}`,
 		}, createReminderRule),
-		op.Read(op.Spec{
+		op.GetChild(op.Spec{
 			Name:    "businesses.invoice_reminders.get",
-			Route:   "GET /v1/businesses/{id}/invoice-reminders/{invoiceReminderId}",
 			Summary: "Get one rule by which a business reminds of its invoices.",
-			Example: `{` + ref + `}`,
-		}, getReminderRule),
-		op.Write(op.Spec{
+		}, reminderRules),
+		op.DeleteChild(op.Spec{
 			Name:    "businesses.invoice_reminders.delete",
-			Route:   "DELETE /v1/businesses/{id}/invoice-reminders/{invoiceReminderId}",
 			Summary: "Stop reminding on that day.",
-			Events:  []string{"business.invoice_reminder.deleted"},
-			Example: `{` + ref + `}`,
-		}, deleteReminderRule),
+		}, reminderRules),
 	}
-}
-
-type reminderRuleList struct {
-	op.Page
-	ID id.ID `path:"id" doc:"the business"`
-}
-
-func listReminderRules(ctx context.Context, c *op.Call, in reminderRuleList) (*op.List[ReminderRule], error) {
-	return reminderRules.List(ctx, c, in.ID, in.Page)
 }
 
 type reminderRuleCreate struct {
@@ -104,21 +87,4 @@ func createReminderRule(ctx context.Context, c *op.Call, in reminderRuleCreate) 
 		return nil, ReminderExists.New()
 	}
 	return v, c.Emit("business.invoice_reminder.created", v.ID, v)
-}
-
-type reminderRuleRef struct {
-	ID                id.ID `path:"id" doc:"the business"`
-	InvoiceReminderID id.ID `path:"invoiceReminderId"`
-}
-
-func getReminderRule(ctx context.Context, c *op.Call, in reminderRuleRef) (*ReminderRule, error) {
-	return reminderRules.Get(ctx, c, in.ID, in.InvoiceReminderID)
-}
-
-func deleteReminderRule(ctx context.Context, c *op.Call, in reminderRuleRef) (op.Nothing, error) {
-	v, err := reminderRules.Remove(ctx, c, in.ID, in.InvoiceReminderID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("business.invoice_reminder.deleted", v.ID, v)
 }

@@ -40,12 +40,7 @@ var attachments = op.NewNested[MessageAttachment]("message_attachments", db.Life
 func (m *Messages) attachmentOperations() []*op.Op {
 	const ref = exampleID + `, "attachmentId": "0c7f4a92-3b1e-4d85-9a6f-5e2d8c1b7f43"`
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "messages.attachments.list",
-			Route:   "GET /v1/messages/{id}/attachments",
-			Summary: "List a message's attachments, newest first.",
-			Example: `{` + exampleID + `}`,
-		}, listAttachments),
+		op.ListChildren(op.Spec{Name: "messages.attachments.list"}, attachments),
 		op.Write(op.Spec{
 			Name:        "messages.attachments.create",
 			Route:       "POST /v1/messages/{id}/attachments",
@@ -55,13 +50,10 @@ func (m *Messages) attachmentOperations() []*op.Op {
 			Events:      []string{"message.attachment.created"},
 			Example:     `{` + exampleID + `, "fileId": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"}`,
 		}, addAttachment),
-		op.Read(op.Spec{
+		op.GetChild(op.Spec{
 			Name:        "messages.attachments.get",
-			Route:       "GET /v1/messages/{id}/attachments/{attachmentId}",
-			Summary:     "Get an attachment of a message.",
 			Description: "Fetch the bytes through its file.",
-			Example:     `{` + ref + `}`,
-		}, getAttachment),
+		}, attachments),
 		op.Write(op.Spec{
 			Name:        "messages.attachments.delete",
 			Route:       "DELETE /v1/messages/{id}/attachments/{attachmentId}",
@@ -74,22 +66,9 @@ func (m *Messages) attachmentOperations() []*op.Op {
 	}
 }
 
-type attachmentList struct {
-	op.Page
-	messageRef
-}
-
-func listAttachments(ctx context.Context, c *op.Call, in attachmentList) (*op.List[MessageAttachment], error) {
-	return attachments.List(ctx, c, in.ID, in.Page)
-}
-
 type attachmentRef struct {
 	messageRef
 	AttachmentID id.ID `path:"attachmentId"`
-}
-
-func getAttachment(ctx context.Context, c *op.Call, in attachmentRef) (*MessageAttachment, error) {
-	return attachments.Get(ctx, c, in.ID, in.AttachmentID)
 }
 
 type attachmentAdd struct {

@@ -47,12 +47,7 @@ var ContactExists = fault.Define("MESSAGE_CONTACT_EXISTS", 409,
 
 func contactOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "messages.contacts.list",
-			Route:   "GET /v1/messages/{id}/contacts",
-			Summary: "List the contacts of a message, newest first.",
-			Example: `{` + exampleID + `}`,
-		}, listContacts),
+		op.ListChildren(op.Spec{Name: "messages.contacts.list"}, contacts),
 		op.Write(op.Spec{
 			Name:        "messages.contacts.create",
 			Route:       "POST /v1/messages/{id}/contacts",
@@ -63,24 +58,14 @@ func contactOperations() []*op.Op {
 			Example: `{` + exampleID +
 				`, "contactId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "mentioned"}`,
 		}, addContact),
-		op.Write(op.Spec{
+		op.DeleteChild(op.Spec{
 			Name:        "messages.contacts.delete",
 			Route:       "DELETE /v1/messages/{id}/contacts/{messageContactId}",
 			Summary:     "Unlink a contact from a message.",
 			Description: "messageContactId is the id of the link, not of the contact.",
 			Events:      []string{"message.contact.deleted"},
-			Example:     `{` + exampleID + `, "messageContactId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
-		}, removeContact),
+		}, contacts),
 	}
-}
-
-type contactList struct {
-	op.Page
-	messageRef
-}
-
-func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[MessageContact], error) {
-	return contacts.List(ctx, c, in.ID, in.Page)
 }
 
 type contactAdd struct {
@@ -105,19 +90,6 @@ func addContact(ctx context.Context, c *op.Call, in contactAdd) (*MessageContact
 		return nil, ContactExists.New()
 	}
 	return v, c.Emit("message.contact.created", v.ID, v)
-}
-
-type contactRef struct {
-	messageRef
-	MessageContactID id.ID `path:"messageContactId" doc:"the link"`
-}
-
-func removeContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, error) {
-	v, err := contacts.Remove(ctx, c, in.ID, in.MessageContactID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("message.contact.deleted", v.ID, v)
 }
 
 // linkContacts links the contacts that have an address of the message, and

@@ -213,6 +213,9 @@ func (m *Messages) messageOperations() []*op.Op {
 			Outward: true,
 			Route:   "POST /v1/messages",
 			Summary: "Write a message, and send it unless it is a draft.",
+
+			Exceptions: []string{"draft", "variables"}, // the status says it; the text has them
+
 			Description: "It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. " +
 				"to, cc and bcc take one address or an array, without names. from may have a name: " +
 				"\"Business name\" <name@example.com>; without one it is the business's. A message needs a subject, " +
@@ -235,6 +238,7 @@ func (m *Messages) messageOperations() []*op.Op {
 			Name:        "messages.update",
 			Route:       "PATCH /v1/messages/{id}",
 			Summary:     "Change fields of a draft.",
+			Exceptions:  []string{"variables"}, // the text has them
 			Description: "fileIds replaces all attachments. A templateId renders again, with variables.",
 			Errors: []*fault.Kind{
 				NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached,

@@ -76,14 +76,11 @@ func threadOperations() []*op.Op {
 			Description: "A thread is what threadId of a message names: the message and all its answers.",
 			Example:     `{"status": ["open"], "assigneeId": "none", "limit": 20}`,
 		}, listThreads),
-		op.Read(op.Spec{
+		op.GetRow(op.Spec{
 			Name:        "threads.get",
-			Route:       "GET /v1/threads/{id}",
 			Resource:    resource,
-			Summary:     "Get a thread.",
 			Description: "messages.list with its threadId lists the messages.",
-			Example:     `{` + exampleThread + `}`,
-		}, getThread),
+		}, threads),
 		op.Write(op.Spec{
 			Name:     "threads.update",
 			Route:    "PATCH /v1/threads/{id}",
@@ -142,10 +139,6 @@ func listThreads(ctx context.Context, c *op.Call, in threadList) (*op.List[Threa
 		return list, err
 	}
 	return list, fillLast(ctx, c, list.Data)
-}
-
-func getThread(ctx context.Context, c *op.Call, in threadRef) (*Thread, error) {
-	return threads.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
 type threadUpdate struct {

@@ -28,13 +28,7 @@ var threadNotes = op.NewNested[ThreadNote]("thread_notes", db.Life{
 
 func threadNoteOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:     "threads.notes.list",
-			Route:    "GET /v1/threads/{id}/notes",
-			Resource: resource,
-			Summary:  "List the notes on a thread, newest first.",
-			Example:  `{` + exampleThread + `}`,
-		}, listThreadNotes),
+		op.ListChildren(op.Spec{Name: "threads.notes.list", Resource: resource}, threadNotes),
 		op.Write(op.Spec{
 			Name:        "threads.notes.create",
 			Route:       "POST /v1/threads/{id}/notes",
@@ -44,24 +38,8 @@ func threadNoteOperations() []*op.Op {
 			Events:      []string{"thread.note.created"},
 			Example:     `{` + exampleThread + `, "body": "She called: the drawings can wait until Monday."}`,
 		}, addThreadNote),
-		op.Write(op.Spec{
-			Name:     "threads.notes.delete",
-			Route:    "DELETE /v1/threads/{id}/notes/{noteId}",
-			Resource: resource,
-			Summary:  "Remove a note from a thread.",
-			Events:   []string{"thread.note.deleted"},
-			Example:  `{` + exampleThread + `, "noteId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
-		}, removeThreadNote),
+		op.DeleteChild(op.Spec{Name: "threads.notes.delete", Resource: resource}, threadNotes),
 	}
-}
-
-type threadNoteList struct {
-	op.Page
-	threadRef
-}
-
-func listThreadNotes(ctx context.Context, c *op.Call, in threadNoteList) (*op.List[ThreadNote], error) {
-	return threadNotes.List(ctx, c, in.ID, in.Page)
 }
 
 type threadNoteAdd struct {
@@ -81,17 +59,4 @@ func addThreadNote(ctx context.Context, c *op.Call, in threadNoteAdd) (*ThreadNo
 		return nil, err
 	}
 	return v, c.Emit("thread.note.created", v.ID, v)
-}
-
-type threadNoteRef struct {
-	threadRef
-	NoteID id.ID `path:"noteId"`
-}
-
-func removeThreadNote(ctx context.Context, c *op.Call, in threadNoteRef) (op.Nothing, error) {
-	v, err := threadNotes.Remove(ctx, c, in.ID, in.NoteID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("thread.note.deleted", v.ID, v)
 }

@@ -25,14 +25,19 @@ const (
 	optedOut Status = "opted_out"
 )
 
+// Fields are what callers set of an opt-in.
+type Fields struct {
+	Email     string  `json:"email" format:"email"`
+	ContactID *id.ID  `json:"contactId" ref:"contacts"`
+	Status    Status  `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
+	Source    *string `json:"source" doc:"where the consent came from"`
+}
+
 // EmailOptIn says whether one address wants marketing mail.
 type EmailOptIn struct {
 	op.Record
-	Email      string      `json:"email" format:"email"`
+	Fields
 	Folded     string      `json:"-" db:"email_folded"`
-	ContactID  *id.ID      `json:"contactId"`
-	Status     Status      `json:"status" enum:"pending,opted_in,opted_out" doc:"only opted_in gets marketing mail"`
-	Source     *string     `json:"source" doc:"where the consent came from"`
 	OptedInAt  *clock.Time `json:"optedInAt" doc:"the last opt-in; kept when the address opts out"`
 	OptedOutAt *clock.Time `json:"optedOutAt" doc:"null unless opted_out"`
 	LinkID     id.ID       `json:"-" db:"link_id"`
@@ -59,12 +64,10 @@ var Exists = fault.Define("EMAIL_OPT_IN_EXISTS", 409, "This address already has 
 func (l *Links) Operations() []*op.Op {
 	const ref = `"id": "0c7a9d84-3e51-4f6b-a2d8-5b1e7f90c4a3"`
 	return append(op.Exported(op.Batched([]*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:    "email_opt_ins.list",
-			Route:   "GET /v1/email-opt-ins",
-			Summary: "List email opt-ins, newest first.",
 			Example: `{"status": ["opted_in"], "limit": 20}`,
-		}, listOptIns),
+		}, optIns, filterOptIns),
 		op.Write(op.Spec{
 			Name:    "email_opt_ins.create",
 			Route:   "POST /v1/email-opt-ins",
@@ -75,12 +78,7 @@ func (l *Links) Operations() []*op.Op {
 			Events:  []string{"email_opt_in.created"},
 			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`,
 		}, l.createOptIn),
-		op.Read(op.Spec{
-			Name:    "email_opt_ins.get",
-			Route:   "GET /v1/email-opt-ins/{id}",
-			Summary: "Get an email opt-in.",
-			Example: `{` + ref + `}`,
-		}, getOptIn),
+		op.GetRow(op.Spec{Name: "email_opt_ins.get"}, optIns),
 		op.Write(op.Spec{
 			Name:        "email_opt_ins.update",
 			Route:       "PATCH /v1/email-opt-ins/{id}",
@@ -90,19 +88,12 @@ func (l *Links) Operations() []*op.Op {
 			Events:      []string{"email_opt_in.updated"},
 			Example:     `{` + ref + `, "status": "opted_out"}`,
 		}, l.updateOptIn),
-		op.Write(op.Spec{
+		op.DeleteRow(op.Spec{
 			Name:    "email_opt_ins.delete",
-			Route:   "DELETE /v1/email-opt-ins/{id}",
 			Summary: "Delete an email opt-in; the address no longer gets marketing mail.",
-			Events:  []string{"email_opt_in.deleted"},
-			Example: `{` + ref + `}`,
-		}, deleteOptIn),
+		}, optIns),
 		op.Restore("email-opt-ins", "email_opt_ins", optIns, nil),
 	})), l.unsubscribeOperations()...)
-}
-
-type optInRef struct {
-	ID id.ID `path:"id" doc:"the email opt-in"`
 }
 
 type optInList struct {
@@ -114,22 +105,17 @@ type optInList struct {
 	Query     *string  `query:"query" max:"200" doc:"part of an address or a source; 1-2 letters match word starts"`
 }
 
-func listOptIns(ctx context.Context, c *op.Call, in optInList) (*op.List[EmailOptIn], error) {
-	w := db.In(c.Org)
+func filterOptIns(in *optInList, w *db.Where) {
 	if in.Email != nil {
 		folded := db.Fold(*in.Email)
 		db.Equal(w, "email_folded", &folded)
 	}
 	db.Equal(w, "contact_id", in.ContactID)
 	db.OneOf(w, "status", in.Status)
-	return op.Rows(ctx, c, optIns, in.Browse, in.SortBy, in.Query, w)
 }
 
 type optInCreate struct {
-	Email      string      `json:"email" format:"email"`
-	ContactID  *id.ID      `json:"contactId" ref:"contacts"`
-	Status     Status      `json:"status" default:"pending" enum:"pending,opted_in,opted_out"`
-	Source     *string     `json:"source" doc:"where the consent came from"`
+	Fields
 	OptedInAt  *clock.Time `json:"optedInAt" doc:"when it opted in; by default now, for opted_in"`
 	OptedOutAt *clock.Time `json:"optedOutAt" doc:"when it opted out; by default now, for opted_out"`
 }
@@ -160,8 +146,7 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	v := &EmailOptIn{Record: c.NewRecord(), Email: in.Email, Folded: db.Fold(in.Email), ContactID: in.ContactID,
-		Source: in.Source}
+	v := &EmailOptIn{Record: c.NewRecord(), Fields: in.Fields, Folded: db.Fold(in.Email)}
 	v.move(in.Status, c.Now)
 	if in.OptedInAt != nil {
 		v.OptedInAt = in.OptedInAt
@@ -207,20 +192,13 @@ func (v *EmailOptIn) contact() op.Ref {
 // words are the text that a search finds an opt-in by.
 func (v *EmailOptIn) words() string { return db.SearchText(&v.Email, v.Source) }
 
-func getOptIn(ctx context.Context, c *op.Call, in optInRef) (*EmailOptIn, error) {
-	return optIns.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
 type optInUpdate struct {
-	optInRef
-	Email     op.Maybe[string] `json:"email" format:"email"`
-	ContactID op.Opt[id.ID]    `json:"contactId" ref:"contacts"`
-	Status    op.Maybe[Status] `json:"status" enum:"pending,opted_in,opted_out"`
-	Source    op.Opt[string]   `json:"source" doc:"where the consent came from"`
+	ID id.ID `path:"id" doc:"the email opt-in"`
+	op.Changes[Fields]
 }
 
 func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, error) {
-	if in.Email.Set {
+	if in.Has("email") {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, err
 		}
@@ -252,7 +230,7 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 		if err := l.assignLink(ctx, c, v); err != nil {
 			return nil, err
 		}
-		if !in.Status.Set { // nobody at the new address has agreed to anything
+		if !in.Has("status") { // nobody at the new address has agreed to anything
 			v.Status = pending
 		}
 	}
@@ -272,14 +250,6 @@ func (v *EmailOptIn) save(ctx context.Context, c *op.Call, words string) error {
 		return err
 	}
 	return c.Emit("email_opt_in.updated", v.ID, v)
-}
-
-func deleteOptIn(ctx context.Context, c *op.Call, in optInRef) (op.Nothing, error) {
-	v, err := optIns.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("email_opt_in.deleted", v.ID, v)
 }
 
 // Refused lists the addresses, as given, that marketing mail must not go to:

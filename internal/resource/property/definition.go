@@ -20,16 +20,21 @@ import (
 // PropertyDefinition describes a property that one kind of object can have.
 type PropertyDefinition struct {
 	op.Record
-	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
-	Key         string    `json:"key" doc:"unique per object type"`
-	Name        string    `json:"name"`
-	Description *string   `json:"description" max:"10000"`
-	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
-	Options     *[]string `json:"options" doc:"the choices of a select or multi_select; null for other types"`
-	IsRequired  bool      `json:"isRequired" doc:"whether forms should ask for it; not enforced"`
+	ObjectType string `json:"objectType" enum:"contact,customer,business"`
+	Key        string `json:"key" doc:"unique per object type"`
+	ValueType  string `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
+	definitionFields
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
+}
+
+// definitionFields are what callers set of a definition and can change later.
+type definitionFields struct {
+	Name        string    `json:"name" min:"1"`
+	Description *string   `json:"description" max:"10000"`
+	Options     *[]string `json:"options" min:"1" doc:"of a select or multi_select; others have none"`
+	IsRequired  bool      `json:"isRequired" default:"false" doc:"whether forms should ask for it; not enforced"`
 }
 
 var definitions = db.NewTable[PropertyDefinition]("property_definitions", db.Life{
@@ -52,13 +57,11 @@ func Operations() []*op.Op {
 func definitionOperations() []*op.Op {
 	const ref = `"id": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d"`
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:     "property_definitions.list",
-			Route:    "GET /v1/property-definitions",
-			Summary:  "List property definitions, newest first.",
 			Resource: "properties",
 			Example:  `{"objectType": ["customer"], "limit": 20}`,
-		}, listDefinitions),
+		}, definitions, func(in *definitionList, w *db.Where) { db.OneOf(w, "object_type", in.ObjectType) }),
 		op.Write(op.Spec{
 			Name:        "property_definitions.create",
 			Route:       "POST /v1/property-definitions",
@@ -70,13 +73,7 @@ func definitionOperations() []*op.Op {
 			Example: `{"objectType": "customer", "key": "tier", "name": "Tier", "valueType": "select", "options": ` +
 				`["gold", "silver"]}`,
 		}, createDefinition),
-		op.Read(op.Spec{
-			Name:     "property_definitions.get",
-			Route:    "GET /v1/property-definitions/{id}",
-			Summary:  "Get a property definition.",
-			Resource: "properties",
-			Example:  `{` + ref + `}`,
-		}, getDefinition),
+		op.GetRow(op.Spec{Name: "property_definitions.get", Resource: "properties"}, definitions),
 		op.Write(op.Spec{
 			Name:        "property_definitions.update",
 			Route:       "PATCH /v1/property-definitions/{id}",
@@ -86,20 +83,16 @@ func definitionOperations() []*op.Op {
 			Events:      []string{"property_definition.updated"},
 			Example:     `{` + ref + `, "name": "Service tier", "description": null}`,
 		}, updateDefinition),
-		op.Write(op.Spec{
+		// No value is touched: there may be one for every contact, and one transaction must not hold
+		// up all others. A value is visible only while its definition is (see liveDefinition), and
+		// is purged with it.
+		op.DeleteRow(op.Spec{
 			Name:     "property_definitions.delete",
-			Route:    "DELETE /v1/property-definitions/{id}",
 			Summary:  "Delete a property definition and all its values.",
 			Resource: "properties",
-			Events:   []string{"property_definition.deleted"},
-			Example:  `{` + ref + `}`,
-		}, deleteDefinition),
+		}, definitions),
 		op.Restore("property-definitions", "properties", definitions, nil),
 	}
-}
-
-type definitionRef struct {
-	ID id.ID `path:"id" doc:"the property definition"`
 }
 
 type definitionList struct {
@@ -109,20 +102,11 @@ type definitionList struct {
 	Query      *string  `query:"query" max:"200" doc:"part of a name or key; 1-2 letters match word starts"`
 }
 
-func listDefinitions(ctx context.Context, c *op.Call, in definitionList) (*op.List[PropertyDefinition], error) {
-	w := db.In(c.Org)
-	db.OneOf(w, "object_type", in.ObjectType)
-	return op.Rows(ctx, c, definitions, in.Browse, in.SortBy, in.Query, w)
-}
-
 type definitionCreate struct {
-	ObjectType  string    `json:"objectType" enum:"contact,customer,business"`
-	Key         string    `json:"key" pattern:"^[a-z][a-z0-9_]{0,62}$" doc:"like shoe_size; unique per object type"`
-	Name        string    `json:"name" min:"1"`
-	Description *string   `json:"description" max:"10000"`
-	ValueType   string    `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
-	Options     *[]string `json:"options" min:"1" doc:"required for select and multi_select, refused for other types"`
-	IsRequired  bool      `json:"isRequired" default:"false" doc:"whether forms should ask for it; not enforced"`
+	ObjectType string `json:"objectType" enum:"contact,customer,business"`
+	Key        string `json:"key" pattern:"^[a-z][a-z0-9_]{0,62}$" doc:"like shoe_size; unique per object type"`
+	ValueType  string `json:"valueType" enum:"text,number,boolean,date,url,select,multi_select"`
+	definitionFields
 }
 
 func (in *definitionCreate) Prepare(context.Context, *op.Call) error {
@@ -154,9 +138,8 @@ func checkOptions(valueType string, options *[]string) error {
 const twice = "Must not appear twice"
 
 func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*PropertyDefinition, error) {
-	v := &PropertyDefinition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key, Name: in.Name,
-		Description: in.Description,
-		ValueType:   in.ValueType, Options: in.Options, IsRequired: in.IsRequired}
+	v := &PropertyDefinition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key,
+		ValueType: in.ValueType, definitionFields: in.definitionFields}
 	v.Search = v.words()
 	free, err := definitions.TryInsert(ctx, c.Tx, v)
 	if err != nil {
@@ -172,16 +155,9 @@ func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Pr
 // words are the text that a search finds a definition by.
 func (v *PropertyDefinition) words() string { return db.SearchText(&v.Name, &v.Key) }
 
-func getDefinition(ctx context.Context, c *op.Call, in definitionRef) (*PropertyDefinition, error) {
-	return definitions.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
 type definitionUpdate struct {
-	definitionRef
-	Name        op.Maybe[string] `json:"name" min:"1"`
-	Description op.Opt[string]   `json:"description" max:"10000"`
-	Options     op.Opt[[]string] `json:"options" min:"1"`
-	IsRequired  op.Maybe[bool]   `json:"isRequired" doc:"whether forms should ask for it; not enforced"`
+	ID id.ID `path:"id" doc:"the property definition"`
+	op.Changes[definitionFields]
 }
 
 func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*PropertyDefinition, error) {
@@ -189,8 +165,8 @@ func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	if in.Options.Set {
-		if err := checkOptions(v.ValueType, in.Options.Ptr()); err != nil {
+	if in.Has("options") {
+		if err := checkOptions(v.ValueType, in.To.Options); err != nil {
 			return nil, err
 		}
 	}
@@ -206,15 +182,4 @@ func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Pr
 		return nil, err
 	}
 	return v, c.Emit("property_definition.updated", v.ID, v)
-}
-
-// deleteDefinition touches no value: there may be one for every contact, and
-// one transaction must not hold up all others. A value is visible only while
-// its definition is (see liveDefinition), and is purged with it.
-func deleteDefinition(ctx context.Context, c *op.Call, in definitionRef) (op.Nothing, error) {
-	v, err := definitions.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("property_definition.deleted", v.ID, v)
 }

@@ -113,6 +113,8 @@ func (o object) operations() []*op.Op {
 		"suggestion. Use value to replace a confirmed value, which gets a new id. With both, status comes first, and " +
 		"both happen or neither."
 	update.Errors = []*fault.Kind{TransitionInvalid, NotConfirmed, Conflict}
+	// The answer has a value in the field of its type.
+	create.Exceptions, update.Exceptions = []string{"value"}, []string{"value"}
 	return []*op.Op{
 		op.Read(o.spec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.",
 			`, "status": ["confirmed"]`), o.listValues),

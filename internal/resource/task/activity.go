@@ -67,7 +67,7 @@ func activityOperations() []*op.Op {
 
 type activityList struct {
 	op.Page
-	taskRef
+	ID id.ID `path:"id" doc:"the task"`
 }
 
 func listActivity(ctx context.Context, c *op.Call, in activityList) (*op.List[TaskActivity], error) {
@@ -75,7 +75,7 @@ func listActivity(ctx context.Context, c *op.Call, in activityList) (*op.List[Ta
 }
 
 type commentAdd struct {
-	taskRef
+	ID   id.ID  `path:"id" doc:"the task"`
 	Body string `json:"body" min:"1" max:"10000"`
 }
 

@@ -31,12 +31,7 @@ var AssigneeExists = fault.Define("TASK_ASSIGNEE_EXISTS", 409, "The task is alre
 
 func assigneeOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{
-			Name:    "tasks.assignees.list",
-			Route:   "GET /v1/tasks/{id}/assignees",
-			Summary: "List a task's assignees, newest first.",
-			Example: `{` + exampleID + `}`,
-		}, listAssignees),
+		op.ListChildren(op.Spec{Name: "tasks.assignees.list"}, assignees),
 		op.Write(op.Spec{
 			Name:    "tasks.assignees.create",
 			Route:   "POST /v1/tasks/{id}/assignees",
@@ -45,28 +40,16 @@ func assigneeOperations() []*op.Op {
 			Events:  []string{"task.assignee.created"},
 			Example: `{` + exampleID + `, "userId": "7d2b9e40-8c1f-4a3d-b5e6-0f9a8c7d6e51"}`,
 		}, addAssignee),
-		op.Write(op.Spec{
+		op.DeleteChild(op.Spec{
 			Name:        "tasks.assignees.delete",
-			Route:       "DELETE /v1/tasks/{id}/assignees/{assigneeId}",
 			Summary:     "Unassign a task.",
 			Description: "assigneeId is the id of the assignment, not of the user.",
-			Events:      []string{"task.assignee.deleted"},
-			Example:     `{` + exampleID + `, "assigneeId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
-		}, removeAssignee),
+		}, assignees, noteUnassigned),
 	}
 }
 
-type assigneeList struct {
-	op.Page
-	taskRef
-}
-
-func listAssignees(ctx context.Context, c *op.Call, in assigneeList) (*op.List[TaskAssignee], error) {
-	return assignees.List(ctx, c, in.ID, in.Page)
-}
-
 type assigneeAdd struct {
-	taskRef
+	ID     id.ID `path:"id" doc:"the task"`
 	UserID id.ID `json:"userId" ref:"-" doc:"a member of the organization"`
 }
 
@@ -101,19 +84,8 @@ func assign(ctx context.Context, c *op.Call, task, user id.ID) (*TaskAssignee, e
 	return v, c.Emit("task.assignee.created", v.ID, v)
 }
 
-type assigneeRef struct {
-	taskRef
-	AssigneeID id.ID `path:"assigneeId" doc:"the assignment"`
-}
-
-func removeAssignee(ctx context.Context, c *op.Call, in assigneeRef) (op.Nothing, error) {
-	v, err := assignees.Remove(ctx, c, in.ID, in.AssigneeID)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	if _, err := note(ctx, c, in.ID,
-		activity{kind: unassigned, changes: map[string]TaskChange{"userId": {From: text(&v.UserID)}}}); err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("task.assignee.deleted", v.ID, v)
+func noteUnassigned(ctx context.Context, c *op.Call, v *TaskAssignee) error {
+	_, err := note(ctx, c, v.TaskID,
+		activity{kind: unassigned, changes: map[string]TaskChange{"userId": {From: text(&v.UserID)}}})
+	return err
 }

@@ -63,12 +63,10 @@ const exampleID = `"id": "3a5d7c92-1e4b-4f60-8d2a-6b9c0e1f2a35"`
 
 func taskOperations() []*op.Op {
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:    "tasks.list",
-			Route:   "GET /v1/tasks",
-			Summary: "List tasks, newest first.",
 			Example: `{"status": ["open"], "dueBefore": "2026-02-01T00:00:00Z", "limit": 20}`,
-		}, listTasks),
+		}, tasks, filterTasks),
 		op.Write(op.Spec{
 			Name:    "tasks.create",
 			Route:   "POST /v1/tasks",
@@ -77,13 +75,9 @@ func taskOperations() []*op.Op {
 			Example: `{"title": "Send the drawings", "priority": "high", "dueAt": "2026-01-31T12:00:00Z", ` +
 				`"contactId": ` +
 				`"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
+			Exceptions: []string{"assigneeIds"}, // rows of their own
 		}, createTask),
-		op.Read(op.Spec{
-			Name:    "tasks.get",
-			Route:   "GET /v1/tasks/{id}",
-			Summary: "Get a task.",
-			Example: `{` + exampleID + `}`,
-		}, getTask),
+		op.GetRow(op.Spec{Name: "tasks.get"}, tasks),
 		op.Write(op.Spec{
 			Name:        "tasks.update",
 			Route:       "PATCH /v1/tasks/{id}",
@@ -92,19 +86,11 @@ func taskOperations() []*op.Op {
 			Events:      []string{"task.updated"},
 			Example:     `{` + exampleID + `, "status": "completed", "description": null}`,
 		}, updateTask),
-		op.Write(op.Spec{
-			Name:    "tasks.delete",
-			Route:   "DELETE /v1/tasks/{id}",
-			Summary: "Delete a task.",
-			Events:  []string{"task.deleted"},
-			Example: `{` + exampleID + `}`,
-		}, deleteTask),
+		// Assignees and activity stay as they are: they are visible only while their task is, and
+		// are purged with it.
+		op.DeleteRow(op.Spec{Name: "tasks.delete"}, tasks),
 		op.Restore("tasks", "tasks", tasks, nil),
 	}
-}
-
-type taskRef struct {
-	ID id.ID `path:"id" doc:"the task"`
 }
 
 type taskList struct {
@@ -121,8 +107,7 @@ type taskList struct {
 	Query      *string     `query:"query" max:"200" doc:"part of title or description; 1-2 letters match word starts"`
 }
 
-func listTasks(ctx context.Context, c *op.Call, in taskList) (*op.List[Task], error) {
-	w := db.In(c.Org)
+func filterTasks(in *taskList, w *db.Where) {
 	db.Equal(w, "contact_id", in.ContactID)
 	db.Equal(w, "customer_id", in.CustomerID)
 	db.Equal(w, "business_id", in.BusinessID)
@@ -142,7 +127,6 @@ func listTasks(ctx context.Context, c *op.Call, in taskList) (*op.List[Task], er
 		w.Among(db.Named{Where: has + " AND due_at < ? AND deleted_at IS NULL", Args: append(args, *in.DueBefore)})
 	}
 	db.After(w, "due_at", in.DueAfter)
-	return op.Rows(ctx, c, tasks, in.Browse, in.SortBy, in.Query, w)
 }
 
 type taskCreate struct {
@@ -206,12 +190,8 @@ type Status string
 
 const completed Status = "completed" // the one that sets completedAt
 
-func getTask(ctx context.Context, c *op.Call, in taskRef) (*Task, error) {
-	return tasks.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
 type taskUpdate struct {
-	taskRef
+	ID id.ID `path:"id" doc:"the task"`
 	op.Changes[Fields]
 }
 
@@ -239,14 +219,4 @@ func updateTask(ctx context.Context, c *op.Call, in taskUpdate) (*Task, error) {
 		return nil, err
 	}
 	return v, c.Emit("task.updated", v.ID, v)
-}
-
-// deleteTask leaves assignees and activity as they are: they are visible only
-// while their task is, and are purged with it.
-func deleteTask(ctx context.Context, c *op.Call, in taskRef) (op.Nothing, error) {
-	v, err := tasks.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("task.deleted", v.ID, v)
 }

@@ -27,19 +27,24 @@ const active Status = "active"
 
 const markdown = "markdown"
 
+// Fields are what callers set of a template.
+type Fields struct {
+	Name        string  `json:"name" min:"1"`
+	Description *string `json:"description" max:"10000"`
+	Subject     string  `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$" doc:"with placeholders"`
+	Body        string  `json:"body" min:"1" max:"500000" doc:"with placeholders like {{ customer.name }}"`
+	BodyFormat  string  `json:"bodyFormat" default:"markdown" enum:"markdown,html"`
+	Status      Status  `json:"status" default:"active" enum:"active,archived"`
+	TemplateKey *string `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
+}
+
 // EmailTemplate is a subject and a body with placeholders.
 type EmailTemplate struct {
 	op.Record
-	CreatedBy      *id.ID   `json:"createdBy" doc:"the user, also behind a key or agent; null if unknown"`
-	CreatedByAgent bool     `json:"createdByAgent"`
-	Name           string   `json:"name"`
-	Description    *string  `json:"description" max:"10000"`
-	Subject        string   `json:"subject"`
-	Body           string   `json:"body" max:"500000"`
-	BodyFormat     string   `json:"bodyFormat" enum:"markdown,html"`
-	Variables      []string `json:"variables" max:"2000" doc:"names in the placeholders of subject and body, sorted"`
-	Status         Status   `json:"status" enum:"active,archived"`
-	TemplateKey    *string  `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
+	CreatedBy      *id.ID `json:"createdBy" doc:"the user, also behind a key or agent; null if unknown"`
+	CreatedByAgent bool   `json:"createdByAgent"`
+	Fields
+	Variables []string `json:"variables" max:"2000" doc:"names in the placeholders of subject and body, sorted"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
@@ -65,12 +70,10 @@ func Operations() []*op.Op {
 	const placeholders = `Placeholders like {{ customer.name }} and {{ name | default: "there" }} name values, and ` +
 		`nothing else: there is no logic. `
 	return []*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:    "email_templates.list",
-			Route:   "GET /v1/email-templates",
-			Summary: "List email templates, newest first.",
 			Example: `{"status": ["active"], "limit": 20}`,
-		}, listTemplates),
+		}, templates, filterTemplates),
 		op.Write(op.Spec{
 			Name:    "email_templates.create",
 			Route:   "POST /v1/email-templates",
@@ -84,12 +87,7 @@ func Operations() []*op.Op {
 				`customer.name | ` +
 				`default: \"there\" }},\n\nhow good to have you."}`,
 		}, createTemplate),
-		op.Read(op.Spec{
-			Name:    "email_templates.get",
-			Route:   "GET /v1/email-templates/{id}",
-			Summary: "Get an email template.",
-			Example: `{` + ref + `}`,
-		}, getTemplate),
+		op.GetRow(op.Spec{Name: "email_templates.get"}, templates),
 		op.Write(op.Spec{
 			Name:    "email_templates.update",
 			Route:   "PATCH /v1/email-templates/{id}",
@@ -98,13 +96,7 @@ func Operations() []*op.Op {
 			Events:  []string{"email_template.updated"},
 			Example: `{` + ref + `, "subject": "A warm welcome, {{ customer.name }}", "description": null}`,
 		}, updateTemplate),
-		op.Write(op.Spec{
-			Name:    "email_templates.delete",
-			Route:   "DELETE /v1/email-templates/{id}",
-			Summary: "Delete an email template.",
-			Events:  []string{"email_template.deleted"},
-			Example: `{` + ref + `}`,
-		}, deleteTemplate),
+		op.DeleteRow(op.Spec{Name: "email_templates.delete"}, templates),
 		op.Restore("email-templates", "email_templates", templates, nil),
 		op.Read(op.Spec{
 			Name:    "email_templates.preview",
@@ -131,11 +123,9 @@ type templateList struct {
 	Name   *string  `query:"name" min:"1" max:"200" doc:"part of a name, ignoring case"`
 }
 
-func listTemplates(ctx context.Context, c *op.Call, in templateList) (*op.List[EmailTemplate], error) {
-	w := db.In(c.Org)
+func filterTemplates(in *templateList, w *db.Where) {
 	db.OneOf(w, "status", in.Status)
 	db.Contains(w, in.Name)
-	return op.Rows(ctx, c, templates, in.Browse, in.SortBy, nil, w)
 }
 
 // variables are the names in subject and body. Text that does not parse is
@@ -159,14 +149,7 @@ func (t Content) variables() ([]string, error) {
 }
 
 type templateCreate struct {
-	Name        string  `json:"name" min:"1"`
-	Description *string `json:"description" max:"10000"`
-	Subject     string  `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$" doc:"with placeholders"`
-	Body        string  `json:"body" min:"1" max:"500000" doc:"with placeholders like {{ customer.name }}"`
-	BodyFormat  string  `json:"bodyFormat" default:"markdown" enum:"markdown,html"`
-	Status      Status  `json:"status" default:"active" enum:"active,archived"`
-	TemplateKey *string `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
-
+	Fields
 	variables []string
 }
 
@@ -177,9 +160,7 @@ func (in *templateCreate) Prepare(context.Context, *op.Call) (err error) {
 
 func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailTemplate, error) {
 	v := &EmailTemplate{Record: c.NewRecord(), CreatedBy: c.Caller.UserID(),
-		CreatedByAgent: c.Caller.Kind == op.AgentActor, Name: in.Name, Description: in.Description,
-		Subject: in.Subject, Body: in.Body, BodyFormat: in.BodyFormat, Variables: in.variables, Status: in.Status,
-		TemplateKey: in.TemplateKey}
+		CreatedByAgent: c.Caller.Kind == op.AgentActor, Fields: in.Fields, Variables: in.variables}
 	v.Search = v.words()
 	if v.holdsKey() {
 		// Locked, because an UPDATE that takes the key has no ON CONFLICT.
@@ -211,23 +192,13 @@ func (v *EmailTemplate) keyTaken() error {
 // content is the part that is rendered.
 func (v *EmailTemplate) content() Content { return Content{v.Subject, v.Body, v.BodyFormat} }
 
-func getTemplate(ctx context.Context, c *op.Call, in templateRef) (*EmailTemplate, error) {
-	return templates.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
 type templateUpdate struct {
 	templateRef
-	Name        op.Maybe[string] `json:"name" min:"1"`
-	Description op.Opt[string]   `json:"description" max:"10000"`
-	Subject     op.Maybe[string] `json:"subject" min:"1" pattern:"^[^\\x00-\\x1f\\x7f]*$" doc:"with placeholders"`
-	Body        op.Maybe[string] `json:"body" min:"1" max:"500000" doc:"with placeholders like {{ customer.name }}"`
-	BodyFormat  op.Maybe[string] `json:"bodyFormat" enum:"markdown,html"`
-	Status      op.Maybe[Status] `json:"status" enum:"active,archived"`
-	TemplateKey op.Opt[string]   `json:"templateKey" enum:"invoice,invoice_reminder,payment_receipt"`
+	op.Changes[Fields]
 }
 
 func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailTemplate, error) {
-	takes := in.TemplateKey.Ptr() != nil || in.Status.Set && in.Status.Value == active
+	takes := in.To.TemplateKey != nil || in.To.Status == active
 	if takes {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, err
@@ -267,14 +238,6 @@ func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailT
 		return nil, err
 	}
 	return v, c.Emit("email_template.updated", v.ID, v)
-}
-
-func deleteTemplate(ctx context.Context, c *op.Call, in templateRef) (op.Nothing, error) {
-	v, err := templates.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("email_template.deleted", v.ID, v)
 }
 
 type templatePreview struct {

@@ -137,8 +137,6 @@ var _ = db.Declare("import_chunks", db.Life{
 	Bytes:  "size_bytes",
 })
 
-const exampleID = `"7e2b1c90-4d3a-4f6e-8b15-0c9d8e7f6a5b"`
-
 // Operations lists everything that can be done with imports.
 func (s *Service) Operations() []*op.Op {
 	names := []string{"contacts", "customers"}
@@ -170,15 +168,13 @@ func (s *Service) Operations() []*op.Op {
 			Example: `{"file": "contacts.csv", "objectType": "contacts", "mapping": "{\"E-Mail\": \"email\"}", ` +
 				`"dryRun": true}`,
 		}, s.create),
-		op.Read(op.Spec{
+		op.GetRow(op.Spec{
 			Name:        "imports.get",
-			Route:       "GET /v1/imports/{id}",
 			Resource:    "contacts",
 			AnyOf:       names,
 			Summary:     "Get an import, with its progress.",
 			Description: "The events of what it changes have its id as requestId.",
-			Example:     `{"id": ` + exampleID + `}`,
-		}, getImport),
+		}, imports, permitReading),
 	}
 }
 
@@ -227,14 +223,6 @@ func listImports(ctx context.Context, c *op.Call, in importList) (*op.List[Impor
 	return list, nil
 }
 
-type importRef struct {
-	ID id.ID `path:"id" doc:"the import"`
-}
-
-func getImport(ctx context.Context, c *op.Call, in importRef) (*Import, error) {
-	v, err := imports.Get(ctx, c.Tx, c.Org, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return v, c.Require(v.ObjectType, op.ActionRead, "An import of "+v.ObjectType)
+func permitReading(_ context.Context, c *op.Call, v *Import) error {
+	return c.Require(v.ObjectType, op.ActionRead, "An import of "+v.ObjectType)
 }

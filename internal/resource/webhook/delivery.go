@@ -71,13 +71,10 @@ func (s *Service) deliveryOperations() []*op.Op {
 				"was not sent, because its webhook was disabled or deleted first.",
 			Example: `{` + webhookRefExample + `, "status": ["failed"], "eventType": "contact.created"}`,
 		}, listDeliveries),
-		op.Read(op.Spec{
+		op.GetChild(op.Spec{
 			Name:        "webhooks.deliveries.get",
-			Route:       "GET /v1/webhooks/{id}/deliveries/{deliveryId}",
-			Summary:     "Get a delivery.",
 			Description: "Only this answer has requestBody and history.",
-			Example:     `{` + ref + `}`,
-		}, getDelivery),
+		}, deliveries, withHistory),
 		op.Read(op.Spec{
 			Name:     "webhooks.deliveries.newest",
 			Summary:  "Get the newest delivery of each of many webhooks.",
@@ -100,6 +97,23 @@ func (s *Service) deliveryOperations() []*op.Op {
 	}
 }
 
+// withHistory adds what only the answer for one delivery has.
+func withHistory(ctx context.Context, c *op.Call, d *Delivery) error {
+	attempts, err := d.history(ctx, c.Tx)
+	if err != nil {
+		return err
+	}
+	d.History = &attempts
+	m, err := messageOf(ctx, c.Tx, d)
+	if err != nil || m == nil {
+		return err
+	}
+	body, err := m.body()
+	text := string(body)
+	d.RequestBody = &text
+	return err
+}
+
 type deliveryRef struct {
 	ID         id.ID `path:"id" doc:"the webhook"`
 	DeliveryID id.ID `path:"deliveryId" doc:"the delivery"`
@@ -117,24 +131,4 @@ func listDeliveries(ctx context.Context, c *op.Call, in deliveryList) (*op.List[
 	db.OneOf(w, "status", in.Status)
 	db.Equal(w, "event_type", in.EventType)
 	return deliveries.ListUncounted(ctx, c, in.ID, w, in.Page)
-}
-
-func getDelivery(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
-	d, err := deliveries.Get(ctx, c, in.ID, in.DeliveryID)
-	if err != nil {
-		return nil, err
-	}
-	attempts, err := d.history(ctx, c.Tx)
-	if err != nil {
-		return nil, err
-	}
-	d.History = &attempts
-	m, err := messageOf(ctx, c.Tx, d)
-	if err != nil || m == nil {
-		return d, err
-	}
-	body, err := m.body()
-	text := string(body)
-	d.RequestBody = &text
-	return d, err
 }

@@ -22,13 +22,18 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
+// Fields are what callers set of a webhook.
+type Fields struct {
+	URL         string   `json:"url" min:"1" max:"2048" doc:"https"`
+	Events      []string `json:"events" min:"1" max:"100" doc:"event types like contact.created; * is every type"`
+	Description *string  `json:"description" max:"1000"`
+	Status      Status   `json:"status" default:"active" enum:"active,disabled"`
+}
+
 // Webhook is an endpoint that receives events.
 type Webhook struct {
 	op.Record
-	URL                 string      `json:"url" max:"2048"`
-	Events              []string    `json:"events" doc:"the event types it receives; * is every type"`
-	Description         *string     `json:"description" max:"1000"`
-	Status              Status      `json:"status" enum:"active,disabled" doc:"while disabled, it gets no events"`
+	Fields
 	DisabledReason      *string     `json:"disabledReason" enum:"gone,failing,maker_left" doc:"null when a caller did"`
 	PreviousSecretUntil *clock.Time `json:"previousSecretUntil" doc:"until then the previous secret also signs"`
 	Secret              *string     `json:"secret" db:"-" doc:"signs deliveries; shown once, on creation or rotation"`
@@ -84,12 +89,10 @@ const webhookRefExample = `"id": "3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"`
 func (s *Service) Operations() []*op.Op {
 	const ref = webhookRefExample
 	return append([]*op.Op{
-		op.Read(op.Spec{
+		op.ListRows(op.Spec{
 			Name:    "webhooks.list",
-			Route:   "GET /v1/webhooks",
-			Summary: "List webhooks, newest first.",
 			Example: `{"status": ["active"], "limit": 20}`,
-		}, listWebhooks),
+		}, webhooks, func(in *webhookList, w *db.Where) { db.OneOf(w, "status", in.Status) }),
 		op.Write(op.Spec{
 			Name:    "webhooks.create",
 			Outward: true,
@@ -104,15 +107,12 @@ func (s *Service) Operations() []*op.Op {
 				`"contact.updated"], ` +
 				`"description": "The CRM"}`,
 		}, s.createWebhook),
-		op.Read(op.Spec{
-			Name:    "webhooks.get",
-			Route:   "GET /v1/webhooks/{id}",
-			Summary: "Get a webhook.",
+		op.GetRow(op.Spec{
+			Name: "webhooks.get",
 			Description: "disabledReason says why the service disabled it: gone, the endpoint answered 410; " +
-				"failing, nothing " +
-				"came through for three days; maker_left, the member who last set its URL left the organization.",
-			Example: `{` + ref + `}`,
-		}, getWebhook),
+				"failing, nothing came through for three days; maker_left, the member who last set its URL left " +
+				"the organization.",
+		}, webhooks),
 		op.Write(op.Spec{
 			Name:    "webhooks.update",
 			Route:   "PATCH /v1/webhooks/{id}",
@@ -122,14 +122,8 @@ func (s *Service) Operations() []*op.Op {
 			Events:  []string{"webhook.updated"},
 			Example: `{` + ref + `, "events": ["*"], "description": null}`,
 		}, s.updateWebhook),
-		op.Write(op.Spec{
-			Name:        "webhooks.delete",
-			Route:       "DELETE /v1/webhooks/{id}",
-			Summary:     "Delete a webhook.",
-			Description: "Waiting deliveries are canceled.",
-			Events:      []string{"webhook.deleted"},
-			Example:     `{` + ref + `}`,
-		}, s.deleteWebhook),
+		op.DeleteRow(op.Spec{Name: "webhooks.delete", Description: "Waiting deliveries are canceled."}, webhooks,
+			s.silence),
 		op.Restore("webhooks", "webhooks", webhooks, restoreDisabled),
 		op.Write(op.Spec{
 			Name:    "webhooks.rotate_secret",
@@ -168,25 +162,10 @@ type webhookList struct {
 	Status []Status `query:"status" enum:"active,disabled"`
 }
 
-func listWebhooks(ctx context.Context, c *op.Call, in webhookList) (*op.List[Webhook], error) {
-	w := db.In(c.Org)
-	db.OneOf(w, "status", in.Status)
-	return op.Rows(ctx, c, webhooks, in.Browse, in.SortBy, nil, w)
-}
-
-type webhookCreate struct {
-	URL         string   `json:"url" min:"1" max:"2048" doc:"https"`
-	Events      []string `json:"events" min:"1" max:"100" doc:"event types like contact.created; * is every type"`
-	Description *string  `json:"description" max:"1000"`
-	Status      Status   `json:"status" default:"active" enum:"active,disabled"`
-}
-
-func (s *Service) createWebhook(ctx context.Context, c *op.Call, in webhookCreate) (*Webhook, error) {
+func (s *Service) createWebhook(ctx context.Context, c *op.Call, in Fields) (*Webhook, error) {
 	// A new endpoint counts as slow until it answers: one that never does never
 	// takes a place from those that do.
-	v := Webhook{Record: c.NewRecord(), URL: in.URL, Events: in.Events, Description: in.Description, Status: in.Status,
-		Slow:        true,
-		MakerUserID: c.Caller.UserID()}
+	v := Webhook{Record: c.NewRecord(), Fields: in, Slow: true, MakerUserID: c.Caller.UserID()}
 	if err := s.check(&v, true, true); err != nil {
 		return nil, err
 	}
@@ -224,16 +203,9 @@ func (v *Webhook) listen(ctx context.Context, tx *db.Tx) error {
 	return event.Listen(ctx, tx, v.OrganizationID, listenerKind, v.ID, types)
 }
 
-func getWebhook(ctx context.Context, c *op.Call, in webhookRef) (*Webhook, error) {
-	return webhooks.Get(ctx, c.Tx, c.Org, in.ID)
-}
-
 type webhookUpdate struct {
 	webhookRef
-	URL         op.Maybe[string]   `json:"url" min:"1" max:"2048"`
-	Events      op.Maybe[[]string] `json:"events" min:"1" max:"100"`
-	Description op.Opt[string]     `json:"description" max:"1000"`
-	Status      op.Maybe[Status]   `json:"status" enum:"active,disabled"`
+	op.Changes[Fields]
 }
 
 func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdate) (*Webhook, error) {
@@ -248,11 +220,11 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 	if v.URL != url || v.Status == active && before == disabled {
 		v.MakerUserID = c.Caller.UserID()
 	}
-	if err := s.check(v, in.URL.Set, in.Events.Set); err != nil {
+	if err := s.check(v, in.Has("url"), in.Has("events")); err != nil {
 		return nil, err
 	}
 	v.UpdatedAt = c.Now
-	v.Slow = v.Slow || in.URL.Set
+	v.Slow = v.Slow || in.Has("url")
 	if v.Status != before {
 		v.DisabledReason = nil
 	}
@@ -270,18 +242,12 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 	return v, c.Emit("webhook.updated", v.ID, v)
 }
 
-func (s *Service) deleteWebhook(ctx context.Context, c *op.Call, in webhookRef) (op.Nothing, error) {
-	v, err := webhooks.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
-	if err != nil {
-		return op.Nothing{}, err
-	}
+// silence ends what a deleted webhook would still have been sent.
+func (s *Service) silence(ctx context.Context, c *op.Call, v *Webhook) error {
 	if err := event.Listen(ctx, c.Tx, c.Org, listenerKind, v.ID, nil); err != nil {
-		return op.Nothing{}, err
+		return err
 	}
-	if err := s.cancelWaiting(ctx, c.Tx, v); err != nil {
-		return op.Nothing{}, err
-	}
-	return op.Nothing{}, c.Emit("webhook.deleted", v.ID, v)
+	return s.cancelWaiting(ctx, c.Tx, v)
 }
 
 func (s *Service) rotateSecret(ctx context.Context, c *op.Call, in webhookRef) (*Webhook, error) {

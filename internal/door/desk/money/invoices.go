@@ -97,6 +97,10 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Field: "billToState", Word: "State", Rare: true},
 		{Field: "billToCountry", Word: "Country"},
 	},
+	NotShown: []string{
+		"lineItems", // which have an editor
+		"data",      // for programs
+	},
 	Frozen: func(i *invoice.Invoice) bool { return i.Status != "draft" },
 	Actions: []desk.Action[invoice.Invoice]{
 		{Key: "issue", Word: "Issue", Icon: "check", Op: "invoices.issue", Main: true, Done: "issued",

@@ -2,6 +2,7 @@ package people
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/eventlog"
+
+	"github.com/go-json-experiment/json"
 )
 
 // mergeData is the page on which two contacts become one. The template is "merge".
@@ -31,51 +34,58 @@ type mergeChoice struct {
 	Take         bool // the other's is chosen
 }
 
-// mergeFields are the fields of which only one value can stay. The first three are
-// the name, of which one or the other is taken as a whole unless somebody chooses.
-var mergeFields = []struct {
-	field, word string
-	value       func(*contact.Contact) *string
-}{
-	{"firstName", "First name", func(c *contact.Contact) *string { return c.FirstName }},
-	{"middleName", "Middle name", func(c *contact.Contact) *string { return c.MiddleName }},
-	{"lastName", "Last name", func(c *contact.Contact) *string { return c.LastName }},
-	{"prefix", "Title", func(c *contact.Contact) *string { return c.Prefix }},
-	{"suffix", "Suffix", func(c *contact.Contact) *string { return c.Suffix }},
-	{"organizationName", "Company", func(c *contact.Contact) *string { return c.OrganizationName }},
-	{"jobTitle", "Job title", func(c *contact.Contact) *string { return c.JobTitle }},
-	{"birthday", "Birthday", func(c *contact.Contact) *string {
-		if c.Birthday == nil {
-			return nil
-		}
-		text := string(*c.Birthday)
-		return &text
-	}},
-	{"externalId", "External id", func(c *contact.Contact) *string { return c.ExternalID }},
+// mergeFields are the fields of which only one value can stay; notes and tags are joined.
+func mergeFields() []desk.Field {
+	return slices.DeleteFunc(slices.Clone(contacts.Fields), func(f desk.Field) bool {
+		return f.Field == "notes" || f.Field == "tags"
+	})
 }
 
-const nameFields = 3
+// nameFields are those of which one or the other contact's are taken as a whole, unless
+// somebody chooses.
+var nameFields = []string{"firstName", "middleName", "lastName"}
+
+// texts are the fields of a contact that are set, by their names.
+func texts(c *contact.Contact) (map[string]string, error) {
+	text, err := json.Marshal(c.Fields)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]any
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for name, value := range values {
+		if text, ok := value.(string); ok {
+			out[name] = text
+		}
+	}
+	return out, nil
+}
 
 // choices are the fields in which two contacts differ. The richer name is chosen:
 // the one with more letters, of "A." and "Ada Lovelace" the second.
-func choices(mine, theirs *contact.Contact) (out []mergeChoice) {
-	letters := func(c *contact.Contact) (n int) {
-		for _, f := range mergeFields[:nameFields] {
-			if text := f.value(c); text != nil {
-				n += len([]rune(strings.TrimRight(*text, ". ")))
-			}
+func choices(mine, theirs map[string]string) (out []mergeChoice) {
+	letters := func(of map[string]string) (n int) {
+		for _, name := range nameFields {
+			n += len([]rune(strings.TrimRight(of[name], ". ")))
 		}
 		return n
 	}
 	richer := letters(theirs) > letters(mine)
-	for i, f := range mergeFields {
-		a, b := f.value(mine), f.value(theirs)
-		if a == nil || b == nil || *a == *b {
+	for _, f := range mergeFields() {
+		a, has := mine[f.Field]
+		b, have := theirs[f.Field]
+		if !has || !have || a == b {
 			continue
 		}
-		c := mergeChoice{Field: f.field, Word: f.word, Mine: *a, Theirs: *b, Take: i < nameFields && richer}
-		if i >= nameFields && f.field != "externalId" && f.field != "birthday" {
-			c.Take = len([]rune(*b)) > len([]rune(*a))
+		c := mergeChoice{Field: f.Field, Word: f.Word, Mine: a, Theirs: b}
+		switch {
+		case slices.Contains(nameFields, f.Field):
+			c.Take = richer
+		case f.Field != "externalId" && f.Field != "birthday":
+			c.Take = len([]rune(b)) > len([]rune(a))
 		}
 		out = append(out, c)
 	}
@@ -106,7 +116,15 @@ func mergePage(v *desk.Visit, status int, with, whole string) error {
 			return err
 		}
 		d.Other, d.OtherID, d.OtherHref = Name(&theirs), with, "/contacts/"+with
-		d.Choices = choices(&mine, &theirs)
+		ours, err := texts(&mine)
+		if err != nil {
+			return err
+		}
+		others, err := texts(&theirs)
+		if err != nil {
+			return err
+		}
+		d.Choices = choices(ours, others)
 		return v.Show(status, "merge", view)
 	}
 	in := v.Describe("contacts.merge", desk.Field{Field: "contactId", Word: "The other contact", Ref: "contacts"}, with)
@@ -136,9 +154,9 @@ func merge(v *desk.Visit) error {
 		return v.Redirect("/contacts/" + string(ref) + "/merge?contactId=" + string(other))
 	}
 	take := []string{}
-	for _, f := range mergeFields {
-		if v.Value("keep-"+f.field) == "theirs" {
-			take = append(take, f.field)
+	for _, f := range mergeFields() {
+		if v.Value("keep-"+f.Field) == "theirs" {
+			take = append(take, f.Field)
 		}
 	}
 	err = v.Do("contacts.merge", desk.Fields{"id": ref, "contactId": other, "take": take}, nil)

@@ -34,7 +34,9 @@ var owners = &desk.Noun[domain.DomainContact]{
 
 var ownerFields = []desk.Field{
 	{Field: "firstName", Word: "First name"}, {Field: "lastName", Word: "Last name"},
-	{Field: "organizationName", Word: "Company"}, {Field: "email", Word: "Email"},
+	{Field: "organizationName", Word: "Company"},
+	{Field: "jobTitle", Word: "Job title", Help: "Needed with a company."},
+	{Field: "email", Word: "Email"},
 	{Field: "phone", Word: "Phone", Hint: "+14155550100"}, {Field: "address1", Word: "Street"},
 	{Field: "address2", Word: "More"}, {Field: "postalCode", Word: "Postal code"}, {Field: "city", Word: "City"},
 	{Field: "stateProvince", Word: "State or province"}, {Field: "country", Word: "Country", Hint: "US",

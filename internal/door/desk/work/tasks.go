@@ -89,6 +89,7 @@ var tasks = &desk.Noun[task.Task]{
 		{Field: "dueAt", Word: "Due"},
 		{Field: "contactId", Word: "Contact", Ref: "contacts"},
 		{Field: "customerId", Word: "Customer", Ref: "customers"},
+		{Field: "businessId", Word: "Business", Ref: "businesses", Rare: true},
 		{Field: "description", Word: "Description"},
 		{Field: "completedAt", Word: "Done", Fixed: true, Rare: true},
 	},

@@ -1,0 +1,241 @@
+package op
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/id"
+)
+
+// Plain operations are declared in one line. Of their Spec only the Name is needed: route,
+// summary, event and example follow from it and from the noun, unless the Spec has them.
+// An operation that refuses for a reason of its own, or that reads more than the row before
+// it answers, is an ordinary Read or Write.
+
+// Hook is the one thing more that a plain operation of a noun does with its row.
+type Hook[T any] func(context.Context, *Call, *T) error
+
+// GetRow declares what answers one row of a table. The hook completes the answer.
+func GetRow[T any](s Spec, t *db.Table[T], complete ...Hook[T]) *Op {
+	s.plain(t.Life().Noun, "")
+	return onRow(s, readShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
+		v, err := t.Get(ctx, c.Tx, c.Org, ids[0])
+		return hooked(ctx, c, v, err, complete)
+	})
+}
+
+// GetChild declares what answers one row under a parent.
+func GetChild[T any](s Spec, n Nested[T], complete ...Hook[T]) *Op {
+	noun, parent := n.nouns()
+	s.plain(noun, parent)
+	return onRow(s, readShape, parent, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
+		v, err := n.Get(ctx, c, ids[0], ids[1])
+		return hooked(ctx, c, v, err, complete)
+	})
+}
+
+// DeleteRow declares what soft-deletes a row of a table. The hook runs before the event is
+// emitted.
+func DeleteRow[T any](s Spec, t *db.Table[T], afterwards ...Hook[T]) *Op {
+	s.plain(t.Life().Noun, "")
+	return onRow(s, writeShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
+		v, err := t.Remove(ctx, c.Tx, c.Org, ids[0], c.Now)
+		if v, err = hooked(ctx, c, v, err, afterwards); err != nil {
+			return Nothing{}, err
+		}
+		return Nothing{}, c.Emit(s.Events[0], ids[0], v)
+	})
+}
+
+// DeleteChild declares what soft-deletes a row under a parent, which it locks.
+func DeleteChild[T any](s Spec, n Nested[T], afterwards ...Hook[T]) *Op {
+	noun, parent := n.nouns()
+	s.plain(noun, parent)
+	return onRow(s, writeShape, parent, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
+		v, err := n.Remove(ctx, c, ids[0], ids[1])
+		if v, err = hooked(ctx, c, v, err, afterwards); err != nil {
+			return Nothing{}, err
+		}
+		return Nothing{}, c.Emit(s.Events[0], ids[1], v)
+	})
+}
+
+// ListRows declares the list of a table. Its input embeds Browse, and may have the fields
+// SortBy and Query; filter adds the conditions of the others.
+func ListRows[T any, In interface{ browsed() Browse }](s Spec, t *db.Table[T], filter func(*In, *db.Where)) *Op {
+	s.plain(t.Life().Noun, "")
+	return Read(s, func(ctx context.Context, c *Call, in In) (*List[T], error) {
+		w := db.In(c.Org)
+		filter(&in, w)
+		fields := reflect.ValueOf(in)
+		sortBy, query := "createdAt", (*string)(nil)
+		if f := fields.FieldByName("SortBy"); f.IsValid() {
+			sortBy = f.String()
+		}
+		if f := fields.FieldByName("Query"); f.IsValid() {
+			query = f.Interface().(*string)
+		}
+		return Rows(ctx, c, t, in.browsed(), sortBy, query, w)
+	})
+}
+
+// ListChildren declares the list of the rows under a parent.
+func ListChildren[T any](s Spec, n Nested[T]) *Op {
+	return ListChildrenWhere(s, n, Unfiltered[ChildPage])
+}
+
+// ListChildrenWhere is ListChildren with filters. Its input embeds ChildPage.
+func ListChildrenWhere[T any, In interface{ ofParent() ChildPage }](s Spec, n Nested[T],
+	filter func(*In, *db.Where)) *Op {
+	noun, parent := n.nouns()
+	s.plain(noun, parent)
+	o := Read(s, func(ctx context.Context, c *Call, in In) (*List[T], error) {
+		p := in.ofParent()
+		w := n.Under(c, p.ID)
+		filter(&in, w)
+		return n.ListWhere(ctx, c, p.ID, w, p.Page)
+	})
+	o.in.props["id"].node.doc = "the " + parent
+	return o
+}
+
+// Unfiltered is the filter of a list that has none of its own.
+func Unfiltered[In any](*In, *db.Where) {}
+
+// ChildPage is Page for the rows under a parent.
+type ChildPage struct {
+	Page
+	ID id.ID `path:"id"` // of the parent
+}
+
+func (p ChildPage) ofParent() ChildPage { return p }
+
+func (b Browse) browsed() Browse { return b }
+
+func hooked[T any](ctx context.Context, c *Call, v *T, err error, hooks []Hook[T]) (*T, error) {
+	for i := 0; i < len(hooks) && err == nil; i++ {
+		err = hooks[i](ctx, c, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// onRow declares an operation that takes nothing but the ids in its route. first is what
+// the first of them names.
+func onRow[Out any](s Spec, sh shape, first string, fn func(context.Context, *Call, []id.ID) (Out, error)) *Op {
+	var fields []reflect.StructField
+	for i, name := range routeFields(s.Route) {
+		fields = append(fields, reflect.StructField{
+			Name: "ID" + strings.Repeat("_", i),
+			Type: reflect.TypeFor[id.ID](),
+			Tag:  reflect.StructTag(`path:"` + name + `"`),
+		})
+	}
+	o := newOp(s, sh, reflect.StructOf(fields), reflect.TypeFor[Out]())
+	o.in.props["id"].node.doc = "the " + first
+	o.call = func(ctx context.Context, c *Call, in reflect.Value, _ *Stream) (any, error) {
+		ids := make([]id.ID, in.NumField())
+		for i := range ids {
+			ids[i] = in.Field(i).Interface().(id.ID)
+		}
+		return fn(ctx, c, ids)
+	}
+	return o
+}
+
+func routeFields(route string) (names []string) {
+	for _, segment := range strings.Split(route, "/") {
+		if strings.HasPrefix(segment, "{") {
+			names = append(names, strings.Trim(segment, "{}"))
+		}
+	}
+	return names
+}
+
+// nouns are what people call a row, and its parent.
+func (n Nested[T]) nouns() (row, parent string) {
+	return n.Rows.Life().Noun, db.LifeOf(n.parent.Table).Noun
+}
+
+const (
+	exampleRow   = `"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	exampleChild = `"1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+)
+
+// plain fills in what follows from the name of a plain operation. parent is empty for a
+// noun at the top.
+func (s *Spec) plain(noun, parent string) {
+	words := strings.Split(s.Name, ".")
+	collection, verb := words[:len(words)-1], words[len(words)-1]
+	many := strings.ReplaceAll(collection[len(collection)-1], "_", " ")
+	event := db.EventName(noun) + ".deleted"
+	own, of, from, its := "id", "", "", ""
+	if parent != "" {
+		own, event = camel(noun)+"Id", db.EventName(parent)+"."+event
+		of, from, its = " of "+withArticle(parent), " from "+withArticle(parent), withArticle(parent)+"'s "
+	}
+	route := "/v1/" + strings.ReplaceAll(strings.Join(collection, "/{id}/"), "_", "-")
+	filled := Spec{}
+	switch verb {
+	case "list":
+		filled = Spec{Route: http.MethodGet + " " + route, Summary: "List " + its + many + ", newest first."}
+	case "get":
+		filled = Spec{Route: http.MethodGet + " " + route + "/{" + own + "}",
+			Summary: "Get " + withArticle(noun) + of + "."}
+	case "delete":
+		filled = Spec{Route: http.MethodDelete + " " + route + "/{" + own + "}",
+			Summary: "Delete " + withArticle(noun) + ".", Events: []string{event}}
+		if parent != "" {
+			filled.Summary = "Remove " + withArticle(noun) + from + "."
+		}
+	default:
+		panic("operation " + s.Name + ": a plain one is named .list, .get or .delete")
+	}
+	s.fillIn(filled)
+}
+
+// fillIn takes what the Spec lacks.
+func (s *Spec) fillIn(other Spec) {
+	if s.Route == "" {
+		s.Route = other.Route
+	}
+	if s.Summary == "" {
+		s.Summary = other.Summary
+	}
+	if s.Events == nil {
+		s.Events = other.Events
+	}
+	if s.Example != "" {
+		return
+	}
+	var ids []string
+	for i, name := range routeFields(s.Route) {
+		ids = append(ids, `"`+name+`": `+[]string{exampleRow, exampleChild}[min(i, 1)])
+	}
+	if len(ids) == 0 {
+		ids = []string{`"limit": 20`}
+	}
+	s.Example = "{" + strings.Join(ids, ", ") + "}"
+}
+
+// camel writes words as a field does: phone number is phoneNumber.
+func camel(noun string) string {
+	words := strings.FieldsFunc(noun, func(r rune) bool { return r == ' ' || r == '-' })
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
+	}
+	return strings.Join(words, "")
+}
+
+func withArticle(noun string) string {
+	if slices.Contains([]byte("aeio"), noun[0]) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
