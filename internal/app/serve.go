@@ -193,7 +193,7 @@ func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
 		}
 	}
 	return func(ctx context.Context) error {
-		l.Close() //nolint:errcheck // nothing comes any more either way
+		l.Close()
 		for waits := true; waits && ctx.Err() == nil; {
 			waits = false
 			silent.Range(func(c, made any) bool {

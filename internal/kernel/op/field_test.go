@@ -105,7 +105,8 @@ func TestAddedField(t *testing.T) {
 		call(t, "test_pens.list", `{}`).OK(t, 200).Same("0.nickname", "Biro")
 
 		file := a.Send(t, a.Key, http.MethodGet, "/v1/exports/test-pens.csv", "")
-		if text := string(file.Body); !strings.Contains(text, ",name,nickname\n") || !strings.Contains(text, ",c,Biro\n") {
+		text := string(file.Body)
+		if !strings.Contains(text, ",name,nickname\n") || !strings.Contains(text, ",c,Biro\n") {
 			t.Errorf("the export is %q", text)
 		}
 		for _, name := range []string{"test_pens.create", "test_pens.update"} {

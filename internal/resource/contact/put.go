@@ -74,5 +74,6 @@ func (in *contactPut) create(ctx context.Context, c *op.Call) (*Contact, error) 
 		return nil, fault.At(nil, nameRequired)
 	}
 	c.Created()
-	return createContact(ctx, c, contactCreate{Fields: in.Whole(), Emails: []emailFields{{emailAddress: emailAddress{Email: in.Address}}}})
+	email := emailFields{emailAddress: emailAddress{Email: in.Address}}
+	return createContact(ctx, c, contactCreate{Fields: in.Whole(), Emails: []emailFields{email}})
 }
