@@ -208,7 +208,10 @@ func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
-		return server.Shutdown(ctx)
+		if err := server.Shutdown(ctx); !errors.Is(err, net.ErrClosed) { // it closes the listener too
+			return err
+		}
+		return nil
 	}
 }
 
