@@ -1,7 +1,8 @@
 // Command clients has one scenario played by every client of clients/ and by
 // frontdesk api, against real servers on both engines. All must see the same.
-// Then connections are cut at random bytes, and no effect may happen twice. A page in Chromium imports the client for TypeScript and works with it. At the end
-// the server is killed, and restarted, under clients as they are set by default.
+// Then connections are cut at random bytes, and no effect may happen twice. A page
+// in Chromium imports the client for TypeScript and works with it. At the end the
+// server is killed, and restarted, under clients as they are set by default.
 //
 // With -bench it measures what a call costs beside one without a client.
 package main
